@@ -1,7 +1,6 @@
-// ActionInputs: what a job may see when it runs as an Action: the input root and the values in its
-// file `observations`, nothing else. A look that was not observed is FAILED_PRECONDITION ("not
-// observed: file(../a.glsl)"); so are bytes that are not what was observed, and a source that
-// changed.
+// ActionInputs: the inputs of a job that runs as an Action: the input root and the values in its
+// file `observations`, nothing else. FAILED_PRECONDITION: a look that was not observed ("not
+// observed: file(../a.glsl)"), bytes that are not the observed bytes, or a changed source.
 // Threads: one owner.
 #pragma once
 
@@ -21,7 +20,7 @@ namespace galley::worker {
 class ActionInputs final : public InputProvider {
  public:
   // `root`: a folder laid out as record/action.h says. INVALID_ARGUMENT: recipe or observations are
-  // malformed; NOT_FOUND: absent.
+  // malformed; NOT_FOUND: they are absent.
   static absl::StatusOr<std::unique_ptr<ActionInputs>> Open(const std::string& root);
 
   const record::Recipe& recipe() const { return recipe_; }
@@ -34,7 +33,7 @@ class ActionInputs final : public InputProvider {
   absl::StatusOr<Look> Observe(uint32_t platform, const record::Observation& what,
                                Want want) override;
   absl::Status ShowMounts(const std::string& directory) override;
-  // An input root is made for one run, and nobody else writes to it.
+  // An input root serves a single run, and nobody else writes to it.
   absl::Status CheckUnchanged(const std::map<record::Observation, std::string>&) override {
     return absl::OkStatus();
   }
@@ -52,9 +51,9 @@ class ActionInputs final : public InputProvider {
   std::string root_;
   record::Recipe recipe_;
   std::vector<record::Observed> observed_;  // canonical
-  Digest source_;                           // as Source told
+  Digest source_;                           // the digest that Source returned
   Scratch scratch_;
-  std::optional<ProjectWalls> walls_;  // once a program was to run
+  std::optional<ProjectWalls> walls_;  // set when a program was to run
   BytesLoaded bytes_loaded_;
 };
 

@@ -1,4 +1,4 @@
-// All cookers of this program, sorted by name. Only galley-worker links them all.
+// AllCookers: every cooker of this program, sorted by name. Only galley-worker links them all.
 #pragma once
 
 #include "worker/executor/run_job.h"

@@ -80,7 +80,8 @@ struct ActionMessage {
   std::string salt;
 };
 
-// REAPI v2 Action: command_digest = 1, input_root_digest = 2, salt = 9; no other field is in ours.
+// Decodes an Action of REAPI v2: command_digest = 1, input_root_digest = 2, salt = 9; our Actions
+// have no other field.
 absl::StatusOr<ActionMessage> DecodeAction(std::string_view bytes) {
   ActionMessage action;
   bool has_command = false;
@@ -111,8 +112,8 @@ absl::StatusOr<std::string> FileDigestText(const std::string& path) {
   return digest.ToString();
 }
 
-// The first file of the input root that is not what recipe and observations say; empty when none is
-// named by them.
+// The first file of the input root that is not what recipe and observations say; empty: they name
+// no such file.
 absl::StatusOr<std::string> FirstDifference(const std::string& root,
                                             std::string_view trust_domain) {
   ASSIGN_OR_RETURN(const std::unique_ptr<ActionInputs> inputs, ActionInputs::Open(root));

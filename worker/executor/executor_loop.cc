@@ -39,10 +39,10 @@ namespace {
 
 constexpr size_t kSnapshotsKept = 2;
 constexpr uint64_t kTrimAboveBytes = 256 << 20;
-constexpr int64_t kShortUs = 2'000;  // a job that is over before its load would be acted on
+constexpr int64_t kShortUs = 2'000;  // a shorter job ends before anybody would act on its load
 constexpr absl::Duration kLookAtPeakEach = absl::Milliseconds(1);  // of the time of jobs
-constexpr uint64_t kWarmBytesMax = 64 << 20;     // and a sixteenth of what a job may use
-constexpr rlim_t kMemorySlackBytes = 256 << 20;  // program, libraries, stacks
+constexpr uint64_t kWarmBytesMax = 64 << 20;     // or a sixteenth of what a job may use, if less
+constexpr rlim_t kMemorySlackBytes = 256 << 20;  // for the program, libraries, stacks
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool kIsSanitized = true;
@@ -50,8 +50,8 @@ constexpr bool kIsSanitized = true;
 constexpr bool kIsSanitized = false;
 #endif
 
-// So that one huge allocation fails in the cooker instead of taking the machine down; the session
-// polls for the limit itself.
+// Makes a huge allocation fail in the cooker instead of taking the machine down. The session checks
+// the job's limit itself.
 void LimitMemory(uint64_t memory_bytes_max) {
   static uint64_t present = 0;
   if (kIsSanitized || memory_bytes_max == 0 || memory_bytes_max == present) return;
@@ -71,18 +71,18 @@ uint64_t PeakBytes() {
   return static_cast<uint64_t>(usage.ru_maxrss) * 1024;
 }
 
-// Gives back the memory that a large job left, in a process that once held `peak_bytes`. A heap
-// that was never large is not looked at closer.
+// Gives back the memory that a large job left. `peak_bytes`: the most that the process ever held; a
+// heap that was never large is not measured.
 void TrimIfLarge(uint64_t peak_bytes) {
   if (peak_bytes > kTrimAboveBytes && ResidentBytes(::getpid()) > kTrimAboveBytes) GiveBackMemory();
 }
 
-// Inbox: the messages of the session, in order; but those that leave a part out of a job overtake.
+// Inbox: the messages of the session, in order, except that LeaveOut messages overtake.
 class Inbox {
  public:
   explicit Inbox(int socket) : socket_(socket) {}
 
-  // Blocks. nullopt: the session is gone.
+  // Blocks until the next message. nullopt: the session is gone.
   absl::StatusOr<std::optional<v1::ToExecutor>> Next() {
     if (messages_.empty()) {
       RETURN_IF_ERROR(broken_);
@@ -95,7 +95,7 @@ class Inbox {
     return next;
   }
 
-  // The answer to what was asked last. Blocks.
+  // Blocks until the answer to the last question comes.
   absl::StatusOr<v1::ExecutorBytes> NextBytes() {
     RETURN_IF_ERROR(broken_);
     while (true) {
@@ -111,7 +111,7 @@ class Inbox {
     }
   }
 
-  // The platforms that the session has left out of the attempt by now; each once.
+  // The platforms that the session has left out of the attempt since the last call.
   std::vector<uint32_t> LeftOut(uint64_t attempt) {
     if (broken_.ok()) broken_ = ReadAll();
     std::vector<uint32_t> platforms;
@@ -125,7 +125,7 @@ class Inbox {
   }
 
  private:
-  // Reads the messages that are there by now, without waiting.
+  // Reads the messages that have arrived, without waiting.
   absl::Status ReadAll() {
     pollfd readable{.fd = socket_, .events = POLLIN, .revents = 0};
     while (true) {
@@ -133,7 +133,7 @@ class Inbox {
       if (!frame.has_value()) {
         if (::poll(&readable, 1, 0) != 1) return absl::OkStatus();
         ASSIGN_OR_RETURN(frame, ReceiveFrame(socket_, reader_));
-        if (!frame.has_value()) return absl::OkStatus();  // it is gone: that is seen by Next
+        if (!frame.has_value()) return absl::OkStatus();  // Next finds out that the session is gone
       }
       RETURN_IF_ERROR(Keep(*frame));
     }
@@ -150,7 +150,7 @@ class Inbox {
   int socket_;
   FrameReader reader_;
   std::deque<v1::ToExecutor> messages_;
-  absl::Status broken_;  // what LeftOut met, for Next
+  absl::Status broken_;  // an error that LeftOut met, for Next
 };
 
 class SocketSink final : public JobSink {
@@ -158,7 +158,7 @@ class SocketSink final : public JobSink {
   SocketSink(int socket, Inbox& inbox, OpenedNotes& notes)
       : socket_(socket), inbox_(inbox), notes_(notes) {}
 
-  // Begins the job that reports from now on.
+  // Sets the job whose reports follow.
   void Begin(const v1::Job& job, ByteMeter* meter) {
     attempt_ = job.attempt();
     is_short_ = job.expected_us() > 0 && job.expected_us() < kShortUs && !job.is_awaited();
@@ -169,7 +169,7 @@ class SocketSink final : public JobSink {
     meter_ = nullptr;
   }
 
-  // As of what was saved last.
+  // The peak of the process at the last save.
   uint64_t peak_bytes() const { return peak_bytes_; }
 
   std::vector<uint32_t> LeftOut() override { return inbox_.LeftOut(attempt_); }
@@ -179,7 +179,7 @@ class SocketSink final : public JobSink {
     v1::FromExecutor message = LoadedMessage(report, blobs);
     meter_->TellIn(message);
     if (!is_short_ || HasNews(report)) return Send(message, std::move(blobs));
-    Keep(message, std::move(blobs));  // goes with what is saved in a moment
+    Keep(message, std::move(blobs));  // goes with the save, which follows in a moment
     notes_.NoteLoaded();
     return absl::OkStatus();
   }
@@ -193,7 +193,7 @@ class SocketSink final : public JobSink {
     if (is_streamed) return SendStreamed(message, blobs);
     meter_->TellIn(message);
     if (!report.is_last) return Send(message, std::move(blobs));
-    Keep(message, std::move(blobs));  // goes with the job's end
+    Keep(message, std::move(blobs));  // goes with the end of the job
     return absl::OkStatus();
   }
 
@@ -214,14 +214,15 @@ class SocketSink final : public JobSink {
     return sent;
   }
 
-  // A load tells at once of what the cook goes on with while the save runs.
+  // The session must know at once what the rest of the cook can begin with while this job saves.
   static bool HasNews(const LoadReport& report) {
     return !report.details.references.empty() || !report.details.generated.empty() ||
            !report.generated.empty();
   }
 
-  // The process's peak, if it is of this job; 0: an earlier one took more. Jobs that took less than
-  // a millisecond together since the last look can have raised it by a few MiB at most: not asked.
+  // The peak of the process if this job raised it, else 0. Jobs that together took less than a
+  // millisecond since the last look are not looked at: they can have raised it by a few MiB at
+  // most.
   uint64_t PeakIfRaised(absl::Duration took) {
     unlooked_ += took;
     if (unlooked_ < kLookAtPeakEach) return 0;
@@ -230,8 +231,8 @@ class SocketSink final : public JobSink {
     return peak > std::exchange(peak_bytes_, peak) ? peak : 0;
   }
 
-  // Sends blobs while the job lasts. An error leaves a blob that was not sent as a whole: the
-  // message that follows, the job's end, gives it up.
+  // Sends blobs while the job lasts. An error leaves a blob that was not sent as a whole; the next
+  // message, the job's end, gives the blob up.
   absl::Status SendStreamed(v1::FromExecutor& message, const std::vector<OutgoingBlob>& blobs) {
     const auto send = [this](FrameKind kind, std::string_view bytes) {
       const FrameView frame{kind, bytes};
@@ -248,7 +249,7 @@ class SocketSink final : public JobSink {
       RETURN_IF_ERROR(
           send(FrameKind::kBlob, blob.bytes == nullptr ? std::string_view() : *blob.bytes));
     }
-    meter_->TellIn(message);  // with what was loaded to be streamed
+    meter_->TellIn(message);  // counts also what was loaded for the streams
     return send(FrameKind::kMessage, message.SerializeAsString());
   }
 
@@ -268,7 +269,7 @@ class SocketSink final : public JobSink {
   bool is_short_ = false;
   ByteMeter* meter_ = nullptr;
   uint64_t peak_bytes_ = 0;
-  absl::Duration unlooked_;  // what the jobs took of which the peak was not looked at
+  absl::Duration unlooked_;  // time of jobs since the last look at the peak
   std::vector<Kept> kept_;
 };
 
@@ -317,7 +318,7 @@ class Executor {
           RETURN_IF_ERROR(Collect(message->collect().full()));
           break;
         case v1::ToExecutor::kLeaveOut:
-          break;  // of a job that has ended
+          break;  // the job has ended
         case v1::ToExecutor::kBytes:
           return absl::InvalidArgumentError("the session answered what nobody asked");
         case v1::ToExecutor::WHAT_NOT_SET:
@@ -330,7 +331,7 @@ class Executor {
   struct Opened {
     std::string file;
     std::unique_ptr<content::Snapshot> snapshot;
-    // After the snapshot, which they read: where the project is, and where it is not.
+    // Views read the snapshot. `view`: on the project's machine; `lazy_view`: on other machines.
     std::unique_ptr<MountView> view;
     std::unique_ptr<LazyView> lazy_view;
   };
@@ -343,7 +344,7 @@ class Executor {
         JoinPath(RealPath(setup.scratch_directory()), "project"), setup.project_root());
     jobs_directory_ = JoinPath(setup.scratch_directory(), "jobs");
     if (const absl::Status made = CreateDirectories(jobs_directory_); !made.ok())
-      LogWarning("scratch {}", MessageOf(made));  // each job that needs it will say so
+      LogWarning("scratch {}", MessageOf(made));  // each job that needs the folder will tell
     std::vector<std::string> read_only = {setup.project_root(), setup.store_directory(),
                                           setup.scratch_directory(), setup.cache_directory(),
                                           setup.shared_path()};
@@ -364,7 +365,7 @@ class Executor {
 
   bool is_without_files() const { return !setup_.cache_directory().empty(); }
 
-  // Where the table of that file of the director lies here.
+  // The place on this machine of the director's table `name`.
   absl::StatusOr<std::string> TableFile(const std::string& name) {
     if (!is_without_files()) return name;
     v1::ExecutorWant want;
@@ -394,11 +395,11 @@ class Executor {
     return &snapshots_.back();
   }
 
-  // Drops what is kept warm: files, and what cookers keep from job to job (astcenc's contexts;
-  // compiled includes are a job's own); in a full collection also older snapshots and the digests
-  // of tools.
+  // Drops what is kept between jobs: warm files, and what cookers keep (astcenc's contexts, but not
+  // compiled includes, which are a job's own). A full collection also drops older snapshots and the
+  // digests of tools.
   absl::Status Collect(bool is_full) {
-    warm_files_.set_bytes_max(0);  // the next job says how much there may be
+    warm_files_.set_bytes_max(0);  // the next job sets the limit
     for (const auto& cooker : cookers_) cooker->Trim();
     if (is_full) {
       while (snapshots_.size() > 1) snapshots_.pop_front();
@@ -413,7 +414,7 @@ class Executor {
   absl::Status RunAndTell(const v1::ExecutorJob& job) {
     const v1::FromExecutor end = RunOne(job);
     if (job.starts_programs()) EmptyJobsFolder();
-    // Before the next job is measured. (What was saved last says the peak.)
+    // Done before the next job is measured. A job that is done told its peak with its last save.
     TrimIfLarge(end.has_done() ? sink_.peak_bytes() : PeakBytes());
     return sink_.Send(end, {});
   }
@@ -423,7 +424,7 @@ class Executor {
         Trouble{.cause = TroubleCause::kInfrastructure, .error = std::move(error), .log = ""});
   }
 
-  // What programs left beside the job's folder is no other job's.
+  // Removes what programs left beside the job's folder, so that no other job finds it.
   void EmptyJobsFolder() const {
     std::error_code error;
     std::vector<std::string> left;
@@ -486,7 +487,8 @@ class Executor {
     return end;
   }
 
-  // A program that fails here may not fail where all is that it may look for: beside itself, say.
+  // A program that fails on a machine without the project may work where all files are that it may
+  // look for, for example beside itself.
   static void NeedFilesIfRefused(JobEnd& end) {
     auto* const trouble = std::get_if<Trouble>(&end);
     if (trouble != nullptr && trouble->cause == TroubleCause::kUnknown)
@@ -500,12 +502,12 @@ class Executor {
   SessionLink link_;
   SystemClock clock_;
   v1::ExecutorSetup setup_;
-  std::vector<PlatformInfo> platforms_;  // of the present job
+  std::vector<PlatformInfo> platforms_;  // the present job's
   std::map<std::string, std::string> environment_;
-  std::deque<Opened> snapshots_;  // newest last
+  std::deque<Opened> snapshots_;  // the newest is last
   ToolDigests tools_;
   std::unique_ptr<FarTools> far_tools_;
-  std::string jobs_directory_;  // of the present job's folder, and of nothing else
+  std::string jobs_directory_;  // holds the present job's folder, and nothing else
   std::unique_ptr<ProjectWalls> walls_;
   WarmFiles warm_files_;
 };
@@ -513,7 +515,7 @@ class Executor {
 }  // namespace
 
 absl::Status RunExecutor(int socket, int notes, const Cookers& cookers) {
-  // Not for the programs that a cooker starts.
+  // Programs that a cooker starts do not inherit the descriptors.
   ::fcntl(socket, F_SETFD, FD_CLOEXEC);
   ::fcntl(notes, F_SETFD, FD_CLOEXEC);
   return Executor(socket, notes, cookers).Run();

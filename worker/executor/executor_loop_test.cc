@@ -31,7 +31,7 @@ class CountingCooker final : public Cooker {
   record::CookerDescription description_;
 };
 
-// RunningExecutor: an executor on a thread, which the test talks to as its session does.
+// RunningExecutor: an executor on a thread; the test talks to it as a session does.
 class RunningExecutor {
  public:
   explicit RunningExecutor(const Cookers& cookers) {
@@ -53,7 +53,7 @@ class RunningExecutor {
     EXPECT_TRUE(frame.ok() && frame->has_value() && message.ParseFromString((*frame)->bytes));
     return message;
   }
-  // Whether there is something to receive now.
+  // Whether a message has arrived.
   bool HasSpoken() const {
     pollfd told{.fd = sockets_[0], .events = POLLIN, .revents = 0};
     return ::poll(&told, 1, 0) == 1;
@@ -87,7 +87,7 @@ TEST(ExecutorLoopTest, EachCollectionDropsWhatEachCookerKeeps) {
   EXPECT_EQ(trims, 4);
 }
 
-// A cooker that stops when it begins to cook, until it is let go on.
+// A cooker that stops when it begins to cook, until the test lets it go on.
 class StoppingCooker final : public Cooker {
  public:
   StoppingCooker(std::barrier<>& cooks, bool has_news) : cooks_(cooks), has_news_(has_news) {
@@ -100,7 +100,7 @@ class StoppingCooker final : public Cooker {
     return std::make_unique<Loaded>();
   }
   absl::Status Cook(CookContext&, Loaded&) override {
-    cooks_.arrive_and_wait();  // it has begun
+    cooks_.arrive_and_wait();  // the cook has begun
     cooks_.arrive_and_wait();
     return absl::OkStatus();
   }
@@ -113,7 +113,7 @@ class StoppingCooker final : public Cooker {
 
 class ReportsTest : public ExecutorTestWorld {
  protected:
-  // Has the executor cook /Game/a.script.
+  // Makes the executor cook /Game/a.script.
   void Start(RunningExecutor& executor, int64_t expected_us = 0, bool is_awaited = false) {
     Write("/Game/a.script", "source");
     Scan();
@@ -132,7 +132,7 @@ class ReportsTest : public ExecutorTestWorld {
     executor.Send(setup);
     executor.Send(job);
   }
-  // Whether the load was told of while the job was being cooked.
+  // Whether the executor told of the load while the job was being cooked.
   bool IsToldAtOnce(int64_t expected_us, bool has_news, bool is_awaited = false) {
     std::barrier<> cooks(2);
     Cookers cookers;
@@ -157,7 +157,7 @@ TEST_F(ReportsTest, TheLoadOfAShortJobGoesWithItsResultUnlessTheCookGoesOnWithIt
   EXPECT_FALSE(IsToldAtOnce(100, false));
 }
 
-// Touches so much memory when it cooks.
+// A cooker that touches `bytes` bytes of memory when it cooks.
 class HungryCooker final : public Cooker {
  public:
   explicit HungryCooker(size_t& bytes) : bytes_(bytes) {

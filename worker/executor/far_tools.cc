@@ -31,7 +31,7 @@ std::string FarTools::InMount(const std::string& path, const content::Snapshot& 
   for (const content::Mount& mount : snapshot.mounts()) {
     if (!host_path.starts_with(mount.directory + "/")) continue;
     std::string name = mount.path + host_path.substr(mount.directory.size());
-    // Another mount may lie over this one.
+    // Another mount may lie over this mount.
     const content::FileEntry* const entry = snapshot.Find(name);
     if (entry != nullptr && entry->error.empty() && entry->host_path == host_path) return name;
   }
@@ -69,7 +69,7 @@ absl::StatusOr<Look> FarTools::OfTheProject(const std::string& path, FetchedByte
   if (wanted.value == record::kAbsent)
     return Look{.value = wanted.value, .bytes = nullptr, .host_path = ""};
   const std::string host_path = JoinPath(directory_, path);
-  // (A program may have changed it.)
+  // A program may have changed the file.
   Put& put = put_[path];
   const absl::StatusOr<FileStat> there = StatFile(host_path, /*follow_links=*/false);
   if (put.value != wanted.value || !there.ok() || *there != put.stat) {
@@ -79,7 +79,7 @@ absl::StatusOr<Look> FarTools::OfTheProject(const std::string& path, FetchedByte
     const absl::Status written = WriteInPieces(made, [&](const TakePiece& take) {
                                    return bytes.StreamTool(path, digest, take);
                                  }).status();
-    // (It is another one by now: what the director said is asked for again.)
+    // The director has another file by now: forget its answer, so that it is asked again.
     if (absl::IsAborted(written)) directors_.erase(path);
     if (!written.ok())
       return absl::IsAborted(written) ? absl::UnavailableError(MessageOf(written)) : written;
@@ -93,8 +93,8 @@ absl::StatusOr<Look> FarTools::OfTheProject(const std::string& path, FetchedByte
 }
 
 struct FarTools::Question {
-  std::string path;   // here
-  std::string asked;  // as the director knows it
+  std::string path;   // on this machine
+  std::string asked;  // on the director's machine
   Looks::Found found = Looks::Found::kAbsent;
   bool is_opened = false;
 
@@ -110,12 +110,12 @@ absl::StatusOr<std::vector<FarTools::Question>> FarTools::QuestionsOf(const Look
     question.is_opened = looks.opened.contains(path);
     if (path.starts_with(view.root() + "/")) {
       question.asked = view.DirectorsPath(path);
-      if (question.asked.empty()) continue;  // of the table, on both machines
+      if (question.asked.empty()) continue;  // it is in the table, which both machines have
     } else if (path == directory_ || path.starts_with(directory_ + "/")) {
       question.asked = path.size() == directory_.size() ? "." : path.substr(directory_.size() + 1);
     } else if (const std::string folder = path.substr(0, path.rfind('/'));
                !folder.empty() && own.starts_with(folder + "/")) {
-      // Beside the project that is another folder.
+      // On the director's machine, the folder around the project is another folder.
       return absl::FailedPreconditionError(
           fmt::format("its program looks for {}, above the folder in which it runs", path));
     }
@@ -138,7 +138,7 @@ absl::Status FarTools::Ask(const std::vector<Question>& questions, FetchedBytes&
   if (looks.empty()) return absl::OkStatus();
   ASSIGN_OR_RETURN(std::vector<v1::FoundThere> found, bytes.DirectorsFinds(looks));
   for (size_t i = 0; i < looks.size(); ++i) {
-    // What it reads is often observed, too.
+    // Programs often read such files, too, so the digest serves Find as well.
     if (found[i].kind() == v1::FoundThere::FILE && found[i].has_digest() &&
         looks[i].path().starts_with('/')) {
       ASSIGN_OR_RETURN(const Digest digest, wire::FromProto(found[i].digest()));
@@ -195,7 +195,7 @@ absl::Status FarTools::Judge(const Question& question, const v1::FoundThere& the
     found = ours.ok() ? ours->ToString() : std::string(record::kAbsent);
     wanted = directors.ToString();
   }
-  // (A file of a mount, by the director's path: nobody compared its bytes.)
+  // The director knows a file of a mount only by its path, so nobody compared the bytes.
   const bool is_unknown = question.is_opened && question.found == Looks::Found::kFile &&
                           there.kind() == v1::FoundThere::FILE && !there.has_digest();
   if (found == wanted && !is_unknown) return absl::OkStatus();

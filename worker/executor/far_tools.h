@@ -1,17 +1,17 @@
-// FarTools: the programs of jobs on a machine without the project. What tool(path) observes is the
-// director's; so that it is true here,
+// FarTools: the programs of jobs on a machine without the project. An observation tool(path)
+// records the director's tool. To make the observation true on this machine, FarTools ensures that
 //
-//   - a program of the project (relative to galley.toml) comes from the director, by content: from
-//     the view, if it lies in a mount, so that it finds there what lies beside it; else as a file
-//     alone in a folder of the executor's;
-//   - a file of the system must be the same here: else the job cannot be done on this machine
-//     (OtherTool);
-//   - whatever else a program found outside of the view must be what it would have found on the
-//     director's machine (Compare), though nobody observes it: else what it made is of no use.
+//   - a program of the project (relative to galley.toml) comes from the director, by content: in a
+//     mount it is taken from the view, so that it finds the files beside it; elsewhere it is put
+//     alone into a folder of the executor's;
+//   - a file of the system is the same on both machines; if it is not, the job cannot run on this
+//     machine (OtherTool);
+//   - everything else that a program found outside of the view is what it would have found on the
+//     director's machine (Compare), though nobody observes it; if not, its output is of no use.
 //
-// What the director said is believed for a second, or from Compare to the end of the job: the
-// director itself looks again at tools when the result comes. Of what is only compared it is
-// believed for ten. Own files are remembered by their stat (ToolDigests).
+// An answer of the director is believed for a second, or from Compare to the end of the job: the
+// director looks at tools again when the result comes. An answer that only Compare uses is believed
+// for ten seconds. Digests of our own files are remembered by their stat (ToolDigests).
 // Errors: as ByteSource, OtherTool and StaleFile. FAILED_PRECONDITION: the project's files are
 // needed, or the director does not tell.
 // Threads: one owner.
@@ -38,19 +38,21 @@ class FarTools {
  public:
   static constexpr absl::Duration kBelieved = absl::Seconds(1);
   static constexpr absl::Duration kFindsBelieved = absl::Seconds(10);
-  static constexpr size_t kFindsMax = 200'000;  // remembered
+  static constexpr size_t kFindsMax = 200'000;  // the most answers that are remembered
 
-  // `directory`: where programs of the project are put; `project_root`: on the director's machine.
-  // It has no links.
+  // `directory`: the folder for programs of the project. `project_root`: its path on the director's
+  // machine, without links.
   FarTools(std::string directory, std::string project_root)
       : directory_(std::move(directory)), project_root_(std::move(project_root)) {}
 
-  // All are the job's. `path`: in normal form, absolute or relative to galley.toml.
+  // The arguments are the present job's. `path`: in normal form, absolute or relative to
+  // galley.toml.
   absl::StatusOr<Look> Find(const std::string& path, const content::Snapshot& snapshot,
                             LazyView& view, FetchedBytes& bytes);
-  // A job begins.
+  // Called when a job begins.
   void BeginJob() { compared_ = absl::InfiniteFuture(); }
-  // What a program found that ran in `own`. Asks the director once for all that is not known.
+  // Compares what a program that ran in `own` found with the director's machine. Asks the director
+  // once for everything that is not known.
   absl::Status Compare(const Looks& looks, const std::string& own, const LazyView& view,
                        FetchedBytes& bytes);
   const std::string& directory() const { return directory_; }
@@ -61,7 +63,7 @@ class FarTools {
     bool is_executable = false;
     absl::Time asked;
   };
-  // What there is on the director's machine.
+  // The director's answer for a path, and the time when it was asked.
   struct Answer {
     v1::FoundThere there;
     absl::Time asked;
@@ -74,7 +76,7 @@ class FarTools {
   absl::StatusOr<Known> Directors(const std::string& path, FetchedBytes& bytes);
   absl::StatusOr<Look> OfTheSystem(const std::string& path, FetchedBytes& bytes);
   absl::StatusOr<Look> OfTheProject(const std::string& path, FetchedBytes& bytes);
-  // Its virtual path; empty: it lies in no mount.
+  // The virtual path of a file; empty: the file lies in no mount.
   std::string InMount(const std::string& path, const content::Snapshot& snapshot) const;
 
   const std::string directory_, project_root_;
@@ -87,7 +89,7 @@ class FarTools {
     std::string value;
     FileStat stat;
   };
-  std::map<std::string, Put> put_;  // in directory_
+  std::map<std::string, Put> put_;  // files in directory_
 };
 
 }  // namespace galley::worker

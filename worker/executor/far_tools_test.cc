@@ -56,7 +56,7 @@ class ToolLink final : public ByteLink {
     return answer;
   }
   std::map<std::string, std::string> tools;
-  std::map<std::string, std::string> folders;  // its names
+  std::map<std::string, std::string> folders;  // folder -> its names
   int calls_of_looks = 0;
   std::map<std::string, int> asked, fetched;
   std::string hidden;
@@ -201,7 +201,7 @@ TEST_F(FindsTest, WhatIsTheSameThereIsNoMatter) {
     EXPECT_TRUE(Compare().ok()) << Compare();
   }
   EXPECT_EQ(link_.calls_of_looks, 1) << "all are asked for at once, and known then";
-  // What it reads is often observed, too.
+  // Find uses the digest that Compare got.
   tools_->BeginJob();
   EXPECT_EQ(Find(Host("system/tool"))->value, ValueOf("of the system"));
   EXPECT_EQ(link_.asked[Host("system/tool")], 0);
@@ -254,7 +254,7 @@ TEST_F(FindsTest, WhatIsBesideTheProjectOnlyNeedsItsFiles) {
   };
   link_.tools["tools/library"] = "x";
   expect(Host("scratch/project/tools/library"), "its program looks for tools/library");
-  link_.tools[Host("content/ignored~")] = "x";  // no table has it
+  link_.tools[Host("content/ignored~")] = "x";  // no table has the file
   expect(InView("ignored~"), Host("content/ignored~"));
   link_.folders[Host("content/empty")] = "";
   expect(InView("empty"), Host("content/empty"));

@@ -18,7 +18,7 @@
 namespace galley::worker {
 namespace {
 
-constexpr size_t kLooksMax = 4'096;  // of a call
+constexpr size_t kLooksMax = 4'096;  // in a single call
 
 v1::ExecutorWant WantOfBlob(const Digest& digest) {
   v1::ExecutorWant want;
@@ -33,8 +33,8 @@ v1::ExecutorWant WantOfFile(const std::string& path, const std::optional<Digest>
   return want;
 }
 
-// Why bytes cannot be had: a file that is another one by now makes the attempt stale, and all else
-// is trouble of machines, whatever its code.
+// Why bytes cannot be had. A file that has changed makes the attempt stale; every other error is
+// trouble of machines, whatever its code.
 absl::Status TroubleOfMachines(const absl::Status& status) {
   return absl::IsAborted(status) ? status : absl::UnavailableError(MessageOf(status));
 }
@@ -56,18 +56,18 @@ absl::Status StreamInPlace(const std::string& place, const Digest& digest, const
   return absl::UnavailableError(fmt::format("{} changed while it was read", place));
 }
 
-// Marks it as used, so that it stays in the cache.
+// Marks the blob as used, so that it stays in the cache.
 void Touch(const std::string& file) { ::utimensat(AT_FDCWD, file.c_str(), nullptr, 0); }
 
 }  // namespace
 
-// Asks for the file, and takes its digest.
+// Asks for the file, and remembers the digest in the answer.
 absl::StatusOr<Digest> FetchedBytes::Ask(const v1::ExecutorWant& want, const std::string& path) {
   const absl::StatusOr<v1::ExecutorBytes> asked = link_.Want(want);
   if (!asked.ok()) return TroubleOfMachines(asked.status());
   const v1::ExecutorBytes& answer = *asked;
   ASSIGN_OR_RETURN(const Digest digest, wire::FromProto(answer.digest()));
-  // A director that is at a later state of the project may have answered of that.
+  // A director at a later state of the project may have answered for that state.
   const content::FileEntry* entry = snapshot_.Find(path);
   if (entry == nullptr || entry->stat.size_bytes != digest.size_bytes())
     return absl::AbortedError(fmt::format("{} changed", path));
@@ -93,8 +93,8 @@ std::optional<std::string> FetchedBytes::PlaceOf(const std::string& path) const 
   return place;
 }
 
-// Asks for the bytes of the file, if it is not known what they are; if they may lie here, only for
-// what they are.
+// Asks for the bytes of a file of unknown digest; only for the digest, if the file may lie on this
+// machine.
 absl::StatusOr<Digest> FetchedBytes::Have(const std::string& path) {
   RETURN_IF_ERROR(snapshot_.CheckUsable(path));
   if (const auto known = snapshot_.KnownDigest(path)) return *known;
@@ -126,7 +126,7 @@ absl::StatusOr<Digest> FetchedBytes::Stream(const std::string& path, const TakeP
   if (absl::IsNotFound(known.status())) return absl::AbortedError(fmt::format("{} is gone", path));
   RETURN_IF_ERROR(known.status());
   const Digest digest = *known;
-  // (Read twice, since what was handed out cannot be taken back.)
+  // IsAt reads the file before it is streamed, since bytes cannot be taken back from `take`.
   if (const std::optional<std::string> place = PlaceOf(path);
       place.has_value() && IsAt(*place, digest)) {
     RETURN_IF_ERROR(StreamInPlace(*place, digest, take));
@@ -146,8 +146,8 @@ absl::Status FetchedBytes::StreamBlob(const Digest& digest, const TakePiece& tak
 
 absl::StatusOr<v1::ExecutorBytes> FetchedBytes::AskOfPrograms(const v1::ExecutorWant& want) {
   absl::StatusOr<v1::ExecutorBytes> asked = link_.Want(want);
-  // What a machine without the project can never know (or a director of an older build does not
-  // say) is no trouble of machines.
+  // PERMISSION_DENIED and INVALID_ARGUMENT are no trouble of machines: a machine without the
+  // project can never know the answer, or a director of an older build does not give it.
   if (absl::IsPermissionDenied(asked.status()) || absl::IsInvalidArgument(asked.status()))
     return absl::FailedPreconditionError(MessageOf(asked.status()));
   if (!asked.ok()) return TroubleOfMachines(asked.status());
@@ -189,7 +189,8 @@ absl::Status FetchedBytes::StreamTool(const std::string& path, const Digest& dig
 absl::StatusOr<Blob> FetchedBytes::ReadFromCache(const Digest& digest, v1::ExecutorWant want) {
   if (digest.size_bytes() == 0) return MakeBlob("");
   absl::StatusOr<Blob> bytes = store::ReadBlobAt(cache_directory_, digest, {});
-  // What cannot be read is fetched; should somebody else remove or damage it meanwhile, once more.
+  // An unreadable blob is fetched, and fetched once more if somebody removes or damages it
+  // meanwhile.
   for (int i = 0; i < 2 && !bytes.ok(); ++i) {
     want.set_is_damaged(::access(store::BlobFilePath(cache_directory_, digest).c_str(), F_OK) == 0);
     if (const absl::Status had = link_.Want(want).status(); !had.ok())
@@ -205,7 +206,7 @@ absl::StatusOr<Blob> FetchedBytes::ReadFromCache(const Digest& digest, v1::Execu
                                             MessageOf(bytes.status())));
 }
 
-// (What was handed out is not handed out again: of a damaged file the job begins anew.)
+// Bytes are never handed out twice: if the file turns out to be damaged, the job begins anew.
 absl::Status FetchedBytes::StreamFromCache(const Digest& digest, v1::ExecutorWant want,
                                            const TakePiece& take) {
   if (digest.size_bytes() == 0) return absl::OkStatus();
@@ -217,7 +218,7 @@ absl::Status FetchedBytes::StreamFromCache(const Digest& digest, v1::ExecutorWan
   Touch(file);
   const auto unreadable = [&](const absl::Status& status) {
     want.set_is_damaged(true);
-    link_.Want(want).status().IgnoreError();  // the next attempt finds it whole
+    link_.Want(want).status().IgnoreError();  // so that the next attempt finds the blob whole
     return absl::UnavailableError(
         fmt::format("blob {} cannot be read from {}: {}; it is fetched again", digest.ToString(),
                     cache_directory_, MessageOf(status)));

@@ -1,7 +1,7 @@
-// FetchedBytes: bytes on a machine where nothing of the director's is read. They lie as blob files
-// in a cache that the machine's workers share, and the session, which is asked for what is not
-// there, has them from the director. What the cache gives was hashed when it was read: whoever
-// writes there decides nothing.
+// FetchedBytes: the byte source of a machine where no file of the director's is read. The bytes lie
+// as blob files in a cache that the machine's workers share. The session is asked for missing
+// blobs, and fetches them from the director. Bytes from the cache are hashed when they are read:
+// nobody who writes there can falsify them.
 //
 // Threads: one owner.
 #pragma once
@@ -15,22 +15,22 @@
 
 namespace galley::worker {
 
-// ByteLink: asks the session, and waits for its answer.
+// ByteLink: asks the session, and waits for the answer.
 class ByteLink {
  public:
   virtual ~ByteLink() = default;
-  // The error that the answer tells, or UNAVAILABLE: there is no session any more.
+  // The answer, or its error. UNAVAILABLE: the session is gone.
   virtual absl::StatusOr<v1::ExecutorBytes> Want(const v1::ExecutorWant& want) = 0;
 };
 
 class FetchedBytes final : public ByteSource {
  public:
-  // All outlive it.
+  // The arguments outlive the FetchedBytes.
   FetchedBytes(content::Snapshot& snapshot, const std::string& cache_directory, ByteLink& link)
       : snapshot_(snapshot), cache_directory_(cache_directory), link_(link) {}
 
-  // Files of the project are read at their place below `shared_path` ([farm] shared_path), as long
-  // as the bytes there are those that the director has; else as ever.
+  // Reads files of the project in their place below `shared_path` ([farm] shared_path), as long as
+  // the bytes there are the director's; other files are fetched.
   void ReadInPlace(const std::string& project_root, const std::string& shared_path) {
     project_root_ = project_root;
     shared_path_ = shared_path;
@@ -40,17 +40,17 @@ class FetchedBytes final : public ByteSource {
   absl::StatusOr<content::Snapshot::Content> Read(const std::string& path,
                                                   uint64_t size_bytes_max) override;
   absl::StatusOr<Digest> Stream(const std::string& path, const TakePiece& take) override;
-  // Programs do not see files at their places here.
+  // On such a machine programs do not see files in their places.
   absl::Status CheckUnchanged(const std::string&, const Digest&) override {
     return absl::OkStatus();
   }
   absl::StatusOr<Blob> ReadBlob(const Digest& digest) override;
   absl::Status StreamBlob(const Digest& digest, const TakePiece& take) override;
 
-  // A tool as the director has it: `digest`, or `is_absent`. Errors as Read; FAILED_PRECONDITION:
-  // it does not tell of such files.
+  // The director's tool at `path`: `digest`, or `is_absent`. Errors as Read; FAILED_PRECONDITION:
+  // the director does not tell of such files.
   absl::StatusOr<v1::ExecutorBytes> DirectorsTool(const std::string& path);
-  // What there is for each of these on the director's machine, in their order. Errors as
+  // The finds of the director's machine for each look, in the order of the looks. Errors as
   // DirectorsTool.
   absl::StatusOr<std::vector<v1::FoundThere>> DirectorsFinds(
       const std::vector<v1::ProgramLook>& looks);
@@ -60,7 +60,7 @@ class FetchedBytes final : public ByteSource {
   absl::StatusOr<v1::ExecutorBytes> AskOfPrograms(const v1::ExecutorWant& want);
   absl::StatusOr<Digest> Ask(const v1::ExecutorWant& want, const std::string& path);
   absl::StatusOr<Digest> Have(const std::string& path);
-  // Where the file may lie, if one of its size does.
+  // The place below shared_path_ where a file of this size lies.
   std::optional<std::string> PlaceOf(const std::string& path) const;
   absl::StatusOr<Blob> ReadFromCache(const Digest& digest, v1::ExecutorWant want);
   absl::Status StreamFromCache(const Digest& digest, v1::ExecutorWant want, const TakePiece& take);
@@ -68,7 +68,7 @@ class FetchedBytes final : public ByteSource {
   content::Snapshot& snapshot_;
   const std::string& cache_directory_;
   ByteLink& link_;
-  std::string project_root_, shared_path_;  // empty: nothing is shared
+  std::string project_root_, shared_path_;  // empty: no path is shared
 };
 
 }  // namespace galley::worker

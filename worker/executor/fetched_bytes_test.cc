@@ -34,7 +34,7 @@ class FetchedBytesTest : public content::ContentTest {
     ContentTest::SetUp();
     Write("content/a.txt", "source");
     snapshot_ = Scan();
-    // The executor knows no place: only the table.
+    // The file is gone, so that the executor knows only the table.
     ASSERT_TRUE(RemoveAll(Host("content/a.txt")).ok());
     cache_ = Host("cache");
     ASSERT_TRUE(CreateDirectories(store::TemporaryDirectory(cache_)).ok());
@@ -142,7 +142,8 @@ TEST_F(FetchedBytesTest, AFileIsReadAtTheSharedPathIfItsBytesAreTheDirectors) {
   read();
   EXPECT_EQ(link_.wants.size(), 0u);
   EXPECT_FALSE(StatFile(store::BlobFilePath(cache_, Digest::Of("source"))).ok());
-  // Another file of the same size, another size, none: they come as ever, with their digest named.
+  // Another file of the same size, a file of another size, no file: the bytes are fetched, by
+  // digest.
   for (const std::string there : {"SOURCE", "longer than it"}) {
     Write("shared/a.txt", there);
     ::unlink(store::BlobFilePath(cache_, Digest::Of("source")).c_str());

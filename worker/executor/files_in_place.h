@@ -1,5 +1,5 @@
-// FilesInPlace: files of a snapshot where they lie, and blobs in the directory of the store, for a
-// worker on the director's machine.
+// FilesInPlace: the byte source of a worker on the director's machine: files of a snapshot in their
+// places, and blobs in the directory of the store.
 #pragma once
 
 #include <map>
@@ -12,7 +12,8 @@ namespace galley::worker {
 
 class FilesInPlace final : public ByteSource {
  public:
-  // `blobs`: where the director said that they lie. All outlive it.
+  // `blobs`: the places of blobs, as the director told them. The arguments outlive the
+  // FilesInPlace.
   FilesInPlace(content::Snapshot& snapshot, const std::string& store_directory,
                const std::map<Digest, store::BlobLocation>& blobs)
       : snapshot_(snapshot), store_directory_(store_directory), blobs_(blobs) {}

@@ -25,7 +25,7 @@ uint64_t ReadLittleEndian(const char* bytes) {
   return value;
 }
 
-constexpr size_t kPiecesMax = 64;  // of one call; below every system's IOV_MAX
+constexpr size_t kPiecesMax = 64;  // for a single call; below every system's IOV_MAX
 
 using Header = std::array<char, kHeaderSize>;
 
@@ -49,7 +49,7 @@ uint64_t LengthMax(FrameKind kind) {
   return 0;
 }
 
-// Strikes from `pieces` what was sent.
+// Strikes the first `sent` bytes from `pieces`.
 void Advance(std::span<iovec>& pieces, size_t sent) {
   while (!pieces.empty() && sent >= pieces.front().iov_len) {
     sent -= pieces.front().iov_len;
@@ -107,7 +107,7 @@ absl::StatusOr<std::optional<Frame>> FrameReader::Next() {
   if (available - kHeaderSize < length) return std::optional<Frame>();
   Frame frame{.kind = frame_kind, .bytes = {}};
   const bool is_all = begin_ + kHeaderSize + length == buffer_.size();
-  if (is_all && length > kCompactAbove) {  // a large one: moved, not copied
+  if (is_all && length > kCompactAbove) {  // a large frame is moved, not copied
     buffer_.erase(0, begin_ + kHeaderSize);
     frame.bytes = std::exchange(buffer_, std::string());
     begin_ = 0;

@@ -1,11 +1,11 @@
-// Frames between a session and its executors: one byte kind, eight bytes length (little endian),
-// then so many bytes.
+// Frames between a session and its executors: a byte for the kind, eight bytes for the length
+// (little endian), then so many bytes.
 //
-// A blob that is too large to be held in memory goes as pieces, all but the last of kind kPiece,
-// the last of kind kBlob. A message after a kPiece gives the blob up.
+// A blob that is too large to be held in memory goes as pieces: the last piece is of kind kBlob,
+// the others are of kind kPiece. A message after a kPiece gives the blob up.
 //
-// A reader takes bytes as they come and never holds more than one frame plus one piece; a length
-// above the kind's limit is INVALID_ARGUMENT before anything is reserved for it.
+// A reader takes bytes as they come and never holds more than a frame and a piece. A length above
+// the kind's limit is INVALID_ARGUMENT before anything is reserved for it.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ struct Frame {
   std::string bytes;
 };
 
-// A frame to be written; the bytes are the caller's.
+// A frame to be written; the caller owns the bytes.
 struct FrameView {
   FrameKind kind = FrameKind::kMessage;
   std::string_view bytes;
@@ -37,22 +37,22 @@ struct FrameView {
 
 class FrameReader {
  public:
-  // Appends what was read.
+  // Appends bytes that were read.
   void Add(std::string_view bytes);
-  // The next whole frame; nullopt: more bytes are wanted. INVALID_ARGUMENT: an unknown kind or too
-  // long; the stream is of no use then.
+  // The next whole frame; nullopt: more bytes are needed. INVALID_ARGUMENT: an unknown kind, or a
+  // frame that is too long; the stream is unusable then.
   absl::StatusOr<std::optional<Frame>> Next();
   bool IsEmpty() const { return buffer_.size() == begin_; }
 
  private:
   std::string buffer_;
-  size_t begin_ = 0;  // of what was not given out yet
+  size_t begin_ = 0;  // where the unread bytes begin
 };
 
-// Writes to a blocking socket, all frames in as few calls as the system takes. UNAVAILABLE: the
-// other side is gone, or takes nothing for the socket's send time-out.
+// Writes all frames to a blocking socket, in as few calls as the system allows. UNAVAILABLE: the
+// other side is gone, or accepts nothing for the socket's send time-out.
 absl::Status SendFrames(int fd, std::span<const FrameView> frames);
-// Blocks for a frame. nullopt: the other side closed between frames.
+// Blocks for a frame. nullopt: the other side closed the socket between frames.
 absl::StatusOr<std::optional<Frame>> ReceiveFrame(int fd, FrameReader& reader);
 
 }  // namespace galley::worker

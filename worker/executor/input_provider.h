@@ -1,4 +1,4 @@
-// InputProvider: the world as a job may see it. Two of them stand behind the same executor code:
+// InputProvider: the world as a job may see it. The same executor code works with two providers:
 // SnapshotInputs (live, over the director's snapshot) and ActionInputs (an Action's input root:
 // only what was observed).
 //
@@ -26,11 +26,11 @@ namespace galley::worker {
 
 struct Look {
   std::string value;
-  Blob bytes;             // of a file or cooked output, when asked for and present
-  std::string host_path;  // of a tool that is present
+  Blob bytes;             // for a file or cooked output that is present, when asked for
+  std::string host_path;  // for a tool that is present
 };
 
-// kChecked: no bytes, and a value of bytes that are there now.
+// kChecked: the value of bytes that are read now, without the bytes.
 enum class Want { kValue, kChecked, kBytes };
 
 struct SourceContent {
@@ -38,14 +38,14 @@ struct SourceContent {
   Digest digest;
 };
 
-// BytesLoaded: what a job was given to read so far. A look that RecordingContext answers itself is
-// none.
+// BytesLoaded: the bytes that a job has read. Looks that RecordingContext answers itself do not
+// count.
 struct BytesLoaded {
   uint64_t cold = 0;  // from disk or store
   uint64_t warm = 0;  // from WarmFiles
 };
 
-// Why an attempt must end without a result.
+// --- Reasons why an attempt must end without a result.
 struct NeedsPackage {
   std::string package;  // absolute virtual path
   bool operator==(const NeedsPackage&) const = default;
@@ -54,7 +54,7 @@ struct StaleFile {
   std::string path;  // virtual
   bool operator==(const StaleFile&) const = default;
 };
-// This machine has another tool than the director's.
+// This machine has another tool than the director's machine.
 struct OtherTool {
   std::string path;
   std::string wanted, found;  // values of the observation
@@ -63,30 +63,30 @@ struct OtherTool {
 using Interruption = std::variant<NeedsPackage, StaleFile, OtherTool>;
 
 absl::Status InterruptedBy(const Interruption& interruption);
-// nullopt when `status` was not made by InterruptedBy.
+// nullopt: InterruptedBy did not make `status`.
 std::optional<Interruption> InterruptionOf(const absl::Status& status);
 
 class InputProvider {
  public:
   virtual ~InputProvider() = default;
-  // The bytes of one that is larger than `bytes_max` are left out.
+  // The package's source. A source larger than `bytes_max` comes without bytes.
   virtual absl::StatusOr<SourceContent> Source(uint64_t bytes_max) = 0;
-  // REQUIRES: Source was called. What was handed out is worth nothing unless this is OK: an
-  // error (of a live job StaleFile) when it was not what Source had told.
+  // Streams the source. On an error the pieces are worth nothing: the source is not what Source had
+  // told (in a live job, StaleFile). REQUIRES: Source was called.
   virtual absl::Status StreamSource(const TakePiece& take) = 0;
   virtual absl::StatusOr<Look> Observe(uint32_t platform, const record::Observation& what,
                                        Want want) = 0;
-  // The bytes of a cooked output that is present. Errors as Observe.
+  // Streams the bytes of a cooked output that is present. Errors as Observe.
   virtual absl::Status StreamCooked(uint32_t platform, const record::Observation& what,
                                     const TakePiece& take) = 0;
   virtual absl::Status ShowMounts(const std::string& directory) = 0;
-  // As CookContext::Watch.
+  // See CookContext::Watch.
   virtual ChildWatch* Watch() { return nullptr; }
-  // As WalledPrograms::Walls.
+  // See WalledPrograms::Walls.
   virtual absl::StatusOr<const ChildWalls*> Walls() { return nullptr; }
-  // Whether the source and the tools among `observed` are still what they were: StaleFile for the
-  // source, UNAVAILABLE for a tool. Cost: a stat for each; what changed lately is read again. After
-  // Watch failed: why.
+  // Whether the source and the tools among `observed` are still what they were. StaleFile: the
+  // source has changed; UNAVAILABLE: a tool has. After Watch failed: the reason why. Cost: a stat
+  // for each; files that changed lately are read again.
   virtual absl::Status CheckUnchanged(
       const std::map<record::Observation, std::string>& observed) = 0;
   // An empty folder, removed with the provider.

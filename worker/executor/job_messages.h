@@ -1,4 +1,4 @@
-// Messages of executor.proto <-> the executor's structs.
+// Job messages: messages of executor.proto <-> the executor's structs.
 #pragma once
 
 #include <map>
@@ -18,9 +18,9 @@ inline constexpr size_t kLogTailBytesMax = 64 << 10;  // of Failed.log_tail
 
 // The Job's targets and limits. INVALID_ARGUMENT: a recipe is malformed.
 absl::StatusOr<JobSpec> SpecOf(const v1::Job& job);
-// Package, generated source and cooked inputs; the rest is the executor's to fill in.
+// Package, generated source and cooked inputs; the executor fills in the rest.
 absl::StatusOr<SnapshotInputsOptions> InputsOf(const v1::Job& job);
-// Where the blobs lie that it may need.
+// The places of the blobs that the job may need.
 absl::StatusOr<std::map<Digest, store::BlobLocation>> BlobsOf(const v1::Job& job);
 
 struct OutgoingBlob {
@@ -28,25 +28,25 @@ struct OutgoingBlob {
   PieceStream stream = nullptr;
 };
 
-// The blobs that the message names by place are appended to `blobs`; they go first.
+// Appends the blobs that the message names by place to `blobs`; blobs are sent before the message.
 v1::FromExecutor LoadedMessage(const LoadReport& report, std::vector<OutgoingBlob>& blobs);
 v1::FromExecutor SavedMessage(const SaveReport& report, uint64_t memory_peak_bytes,
                               std::vector<OutgoingBlob>& blobs);
 v1::FromExecutor EndMessage(const JobEnd& end);
 
-// Tells what a job moved, each byte in one message of it.
+// Counts the bytes that a job moved, and tells each byte in a single message.
 class ByteMeter {
  public:
-  // `inputs`: outlive it.
+  // `inputs` outlives the ByteMeter.
   explicit ByteMeter(const InputProvider& inputs) : inputs_(inputs) {}
   void Count(const SaveReport& report);
-  // Tells the bytes that were not told yet.
+  // Adds the bytes that were not told yet to the message.
   void TellIn(v1::FromExecutor& message);
 
  private:
   const InputProvider& inputs_;
   BytesLoaded told_;
-  uint64_t saved_ = 0;  // not told
+  uint64_t saved_ = 0;  // not told yet
 };
 
 }  // namespace galley::worker

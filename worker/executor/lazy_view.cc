@@ -19,7 +19,7 @@ namespace galley::worker {
 namespace {
 
 constexpr uint32_t kModeBits = 0777;
-constexpr uint64_t kBlockBytes = 4096;  // what even a small file takes
+constexpr uint64_t kBlockBytes = 4096;  // the room that even a small file takes
 constexpr std::string_view kShow = "/show";
 constexpr std::string_view kMounts = "/mounts/";
 
@@ -27,7 +27,8 @@ timespec TimeOf(int64_t nanoseconds) {
   return {.tv_sec = nanoseconds / 1'000'000'000, .tv_nsec = nanoseconds % 1'000'000'000};
 }
 
-// As the table says of the file. (Who may write it by its mode may not all the same: CallWatch.)
+// Sets mode and times from the table. CallWatch keeps programs from writing even where the mode
+// allows it.
 absl::Status SetMeta(int descriptor, const content::FileEntry& file, const std::string& path) {
   const uint32_t mode = file.stat.mode & kModeBits;
   const timespec times[2] = {TimeOf(file.stat.mtime_ns), TimeOf(file.stat.mtime_ns)};
@@ -74,7 +75,7 @@ void LazyView::Forget() {
   inodes_.clear();
 }
 
-// Of most jobs it is not asked.
+// Called only by jobs that need the view; most jobs do not.
 absl::Status LazyView::Make() {
   if (is_used_) return absl::OkStatus();
   if (folder_.has_value() && !folder_->Use()) Forget();
@@ -204,7 +205,7 @@ absl::StatusOr<std::string> LazyView::FileAt(const std::string& virtual_path) {
   return path;
 }
 
-// Fills all folders on the way from the one whose path is that long.
+// Fills all folders on the way to `path`, from the folder whose path has the length `begin`.
 absl::Status LazyView::FillAbove(const std::string& path, size_t begin) {
   for (size_t slash = begin; slash != std::string::npos; slash = path.find('/', slash + 1))
     RETURN_IF_ERROR(Fill(path.substr(0, slash)));
@@ -228,13 +229,13 @@ absl::Status LazyView::FillFoldersOf(std::string_view virtual_path) {
 
 absl::Status LazyView::FillFolder(const std::string& path) { return Fill(path); }
 
-// REQUIRES: the folder around it is full.
+// REQUIRES: the folder around `path` is full.
 absl::Status LazyView::Fill(const std::string& path) {
   RETURN_IF_ERROR(PutBackLost());
   if (full_.contains(path)) return absl::OkStatus();
   const std::optional<Place> place = PlaceOf(path);
   if (!place.has_value()) return absl::OkStatus();
-  // (A link to a mount's folder is none.)
+  // A link to a mount's folder is no folder.
   const absl::StatusOr<FileStat> stat = StatFile(path, /*follow_links=*/false);
   if (!stat.ok() || !S_ISDIR(stat->mode)) return absl::OkStatus();
   const auto names = snapshot_->List(place->virtual_path);
@@ -304,13 +305,14 @@ absl::Status LazyView::FillFile(const std::string& path) {
   return Write(*file, /*is_anew=*/true);
 }
 
-// `is_anew`: somebody may have the file open that is there, or read it at this moment: he keeps it.
-// Else the file stays that was listed, for `cp` and others compare that.
+// Writes the bytes of a file. `is_anew`: as a new file, since somebody may have the old file open,
+// and keeps it. Otherwise the listed file stays the same file, because `cp` and other programs
+// compare it.
 absl::Status LazyView::Write(const content::FileEntry& file, bool is_anew) {
   const std::string place = PathOfFile(file);
   const std::string path =
-      is_anew ? fmt::format("{}{}anew", root_, kMounts) : place;  // (no number of a mount)
-  ::chmod(path.c_str(), 0600);                                    // (gone: it is made)
+      is_anew ? fmt::format("{}{}anew", root_, kMounts) : place;  // no mount has this name
+  ::chmod(path.c_str(), 0600);  // an error means that open makes the file
   const FileDescriptor to(
       ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!to.valid()) return ErrnoStatus(errno, "write", path);
@@ -321,7 +323,7 @@ absl::Status LazyView::Write(const content::FileEntry& file, bool is_anew) {
   if (status.ok() && is_anew && ::rename(path.c_str(), place.c_str()) != 0)
     status = ErrnoStatus(errno, "put", place);
   if (!status.ok()) {
-    // What is there is not to be read: it becomes what it was when it was listed.
+    // The bytes that are there must not be read: the file becomes empty again, as it was listed.
     if (is_anew) {
       ::unlink(path.c_str());
       ::unlink(place.c_str());

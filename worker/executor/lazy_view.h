@@ -1,21 +1,22 @@
-// LazyView: the mounts of one snapshot as a folder for external programs, on a machine without
-// these files. All comes when it is needed (worker/walls/call_watch.h): the names of a folder, as
-// the snapshot's table has them, when somebody looks into it, and the bytes of a file when it is
-// opened. Until then a file is an empty one of the right size, mode and time, so that it can be
-// listed.
+// LazyView: the mounts of a snapshot as a folder for external programs, on a machine without these
+// files. Everything is made when it is needed (worker/walls/call_watch.h): the names of a folder,
+// from the snapshot's table, when somebody looks into the folder, and the bytes of a file when
+// somebody opens it. Until then the file is empty, but has the right size, mode and time, so that
+// it can be listed.
 //
-//   show/Game -> ../mounts/0     what MountView (mount_view.h) shows where the project is: links to
-//   show/Game/x -> ...           the folders of mounts, and to files where mounts overlap
+//   show/Game -> ../mounts/0     links to folders of mounts, and to files where mounts overlap, as
+//   show/Game/x -> ...           MountView (mount_view.h) has them on the project's machine
 //   mounts/0/...                 a mount's own folder, in place of Mount::directory
 //
-// What is there stays for further jobs, as long as there is room (view_folder.h). A file that a
-// program changed all the same is put there anew, as another file, before somebody opens it.
+// Made files and folders stay for further jobs as long as there is room (view_folder.h). If a
+// program changes a file in spite of the watch, the file is replaced by a new file before it is
+// opened again.
 //
-// As the table: no file that [scan] ignores, or that cannot be used, and no empty folder. Where
-// that matters, DirectorsPath tells what to ask the director about.
+// The view has what the table has: no file that [scan] ignores, or that cannot be used, and no
+// empty folder. Where that matters, DirectorsPath tells the path to ask the director about.
 // Errors: ABORTED with StaleFile (input_provider.h); those of ByteSource; RESOURCE_EXHAUSTED: no
 // space.
-// Cost: a folder about 15 us for each name in it, once; of a file that was opened before a stat.
+// Cost: for a folder about 15 us for each name, once; for a file that was opened before, a stat.
 // Threads: one owner.
 #pragma once
 
@@ -40,25 +41,25 @@ namespace galley::worker {
 
 class LazyView final : public ReadyFolder {
  public:
-  // `parent`: where the views of this machine are. The snapshot outlives the view.
+  // `parent`: the folder of this machine's views. The snapshot outlives the view.
   LazyView(const content::Snapshot* snapshot, std::string parent,
            uint64_t bytes_max = ViewFolder::kBytesMax);
   ~LazyView() override;
   LazyView(const LazyView&) = delete;
   LazyView& operator=(const LazyView&) = delete;
 
-  // Where bytes come from, from now on, until EndJob; it outlives that. REQUIRED before all else. A
-  // view that has gone meanwhile, for want of room, is made anew.
+  // Sets the source of bytes until EndJob; `bytes` lives so long. A view that was removed meanwhile
+  // for want of room is made anew. REQUIRED before the functions below.
   void BeginJob(ByteSource* bytes);
   void EndJob();
   // Makes the mounts show in `directory`, as MountView does.
   absl::Status ShowUnder(const std::string& directory);
   // Host path of a file of the snapshot, with its bytes. NOT_FOUND: there is none.
   absl::StatusOr<std::string> FileAt(const std::string& virtual_path);
-  // Fills the folders in which a generated file of this name will be put.
+  // Fills the folders around the place of a generated file of this name.
   absl::Status FillFoldersOf(std::string_view virtual_path);
 
-  // Where the director has what lies there, if it is in a mount; empty: it is in none.
+  // The path of `path` on the director's machine; empty: `path` is in no mount.
   std::string DirectorsPath(std::string_view path) const;
 
   const std::string& root() const override { return root_; }
@@ -67,11 +68,11 @@ class LazyView final : public ReadyFolder {
   std::string PathOf(uint64_t device, uint64_t inode) const override;
 
  private:
-  // Of a path below root_.
+  // The meaning of a path below root_.
   struct Place {
-    bool is_shown = false;     // below show/
-    uint32_t mount = 0;        // else
-    std::string_view in_it;    // "" or "/..."
+    bool is_shown = false;     // the path is below show/
+    uint32_t mount = 0;        // the mount, unless is_shown
+    std::string_view in_it;    // the rest of the path: "" or "/..."
     std::string virtual_path;  // "/": the root
   };
 
@@ -94,17 +95,18 @@ class LazyView final : public ReadyFolder {
   const content::Snapshot* snapshot_;
   const std::string parent_;
   const uint64_t bytes_max_;
-  std::vector<bool> is_alone_;  // mounts that are shown as a whole
-  // Of mounts that are not: their own folders, as paths below their folder, with the number.
+  std::vector<bool> is_alone_;  // by mount: whether it is shown as a whole
+  // For other mounts: their own folders, as paths below the mount's folder, with the mount's
+  // number.
   std::set<std::pair<uint32_t, std::string>> folders_;
   ByteSource* bytes_ = nullptr;
-  std::optional<ViewFolder> folder_;         // none: not made yet
-  bool is_used_ = false;                     // by the present job
-  std::string root_;                         // its path
-  std::set<std::string, std::less<>> full_;  // folders, by path
-  // What has its bytes, as it was then, by path; no look here is of another file.
+  std::optional<ViewFolder> folder_;         // nullopt: not made yet
+  bool is_used_ = false;                     // the present job uses it
+  std::string root_;                         // the path of folder_
+  std::set<std::string, std::less<>> full_;  // paths of filled folders
+  // By path: the stat of each file that has its bytes, after they were written.
   std::map<std::string, FileStat, std::less<>> written_;
-  std::set<std::string, std::less<>> lost_;  // files of full folders that are not there
+  std::set<std::string, std::less<>> lost_;  // files that are missing in filled folders
   uint64_t written_bytes_ = 0;
   uint64_t device_ = 0;
   absl::flat_hash_map<uint64_t, std::string> inodes_;  // look-up only

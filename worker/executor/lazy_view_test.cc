@@ -26,7 +26,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// Bytes by path, each with how often it was asked for.
+// Bytes by path, with the number of times that they were asked for.
 class TextBytes final : public ByteSource {
  public:
   absl::StatusOr<Digest> DigestOf(const std::string& path) override {
@@ -75,7 +75,7 @@ class LazyViewTest : public content::ContentTest {
     Write(file, text);
     bytes_.texts[path] = text;
   }
-  // Of a path below "/Game".
+  // The place in the view of a path below "/Game".
   std::string In(const std::string& path) const {
     return view_->root() + "/mounts/0" + path.substr(5);
   }
@@ -191,7 +191,7 @@ TEST_F(LazyViewTest, WhatBreaksOffCountsForNothing) {
   EXPECT_EQ(*ReadFile(*view_->FileAt("/Game/a.txt")), "source of a");
 }
 
-// What others list meanwhile, and a program that copies it.
+// Other programs list the file meanwhile, and a program copies it.
 TEST_F(LazyViewTest, AFileThatCouldNotBeHadIsAsItWasListed) {
   ASSERT_TRUE(view_->FillFolder(In("/Game")).ok());
   const FileStat listed = *StatFile(In("/Game/a.txt"));
@@ -208,7 +208,7 @@ TEST_F(LazyViewTest, AFileThatCouldNotBeHadIsAsItWasListed) {
   EXPECT_EQ(StatFile(In("/Game/a.txt"))->inode, listed.inode) << "`cp` compares that";
   bytes_.error = absl::OkStatus();
   ASSERT_TRUE(view_->FillFile(In("/Game/a.txt")).ok());
-  // The same of one that a program changed, and that cannot be put there anew.
+  // The same for a file that a program changed, and that cannot be replaced.
   ASSERT_EQ(::chmod(In("/Game/a.txt").c_str(), 0644), 0);
   ASSERT_TRUE(WriteFileAtomic(In("/Game/a.txt"), "changed").ok());
   bytes_.error = absl::UnavailableError("the director is away");
@@ -220,7 +220,7 @@ TEST_F(LazyViewTest, AFileThatCouldNotBeHadIsAsItWasListed) {
   EXPECT_EQ(StatFile(In("/Game/a.txt"))->mtime_ns, listed.mtime_ns);
 }
 
-// What a program sees in a folder, with all that is below; `fill` is called before each look.
+// The names that a program sees in a folder and below; `fill` is called before each look.
 std::vector<std::string> TreeOf(const std::string& folder, const std::string& shown,
                                 const std::function<void(const std::string&)>& fill) {
   std::vector<std::string> tree;

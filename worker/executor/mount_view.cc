@@ -37,7 +37,7 @@ absl::StatusOr<std::vector<std::string>> NamesIn(const std::string& directory) {
 }
 
 // Makes `path` a real folder: a link to a folder becomes a folder of links to its entries, a file
-// or a link to one an empty folder.
+// or a link to a file becomes an empty folder.
 absl::Status MakeReal(const std::string& path) {
   struct stat info {};
   if (::lstat(path.c_str(), &info) != 0) {
@@ -59,7 +59,7 @@ absl::Status MakeReal(const std::string& path) {
   return absl::OkStatus();
 }
 
-// Where the file belongs, with nothing there.
+// The place of the file, with nothing there.
 absl::StatusOr<std::string> MakePlace(const std::string& directory, std::string_view virtual_path) {
   RETURN_IF_ERROR(content::ValidateVirtualPath(virtual_path));
   std::string path = directory;
@@ -70,7 +70,7 @@ absl::StatusOr<std::string> MakePlace(const std::string& directory, std::string_
     rest.remove_prefix(slash + 1);
   }
   path = JoinPath(path, rest);
-  if (::unlink(path.c_str()) != 0 && errno != ENOENT && errno != EISDIR)  // no link is followed
+  if (::unlink(path.c_str()) != 0 && errno != ENOENT && errno != EISDIR)  // follows no link
     return ErrnoStatus(errno, "remove", path);
   return path;
 }
@@ -103,7 +103,7 @@ absl::Status MountView::Build() {
     RETURN_IF_ERROR(Link(mounts[i].directory, path));
     is_linked[i] = true;
   }
-  std::string made;  // the folder made last: files come sorted, so neighbours share it
+  std::string made;  // the last folder made; files are sorted, so neighbours share it
   for (const content::FileEntry& file : snapshot_->files()) {
     if (is_linked[file.mount] || !file.error.empty()) continue;
     const std::string folder = root + std::string(content::FolderOf(file.path));

@@ -1,9 +1,9 @@
-// MountView: the mounts of one snapshot as a folder that external programs can read, at their
-// virtual paths without the leading slash.
+// MountView: the mounts of a snapshot as a folder that external programs can read, at their virtual
+// paths without the leading slash.
 //
-// Made once for a snapshot, when first asked for. A mount with no other mount at, above or under
-// its path is one link to its folder; the rest is a tree of links to single files, overlays merged.
-// A job's folder holds links to the view's top entries.
+// The view is made once for a snapshot, when it is first needed. A mount with no other mount at,
+// above or under its path is a single link to its folder; other mounts are a tree of links to
+// single files, overlays merged. A job's folder holds links to the view's top entries.
 // Threads: one owner.
 #pragma once
 
@@ -17,27 +17,27 @@
 
 namespace galley::worker {
 
-// Whether the mount is one link to its folder.
+// Whether the mount is a single link to its folder.
 bool IsShownAsAWhole(const std::vector<content::Mount>& mounts, const content::Mount& mount);
 
 class MountView {
  public:
-  // `parent`: where the view's folder is made. The snapshot outlives the view.
+  // `parent`: the folder in which the view's folder is made. The snapshot outlives the view.
   MountView(const content::Snapshot* snapshot, std::string parent)
       : snapshot_(snapshot), parent_(std::move(parent)) {}
   ~MountView();
   MountView(const MountView&) = delete;
   MountView& operator=(const MountView&) = delete;
 
-  // Makes the view show in `directory`, which holds none of the names of the mounts yet.
+  // Makes the view show in `directory`, which does not hold any of the mounts' names yet.
   absl::Status ShowUnder(const std::string& directory);
 
   // Puts a real file at `virtual_path` under `directory`. Links on the way are replaced by folders
-  // of links to what they held, so that nothing is written through them; a file on the way (a
-  // generator's source) gives way to the folder.
+  // of links to their entries, so that nothing is written through a link. A file on the way (a
+  // generator's source) gives way to a folder.
   static absl::Status PutFile(const std::string& directory, std::string_view virtual_path,
                               std::string_view bytes);
-  // The same for a file that comes in pieces. An error leaves a part of it.
+  // The same for a file in pieces. An error leaves a part of the file.
   static absl::Status PutFile(const std::string& directory, std::string_view virtual_path,
                               const PieceStream& stream);
 

@@ -50,7 +50,7 @@ OpenedNotes::~OpenedNotes() {
 
 void OpenedNotes::BeginJob(uint64_t attempt) {
   attempt_ = attempt;
-  unknown_ = 1;  // until its source is read
+  unknown_ = 1;  // until the job's source is read
   Clear();
   if (map_ != nullptr) NumberAt(map_, kAttemptAt).store(attempt, std::memory_order_release);
 }
@@ -97,7 +97,7 @@ void OpenedNotes::Append(const record::Observation& what, const std::string& val
   AppendPiece();
 }
 
-// Behind what the size covers: nobody reads it yet.
+// Writes behind the noted size, where nobody reads yet.
 void OpenedNotes::AppendPiece() {
   const size_t bytes = piece_.ByteSizeLong();
   is_full_ = is_full_ || bytes > kNotesBytesMax - size_;
@@ -106,8 +106,8 @@ void OpenedNotes::AppendPiece() {
   size_ += bytes;
 }
 
-// REQUIRES: unknown_ > 0. What is written next is read by nobody who reads the size before or
-// after.
+// REQUIRES: unknown_ > 0. Nobody reads the bytes that are written next: a reader compares the size
+// before and after it reads.
 void OpenedNotes::Clear() {
   is_full_ = false;
   size_ = 0;
@@ -129,7 +129,8 @@ absl::StatusOr<FileDescriptor> MakeOpenedNotes() {
   return file;
 }
 
-// The executor may be alive and go on with its next job: what was read while it began that is none.
+// The executor may be alive and begin its next job: then size or attempt changes while the notes
+// are read, and the result is nullopt.
 std::optional<v1::Opened> ReadOpenedNotes(int file, uint64_t attempt) {
   const std::optional<uint64_t> size = ReadSize(file, attempt);
   if (!size.has_value()) return std::nullopt;
@@ -149,7 +150,8 @@ bool WasLoaded(int file, uint64_t attempt) {
 }
 
 void TellTimeIsUp(int file, uint64_t attempt) {
-  // To memory that is there already, or for want of which the job is ended without a word.
+  // The memory is there already. If it is not, the write fails, and the job is ended without this
+  // notice.
   [[maybe_unused]] const ssize_t written =
       ::pwrite(file, &attempt, sizeof(attempt), static_cast<off_t>(kTimeUpAt));
 }

@@ -109,7 +109,7 @@ TEST_F(OpenedNotesTest, ManySmallOnesAreTooLongTogether) {
   EXPECT_LT(known, 700);
 }
 
-// A process that writes for ever, until it is killed.
+// A process that writes endlessly, until it is killed.
 class Writer {
  public:
   explicit Writer(const std::function<void()>& write) : pid_(::fork()) {
@@ -129,8 +129,8 @@ class Writer {
   pid_t pid_;
 };
 
-// Whatever is read while the executor writes, or after it was killed at any moment, is what it had
-// looked at before or after some look.
+// While the executor writes, and after it was killed at any moment, a reader finds the looks before
+// or after some look.
 TEST_F(OpenedNotesTest, AreWholeWheneverTheirWriterIsKilled) {
   const auto expect_whole = [this] {
     const std::optional<v1::Opened> opened = Read();
@@ -158,16 +158,16 @@ TEST_F(OpenedNotesTest, AreWholeWheneverTheirWriterIsKilled) {
   }
 }
 
-// The next job, sent ahead, begins while the notes of the one before are read.
+// The next job, which was sent ahead, begins while the notes of the job before are read.
 TEST_F(OpenedNotesTest, OfAJobThatBeginsMeanwhileNothingIsTakenForTheOneBefore) {
   const auto platform_of = [](uint64_t attempt) {
-    return static_cast<uint32_t>(1'000 + attempt % 1'000);  // notes of one size
+    return static_cast<uint32_t>(1'000 + attempt % 1'000);  // notes of equal size
   };
   uint64_t next = 1;
   Writer writer([&] {
     notes_.BeginJob(next);
     notes_.Begin(platform_of(next++), source_, {{File("a.h"), "absent"}});
-    for (int i = 0; i < 2'000; ++i) notes_.IsTimeUp();  // else nobody ever reads it in time
+    for (int i = 0; i < 2'000; ++i) notes_.IsTimeUp();  // otherwise nobody would ever read in time
   });
   for (int reads = 0; reads < 50'000 && !HasFailure(); ++reads) {
     uint64_t attempt = 0;

@@ -15,8 +15,8 @@ namespace {
 using record::Observation;
 using record::ObservationKind;
 
-// Contents up to this size are kept for a second look, all together not more than the second:
-// a job's memory is its cooker's to use.
+// Contents up to kKeptContentBytesMax are kept for a second look, up to kKeptBytesMax in all: the
+// job's memory is for its cooker.
 constexpr size_t kKeptContentBytesMax = 1 << 20;
 constexpr size_t kKeptBytesMax = 16 << 20;
 
@@ -88,7 +88,7 @@ absl::StatusOr<Look> RecordingContext::Observe(Observation what, Want want) {
   }
   if (options_.notes != nullptr) options_.notes->BeginUnknown();
   absl::StatusOr<Look> look = options_.provider->Observe(options_.platform, what, want);
-  if (!look.ok()) return Remember(look.status());  // what it would have seen stays unknown
+  if (!look.ok()) return Remember(look.status());  // nobody knows what the look would have seen
   const auto [at, is_new] = gathered_.observed.try_emplace(what, look->value);
   if (options_.notes != nullptr) {
     if (is_new) options_.notes->Add(what, look->value);
@@ -96,7 +96,7 @@ absl::StatusOr<Look> RecordingContext::Observe(Observation what, Want want) {
   }
   if (!is_new && at->second != look->value) {
     return Remember(absl::UnavailableError(
-        fmt::format("{} changed while the job ran", what.ToString())));  // tried again
+        fmt::format("{} changed while the job ran", what.ToString())));  // the job is tried again
   }
   const size_t bytes = look->bytes == nullptr ? 0 : look->bytes->size();
   if (bytes <= kKeptContentBytesMax && kept_bytes_ + bytes <= kKeptBytesMax) {

@@ -1,10 +1,10 @@
-// RecordingContext: the CookContext of one Load or one Cook. It normalises what a cooker asks,
-// hands the question to the InputProvider, records it with its value, and gathers what the cooker
-// gives.
+// RecordingContext: the CookContext of a Load or a Cook. It normalises the cooker's questions,
+// hands them to the InputProvider, records them with their values, and gathers the cooker's
+// results.
 //
-// A question asked twice is answered the same. Trouble is sticky: once a look was interrupted or
-// failed by the machine, the outcome of the cooker no longer counts (a cooker cannot turn an I/O
-// error into a verdict by mistake).
+// A repeated question gets the same answer. Trouble is sticky: once a look was interrupted or
+// failed by the machine, the outcome of the cooker no longer counts, so that a cooker cannot turn
+// an I/O error into a verdict by mistake.
 // Threads: one owner.
 #pragma once
 
@@ -23,23 +23,23 @@
 
 namespace galley::worker {
 
-// Limits of what a cooker gives; beyond them: INVALID_ARGUMENT.
+// Limits on the cooker's results; beyond them: INVALID_ARGUMENT.
 inline constexpr size_t kOutputsMax = 10'000;
 inline constexpr size_t kGeneratedMax = 100'000;
 inline constexpr size_t kWarningsMax = 1'000;
-inline constexpr size_t kTextBytesMax = 16 << 10;  // of one warning
+inline constexpr size_t kTextBytesMax = 16 << 10;  // for a single warning
 inline constexpr size_t kLogBytesMax = 1 << 20;
 
 struct CookedFile {
   std::string suffix;
   Blob bytes = nullptr;          // nullptr: `stream` has them, while the job lasts
-  PieceStream stream = nullptr;  // hands them out when they are sent
+  PieceStream stream = nullptr;  // called when the bytes are sent
   uint64_t stream_bytes = 0;
   bool is_executable = false;
   uint64_t size_bytes() const { return bytes == nullptr ? stream_bytes : bytes->size(); }
 };
 
-// Gathered: what a Load or a Cook gave. Details are canonical only after Finish.
+// Gathered: the results of a Load or a Cook. Details are canonical only after Finish.
 struct Gathered {
   std::map<record::Observation, std::string> observed;
   std::set<record::Reference> references;
@@ -61,7 +61,7 @@ struct ContextOptions {
   const std::string* extension = nullptr;
   const SourceContent* source = nullptr;
   uint64_t memory_bytes_max = 0;
-  OpenedNotes* notes = nullptr;  // null: nobody reads them, and the time has no limit
+  OpenedNotes* notes = nullptr;  // null: nobody reads notes, and the time has no limit
   bool is_load = false;
 };
 
@@ -104,14 +104,14 @@ class RecordingContext final : public CookContext, public UnseenReads, public Wa
   absl::StatusOr<const ChildWalls*> Walls() override { return options_.provider->Walls(); }
   absl::Status CheckUnchanged() override;
   void SetReadsUnseen(bool are_unseen) override;
-  // The session measures it.
+  // The session measures the time.
   absl::Duration TimeLeft() const override {
     const bool is_up = options_.notes != nullptr && options_.notes->IsTimeUp();
     return is_up ? absl::ZeroDuration() : absl::InfiniteDuration();
   }
   uint64_t MemoryBytesMax() const override { return options_.memory_bytes_max; }
 
-  // The first look that failed by no fault of the cooker; OK when none did.
+  // The first look that failed without a fault of the cooker; OK: no such look.
   const absl::Status& trouble() const { return trouble_; }
   const Gathered& gathered() const { return gathered_; }
   Gathered Take() { return std::move(gathered_); }
@@ -123,8 +123,8 @@ class RecordingContext final : public CookContext, public UnseenReads, public Wa
 
   ContextOptions options_;
   Gathered gathered_;
-  std::map<record::Observation, Look> looks_;  // asked in this context, for small contents
-  size_t kept_bytes_ = 0;                      // of their contents
+  std::map<record::Observation, Look> looks_;  // looks in this context with small contents
+  size_t kept_bytes_ = 0;                      // bytes of the contents in looks_
   absl::Status trouble_;
 };
 

@@ -41,11 +41,11 @@ TroubleCause CauseOf(absl::StatusCode code) {
   }
 }
 
-// The size of an error's text. The messages of compilers fit; an error that quotes a line of
-// megabytes does not.
+// The limit on an error's text. Compilers' messages fit; an error that quotes a line of megabytes
+// does not.
 constexpr size_t kErrorBytesMax = 128 << 10;
 
-// A cooker quotes its source, which need not be text.
+// The text of `status`: a cooker quotes its source, which need not be text.
 std::string TextOf(const absl::Status& status) {
   std::string text = MessageOf(status);
   if (text.size() > kErrorBytesMax) {
@@ -104,7 +104,7 @@ class Job {
     });
   }
 
-  // Loads and cooks the first platform left. An end, when the job cannot go on.
+  // Loads and cooks for the first remaining platform. Returns an end when the job cannot go on.
   std::optional<JobEnd> RunFirst() {
     const JobTarget target = left_.front();
     current_ = target.platform;
@@ -118,7 +118,7 @@ class Job {
       return TroubleOf(status);
     if (!IsWarmFor(target)) {
       if (std::optional<JobEnd> end = Load(*cooker, target)) return end;
-      if (warm_.loaded == nullptr) return std::nullopt;  // a verdict, reported
+      if (warm_.loaded == nullptr) return std::nullopt;  // a verdict, which was reported
     }
     return Cook(*cooker, target);
   }
@@ -214,7 +214,7 @@ class Job {
     return Save(target, context, status, wall, save_time);
   }
 
-  // Reports a result or a verdict and strikes the platforms that it serves.
+  // Reports a result or a verdict, and strikes the platforms that it serves.
   std::optional<JobEnd> Save(const JobTarget& target, RecordingContext& context,
                              const absl::Status& status, absl::Time wall,
                              absl::Duration save_time) {
@@ -246,7 +246,7 @@ class Job {
     return Trouble{.cause = TroubleCause::kInfrastructure, .error = MessageOf(status), .log = ""};
   }
 
-  // Runs a cooker's code. A throw is a verdict; a lack of memory is not.
+  // Runs a cooker's code. An exception is a verdict, except for want of memory.
   template <typename Body>
   absl::Status Guard(Body body) {
     try {
@@ -260,11 +260,11 @@ class Job {
     }
   }
 
-  // An end unless `status` is a success or the cooker's own verdict.
+  // The end of the job; nullopt: `status` is a success or the cooker's own verdict.
   std::optional<JobEnd> JudgedEnd(const RecordingContext& context, const absl::Status& status) {
     if (context.trouble().ok() && (status.ok() || absl::IsInvalidArgument(status)))
       return std::nullopt;
-    // A look that must be waited for is the reason, whatever the cooker made of it.
+    // If a look must be waited for, it is the reason, whatever the cooker made of it.
     const bool is_own = context.trouble().ok() ||
                         (IsOutOfMemory(status) && !InterruptionOf(context.trouble()).has_value());
     JobEnd end = EndOf(is_own ? status : context.trouble());
@@ -319,7 +319,7 @@ const std::string& BinaryIdentity() {
 }  // namespace
 
 absl::Status CheckIdentity(const Cooker& cooker, const record::Recipe& recipe) {
-  // [cook] identity = "binary": every cooker's identity is the digest of the program that holds it.
+  // With [cook] identity = "binary", every cooker's identity is the digest of its program.
   const std::string ours =
       recipe.identity.starts_with("binary=") ? BinaryIdentity() : cooker.description().identity;
   if (ours == recipe.identity) return absl::OkStatus();

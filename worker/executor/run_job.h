@@ -1,11 +1,11 @@
-// RunJob: one attempt at a package: Load, then Cook for each platform. The same code runs live
-// jobs, exec-action and galley-cook.
+// RunJob: an attempt at a package: Load, then Cook for each platform. The same code runs live jobs,
+// exec-action and galley-cook.
 //
-// Sharing: when a platform is done, every platform left with an equal recipe for which all recorded
-// values are the same (only platform(...) and cooked(...) can differ) is served by that run. A
-// cooker's verdict is a result like any other: it carries its observations and serves equal
-// platforms too. Exceptions out of a cooker are verdicts, but for a lack of memory. Nothing here
-// depends on time but the time stamps in the reports.
+// Sharing: a run also serves every remaining platform with an equal recipe for which all recorded
+// values are the same (only platform(...) and cooked(...) can differ). A cooker's verdict is a
+// result like any other: it carries its observations and serves equal platforms, too. Exceptions
+// out of a cooker are verdicts, except for want of memory. Only the time stamps in the reports
+// depend on time.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ struct JobSpec {
 };
 
 struct LoadReport {
-  std::vector<uint32_t> platforms;  // for which this load holds
+  std::vector<uint32_t> platforms;  // the platforms that this load serves
   record::Details details;
   std::vector<Blob> generated;  // sources, in the order of details.generated
   absl::Time started;
@@ -43,20 +43,20 @@ struct LoadReport {
 };
 
 struct SaveReport {
-  std::vector<uint32_t> platforms;  // the first was cooked, the others are served by the same run
+  std::vector<uint32_t> platforms;  // the first was cooked, the same run serves the others
   Digest source;
   std::vector<record::Observed> observed;  // canonical
   record::Details details;
   std::vector<Blob> generated;
   std::vector<CookedFile> outputs;  // sorted by suffix; none for a verdict
   bool is_verdict = false;
-  std::string error;  // of a verdict
+  std::string error;  // a verdict's text
   std::string log;
   std::string identity;
   absl::Time started;
   absl::Duration load_time;
   absl::Duration save_time;
-  bool is_last = false;  // nothing but the end of the job follows
+  bool is_last = false;  // only the end of the job follows
 };
 
 class JobSink {
@@ -65,23 +65,23 @@ class JobSink {
   // An error ends the job as trouble.
   virtual absl::Status Loaded(const LoadReport& report) = 0;
   virtual absl::Status Saved(const SaveReport& report) = 0;
-  // Platforms that are not wanted any more, of a job for several: asked before each.
+  // The platforms of the job that are not wanted any more; asked before each platform.
   virtual std::vector<uint32_t> LeftOut() { return {}; }
 };
 
 enum class TroubleCause {
   kUnknown,
-  kMemory,  // what the job needs is more than it may use (out_of_memory.h), and nothing else
+  kMemory,  // the job needs more than it may use (out_of_memory.h), and has no other trouble
   kTimeout,
   kInfrastructure,
-  kOtherTool,   // the machine has another tool than the director: `error` says which
-  kNeedsFiles,  // a program did not work here, but may where the project's files are
+  kOtherTool,   // this machine's tool is not the director's: `error` names it
+  kNeedsFiles,  // a program did not work here, but may on the project's machine
 };
 struct Trouble {
   TroubleCause cause = TroubleCause::kUnknown;
   std::string error;
-  std::string log;          // of the load or cook that it ended; may be empty
-  bool was_killed = false;  // kInfrastructure: its program (worker/cookers/killed.h)
+  std::string log;          // the log of the load or cook that failed; may be empty
+  bool was_killed = false;  // kInfrastructure: a program was killed (worker/cookers/killed.h)
 };
 struct JobDone {};
 struct JobNeeds {
@@ -95,9 +95,9 @@ using JobEnd = std::variant<JobDone, JobNeeds, JobStale, Trouble>;
 
 using Cookers = std::vector<std::unique_ptr<Cooker>>;
 
-// nullptr when there is none of that name.
+// nullptr: there is no cooker of this name.
 Cooker* FindCooker(const Cookers& cookers, std::string_view name);
-// FAILED_PRECONDITION unless this program's cooker has the recipe's identity.
+// FAILED_PRECONDITION: this program's cooker has not the recipe's identity.
 absl::Status CheckIdentity(const Cooker& cooker, const record::Recipe& recipe);
 
 JobEnd RunJob(const JobSpec& spec, InputProvider& provider, const Cookers& cookers, Clock& clock,

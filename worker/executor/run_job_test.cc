@@ -251,7 +251,7 @@ TEST_F(RunJobTest, ACookedInputThatIsWarmIsNotReadFromTheStore) {
   EXPECT_EQ(inputs.bytes_loaded().warm, 6u);
 }
 
-// The contents that a job keeps of what it read, beside what its cooker keeps.
+// The contents that a job keeps of its reads, beside what its cooker keeps.
 TEST_F(RunJobTest, OfContentsThatWereReadSoManyAreKeptForASecondLook) {
   constexpr uint64_t kSize = 1 << 20;
   std::string script;
@@ -283,7 +283,7 @@ TEST_F(RunJobTest, ASourceAndALargeFileGoWithTheirJob) {
   EXPECT_EQ(warm.bytes(), 0u);
 }
 
-// Two loads and two cooks, for what the platforms see differs.
+// Two loads and two cooks, since the platforms see different values.
 TEST_F(RunJobTest, TheMessagesOfAJobTellEachByteThatItMovedOnce) {
   Write("/Game/inc.txt", "123456");
   const std::string script = "read inc.txt\nplatform texture\n--\nread inc.txt\nout .t\n";
@@ -447,7 +447,7 @@ TEST_F(RunJobTest, OverlaidMountsShowMergedAsLinksAndAGeneratedSourceReplacesIts
             "level");  // nothing was written through a link
 }
 
-// As `copy` and `command`.
+// Streams its outputs, as `copy` and `command` do.
 class StreamingCooker final : public Cooker {
  public:
   StreamingCooker() {
@@ -471,7 +471,7 @@ class StreamingCooker final : public Cooker {
 
 class StreamedJobTest : public RunJobTest {
  protected:
-  // Streamed: the contents of a source, as far as it is streamed.
+  // Streamed: the contents of a source, as far as it was streamed.
   struct Streamed final : public JobSink {
     absl::Status Loaded(const LoadReport&) override { return absl::OkStatus(); }
     absl::Status Saved(const SaveReport& report) override {

@@ -1,4 +1,4 @@
-// Scratch: an empty folder of one job, made when first asked for and removed with its owner.
+// Scratch: an empty folder for a job, made when it is first needed and removed with its owner.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@ namespace galley::worker {
 
 class Scratch {
  public:
-  // `parent`: where the folder is made.
+  // `parent`: the folder in which the scratch folder is made.
   explicit Scratch(std::string parent) : parent_(std::move(parent)) {}
   ~Scratch();
   Scratch(const Scratch&) = delete;

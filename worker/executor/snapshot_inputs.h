@@ -1,11 +1,11 @@
-// SnapshotInputs: what a live job may see: the director's snapshot, the cooked inputs that the
-// director gave with the job, the platforms' parameters, the tools of this machine, the variables
-// that the director told. Bytes come from a ByteSource.
+// SnapshotInputs: the inputs of a live job: the director's snapshot, the cooked inputs that came
+// with the job, the platforms' parameters, the tools of this machine, and the variables that the
+// director told. Bytes come from a ByteSource.
 //
-// Values are those that the director computes for a look-up, to the byte. A cooked input that was
-// not given with the job interrupts (NeedsPackage); a file that is no longer what the snapshot says
-// interrupts (StaleFile).
-// Threads: one owner. The snapshot, the bytes and the caches outlive it.
+// Values are those that the director computes for a look-up, to the byte. A cooked input that did
+// not come with the job interrupts (NeedsPackage), and so does a file that is no longer what the
+// snapshot says (StaleFile).
+// Threads: one owner. The snapshot, the bytes and the caches outlive the SnapshotInputs.
 #pragma once
 
 #include <map>
@@ -43,19 +43,19 @@ struct SnapshotInputsOptions {
   std::map<std::pair<std::string, uint32_t>, std::map<std::string, Digest>> cooked;
   ByteSource* bytes = nullptr;
   const std::vector<PlatformInfo>* platforms = nullptr;
-  // The director's, not this process's own; none: all unset.
+  // The director's variables, not this process's; null: all are unset.
   const std::map<std::string, std::string>* environment = nullptr;
   std::string project_root;
   std::string scratch_directory;
-  WarmFiles* warm_files = nullptr;  // none: all is read
-  // For programs, of this snapshot: where the project is,
+  WarmFiles* warm_files = nullptr;  // null: every file is read
+  // For programs, over this snapshot, on the project's machine:
   ToolDigests* tools = nullptr;
   MountView* view = nullptr;
-  // and where it is not (`bytes` are `fetched` then).
+  // For programs, on other machines, where `bytes` and `fetched` are the same object:
   FetchedBytes* fetched = nullptr;
   FarTools* far_tools = nullptr;
   LazyView* lazy_view = nullptr;
-  ProjectWalls* walls = nullptr;  // around programs; null: none
+  ProjectWalls* walls = nullptr;  // around programs; null: no walls
   uint64_t read_bytes_max = UINT64_MAX;
 };
 
@@ -88,7 +88,7 @@ class SnapshotInputs final : public InputProvider {
   Blob FindWarm(const Digest& digest);
   void KeepWarm(const Digest& digest, const Blob& bytes);
   absl::StatusOr<Blob> ReadBlob(const Digest& digest);
-  // From the warm files, or read and kept there.
+  // Takes the blob from the warm files, or reads it and keeps it there.
   absl::StatusOr<Blob> ReadWarmBlob(const Digest& digest);
   absl::Status StreamBlob(const Digest& digest, const TakePiece& take);
   absl::Status ShowUnder(const std::string& directory);
@@ -98,9 +98,9 @@ class SnapshotInputs final : public InputProvider {
 
   SnapshotInputsOptions options_;
   Scratch scratch_;
-  std::optional<Digest> source_;  // what Source gave
+  std::optional<Digest> source_;  // the digest that Source returned
   BytesLoaded bytes_loaded_;
-  // Once a program was to run without the project, and where.
+  // Set when a program is to run without the project: its watch, and the folder in which it runs.
   std::optional<CallWatch> watch_;
   std::string watched_;
 };

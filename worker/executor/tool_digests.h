@@ -1,6 +1,6 @@
-// ToolDigests: digests of programs, remembered by what stat says of them. A file changed so lately
-// that its next change might not show in its times is hashed again.
-// Errors: NOT_FOUND absent (or no regular file); others as ReadFile.
+// ToolDigests: digests of programs, remembered by their stat. A file that changed so lately that
+// its next change might not show in its times is hashed again.
+// Errors: NOT_FOUND: the file is absent, or no regular file; others as ReadFile.
 // Threads: one owner.
 #pragma once
 

@@ -45,7 +45,7 @@ void RemoveWithLocks(const std::string& path) {
   ::unlink((path + std::string(kOwner)).c_str());
 }
 
-// The time of use is the clock's own. The time that a file system gives by itself is some
+// Sets the time of use from the clock. The time that a file system sets by itself is some
 // milliseconds old, and the same for two views that were used one after the other.
 void NoteUse(const FileDescriptor& busy) {
   timespec now{};
@@ -66,7 +66,7 @@ struct Held {
   std::string path;
 };
 
-// Of those that live; those that do not are removed.
+// Lists the views of living processes; removes those of dead processes.
 std::vector<Held> AllIn(const std::string& parent) {
   std::vector<Held> all;
   std::error_code error;
@@ -92,7 +92,7 @@ std::vector<Held> AllIn(const std::string& parent) {
 
 void MakeRoom(const std::string& parent, uint64_t bytes_max) {
   const FileDescriptor lock = OpenLock(JoinPath(parent, "lock"), true);
-  if (!Lock(lock, LOCK_EX | LOCK_NB)) return;  // another process does it
+  if (!Lock(lock, LOCK_EX | LOCK_NB)) return;  // another process makes room
   std::vector<Held> all = AllIn(parent);
   uint64_t sum = 0;
   for (const Held& one : all) sum += one.bytes;
@@ -101,7 +101,7 @@ void MakeRoom(const std::string& parent, uint64_t bytes_max) {
   for (const Held& one : all) {
     if (sum <= bytes_max) return;
     const FileDescriptor busy = OpenLock(one.path + std::string(kBusy), false);
-    if (one.bytes == 0 || !Lock(busy, LOCK_EX | LOCK_NB)) continue;  // a job uses it
+    if (one.bytes == 0 || !Lock(busy, LOCK_EX | LOCK_NB)) continue;  // a job uses the view
     Remove(one.path);
     WriteBytes(busy, 0, one.path);
     sum -= one.bytes;
@@ -117,7 +117,7 @@ absl::StatusOr<ViewFolder> ViewFolder::Make(const std::string& parent, uint64_t 
   ViewFolder made;
   made.parent_ = real.get();
   made.bytes_max_ = bytes_max;
-  // (Nobody sees its owner's file before that is locked.)
+  // Under the lock nobody sees the owner's file before it is locked.
   const FileDescriptor lock = OpenLock(JoinPath(made.parent_, "lock"), true);
   if (!Lock(lock, LOCK_EX)) return ErrnoStatus(errno, "lock", made.parent_);
   ASSIGN_OR_RETURN(made.path_, MakeTemporaryDirectory(made.parent_, kNameBegin));

@@ -1,10 +1,10 @@
-// ViewFolder: the folder of one view (lazy_view.h) among those of all executors on a machine, which
-// share one quota. Beside it lie two files: `<name>.owner`, locked (flock) as long as its process
-// lives, and `<name>.busy`, locked while a job uses it; that one says how many bytes the folder
-// holds, and when a job used it last.
+// ViewFolder: the folder of a view (lazy_view.h) among the views of all executors on a machine,
+// which share a quota. Two files lie beside the folder: `<name>.owner`, locked (flock) as long as
+// its process lives, and `<name>.busy`, locked while a job uses the view. The file `<name>.busy`
+// holds the number of bytes in the folder, and its time is the time of the last use.
 //
-// When all of them hold more than the quota, the one that was used longest ago goes first, whoever
-// owns it; one that a job uses stays. What a dead process left behind goes at once.
+// When all views together hold more than the quota, the view that was used longest ago goes first,
+// whoever owns it; a view in use stays. Views of dead processes go at once.
 // Threads: one owner; any number of processes.
 #pragma once
 
@@ -18,19 +18,19 @@ namespace galley::worker {
 
 class ViewFolder {
  public:
-  static constexpr uint64_t kBytesMax = 4ull << 30;  // of all together
+  static constexpr uint64_t kBytesMax = 4ull << 30;  // for all views together
 
-  // Makes one in `parent`, which is made if need be. It is in use.
+  // Makes a view in `parent`, which is created if need be. The view is in use.
   static absl::StatusOr<ViewFolder> Make(const std::string& parent, uint64_t bytes_max = kBytesMax);
   ViewFolder(ViewFolder&& other) noexcept = default;
   ViewFolder& operator=(ViewFolder&& other) noexcept = delete;
-  // Removes it.
+  // Removes the view.
   ~ViewFolder();
 
   const std::string& path() const { return path_; }
-  // A job uses it from now on. False: it has gone meanwhile, and is of no use any more.
+  // Marks the view as used by a job. False: the view was removed meanwhile, and is unusable.
   bool Use();
-  // It holds so many bytes, and may go.
+  // The view holds `bytes`, is not in use any more, and may be removed.
   void Release(uint64_t bytes);
 
  private:
@@ -39,7 +39,7 @@ class ViewFolder {
   std::string parent_;
   std::string path_;  // empty: moved from
   uint64_t bytes_max_ = 0;
-  uint64_t bytes_ = 0;  // as it was released with
+  uint64_t bytes_ = 0;  // as of the last Release
   FileDescriptor owner_, busy_;
 };
 

@@ -1,10 +1,10 @@
-// WarmFiles: bytes of files and cooked inputs that jobs read lately, so that a thousand shaders
+// WarmFiles: the bytes of files and cooked inputs that jobs read lately, so that a thousand shaders
 // read and hash a shared include once.
 //
-// Known by content: whoever asks names the digest that the snapshot says, so what is kept cannot be
-// stale. Least recently used goes first.
+// Files are known by content: a caller names the digest from the snapshot, so that kept bytes
+// cannot be stale. The least recently used file goes first.
 // Invariant: bytes() <= the limit; a file of more than a quarter of the limit is not kept. A file
-// counts for its bytes and kEntryBytes, so that a million empty ones are bounded, too.
+// counts for its bytes and kEntryBytes, so that a million empty files are bounded, too.
 // Cost: Find, Keep O(1).
 // Threads: one owner.
 #pragma once
@@ -21,14 +21,14 @@ namespace galley::worker {
 
 class WarmFiles {
  public:
-  // The memory of an entry beside its bytes, in the lists, the table and the blob: about as much on
-  // a 64-bit machine with glibc (our sum).
+  // The memory of an entry beside its bytes, in the lists, the table and the blob: an estimate for
+  // a 64-bit machine with glibc.
   static constexpr uint64_t kEntryBytes = 256;
 
-  // nullptr: not kept.
+  // nullptr: the file is not kept.
   Blob Find(const Digest& digest);
   void Keep(const Digest& digest, const Blob& bytes);
-  // Drops what is above it.
+  // Drops files above the new limit.
   void set_bytes_max(uint64_t bytes_max);
   uint64_t bytes() const { return bytes_; }
 

@@ -7,7 +7,7 @@
 namespace galley::worker {
 namespace {
 
-constexpr uint64_t kOne = 4 + WarmFiles::kEntryBytes;  // of "aaaa"
+constexpr uint64_t kOne = 4 + WarmFiles::kEntryBytes;  // the cost of "aaaa"
 
 TEST(WarmFilesTest, TheLeastRecentlyUsedGoesFirst) {
   WarmFiles files;

@@ -1,5 +1,5 @@
-// A stream of frames in pieces: what comes out does not depend on where the pieces end, and nothing
-// is held that was not sent.
+// A stream of frames in pieces: the frames that come out do not depend on where the pieces end, and
+// the reader holds nothing that was not sent.
 #include <cstdint>
 #include <string>
 #include <string_view>

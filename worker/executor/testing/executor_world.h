@@ -1,5 +1,5 @@
-// A small project on disk, cooked by the ScriptCooker over a real snapshot; what it gave can be
-// laid out as an Action.
+// ExecutorTestWorld: a small project on disk, cooked by the ScriptCooker over a real snapshot. The
+// results can be laid out as an Action.
 #pragma once
 
 #include <deque>
@@ -36,7 +36,7 @@ struct Kept final : public JobSink {
   }
   std::vector<LoadReport> loads;
   std::vector<SaveReport> saves;
-  std::deque<std::vector<uint32_t>> left_out;  // an answer each time
+  std::deque<std::vector<uint32_t>> left_out;  // an answer for each call
 };
 
 class ExecutorTestWorld : public ::testing::Test {
@@ -97,7 +97,7 @@ class ExecutorTestWorld : public ::testing::Test {
     return RunJob(spec, inputs, cookers_, clock_, kept_);
   }
 
-  // Writes what the first save saw as a folder for exec-action.
+  // Lays out the looks of the first save as a folder for exec-action.
   std::string LayOutAction() {
     const SaveReport& save = kept_.saves.at(0);
     const auto action = record::BuildAction({.recipe = RecipeOf(),
@@ -124,7 +124,7 @@ class ExecutorTestWorld : public ::testing::Test {
   std::unique_ptr<MountView> view_;
   const std::string no_store_;
   const std::map<Digest, store::BlobLocation> no_blobs_;
-  std::unique_ptr<FilesInPlace> bytes_;  // of the snapshot
+  std::unique_ptr<FilesInPlace> bytes_;  // the snapshot's bytes
   ToolDigests tools_;
   std::vector<PlatformInfo> platforms_;
   Cookers cookers_;

@@ -77,7 +77,8 @@ class ScriptCooker final : public Cooker {
       ASSIGN_OR_RETURN(const std::string tool, context.Tool(first));
       text += "<tool>";
     } else if (verb == "append") {
-      // "append HOST_PATH TEXT", as a program does that reads files at their places.
+      // "append HOST_PATH TEXT": writes past the context, as a program that knows files' places
+      // does.
       std::ofstream(first, std::ios::app) << second;
     } else if (verb == "unchanged") {
       return context.CheckUnchanged();

@@ -1,8 +1,8 @@
-// ScriptCooker: a cooker whose source says what it does, one word and its arguments a line. Lines
+// ScriptCooker: a cooker whose source is a script: each line is a verb and its arguments. Lines
 // before `--` are its load.
 //
 //   read PATH | exists PATH | list PATH | glob ROOT PATTERN | name | platform PARAMETER |
-//   cooked PACKAGE SUFFIX | tool PATH   appends what was seen to the text
+//   cooked PACKAGE SUFFIX | tool PATH   appends the answer to the text
 //   append HOST_PATH TEXT               writes to a file past the context, as a program does
 //   unchanged                           asks CheckUnchanged
 //   out SUFFIX                          gives the text so far as an output ("." for "")
