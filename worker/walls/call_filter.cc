@@ -16,14 +16,15 @@
 namespace galley::worker {
 namespace {
 
-// Calls from this one on are newer than what this code knows (statmount, 6.8).
+// Calls from this number on are newer than this code (statmount, 6.8).
 constexpr uint32_t kUnknownCalls = 457;
-// With this flag in the first argument they make a view of their own of what is mounted.
+// Calls that, with this flag in the first argument, give the program mounts of its own.
 constexpr uint32_t kWithNamespaces[] = {SYS_clone, SYS_unshare};
-// Programs do without them on older kernels. (What io_uring does, no filter sees; the flags of
-// clone3 lie in memory, where no filter reads.)
+// Programs do without these calls on older kernels. No filter sees the work of io_uring, and no
+// filter can read the flags of clone3, which lie in memory.
 constexpr uint32_t kMissing[] = {SYS_io_uring_setup, SYS_clone3, 452 /* fchmodat2 */};
-// They change a file by its descriptor: FS_IOC_SETFLAGS, FS_IOC_FSSETXATTR, FS_IOC_ENABLE_VERITY.
+// Ioctls that change a file by its descriptor: FS_IOC_SETFLAGS, FS_IOC_FSSETXATTR,
+// FS_IOC_ENABLE_VERITY.
 constexpr uint32_t kChangingIoctls[] = {0x40086602, 0x401c5820, 0x40806685};
 
 }  // namespace
@@ -44,7 +45,8 @@ std::vector<char> CallFilter() {
   load(offsetof(seccomp_data, nr));
   code.push_back(BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, kOtherAbi, 0, 1));
   answer(SECCOMP_RET_USER_NOTIF);
-  const auto load_half = [&](size_t argument, size_t half) {  // little endian: 0 is the lower one
+  // little endian: half 0 is the lower half
+  const auto load_half = [&](size_t argument, size_t half) {
     load(offsetof(seccomp_data, args) + argument * sizeof(uint64_t) + half * sizeof(uint32_t));
   };
   code.push_back(BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, kUnknownCalls, 0, 1));

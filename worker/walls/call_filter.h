@@ -1,11 +1,11 @@
-// CallFilter: the program by which the kernel decides what becomes of each call of a watched
-// program (seccomp(2)).
+// CallFilter: the program by which the kernel decides about each call of a watched program
+// (seccomp(2)).
 //
-//   waits for an answer   what WatchedCalls() names, ioctls that change a file, views of one's own
-//                         of what is mounted, and all calls of another ABI
-//   ENOSYS                what no filter can see (io_uring, clone3), and what is newer than this
-//                         code
-//   goes on               everything else
+//   waits for an answer   the calls of WatchedCalls(), ioctls that change a file, calls that give
+//                         the program mounts of its own, and all calls of another ABI
+//   ENOSYS                calls that no filter can see through (io_uring, clone3), and calls that
+//                         are newer than this code
+//   goes on               every other call
 //
 // Threads: any.
 #pragma once
@@ -14,7 +14,7 @@
 
 namespace galley::worker {
 
-// An array of sock_filter, as bytes: it is read in a child's memory, where nothing may be made.
+// An array of sock_filter, as bytes: a child uses it, in whose memory nothing may be allocated.
 std::vector<char> CallFilter();
 
 }  // namespace galley::worker

@@ -43,11 +43,12 @@ int CallWatch::BeginInChild() const {
   const sock_fprog program{
       .len = static_cast<unsigned short>(filter_.size() / sizeof(sock_filter)),
       .filter = reinterpret_cast<sock_filter*>(const_cast<char*>(filter_.data()))};  // NOLINT
-  // (Else a signal, as Go's runtime sends them all the time, would begin the call anew each time.)
+  // Without this flag every signal would begin the call anew, and Go's runtime sends signals all
+  // the time.
   long calls = ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
                          SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV,
                          &program);
-  if (calls < 0 && errno == EINVAL)  // before 5.19
+  if (calls < 0 && errno == EINVAL)  // the kernel is older than 5.19
     calls =
         ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &program);
   return calls < 0 ? -errno : static_cast<int>(calls);
@@ -57,7 +58,7 @@ void CallWatch::Take(FileDescriptor calls) {
   calls_ = std::move(calls);
   trouble_ = absl::OkStatus();
   looks_.Forgive();
-  // From 6.6 on: who waits is woken up on the same processor, which is much quicker.
+  // From kernel 6.6 on the waiting thread is woken up on the same processor, which is much quicker.
   ::ioctl(calls_.get(), SECCOMP_IOCTL_NOTIF_SET_FLAGS, SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
 }
 
@@ -67,12 +68,14 @@ void CallWatch::Serve() {
   if ((event.revents & POLLIN) == 0) {
     if ((event.revents & (POLLERR | POLLNVAL)) != 0 && !has_failed())
       trouble_ = absl::UnavailableError("the calls of a program cannot be seen any more");
-    if ((event.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0) calls_.Reset();  // all have ended
+    // all watched processes have ended
+    if ((event.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0) calls_.Reset();
     return;
   }
-  auto& request = *reinterpret_cast<seccomp_notif*>(request_.data());  // NOLINT: of its size
+  auto& request = *reinterpret_cast<seccomp_notif*>(request_.data());  // the buffer has its size
   std::fill(request_.begin(), request_.end(), 0);
-  if (::ioctl(calls_.get(), SECCOMP_IOCTL_NOTIF_RECV, &request) != 0) return;  // it was killed
+  // the caller was killed
+  if (::ioctl(calls_.get(), SECCOMP_IOCTL_NOTIF_RECV, &request) != 0) return;
   WaitingCall call{
       .listener = calls_.get(),
       .id = request.id,
@@ -86,12 +89,12 @@ void CallWatch::Serve() {
   response.id = request.id;
   response.error = -error;
   if (error == 0) response.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
-  // (It may have been killed meanwhile, or begin the call again.)
+  // The caller may have been killed meanwhile, or may begin the call again.
   if (::ioctl(calls_.get(), SECCOMP_IOCTL_NOTIF_SEND, &response) != 0)
     looks_.DropCallOf(call.process);
 }
 
-// The error that the call is answered with; 0: it goes on.
+// The error for the answer to the call; 0: the call goes on.
 int CallWatch::ErrorFor(const WaitingCall& call) {
   if (has_failed()) return EIO;
   const CallAnswer answer = Answer(call);

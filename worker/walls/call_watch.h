@@ -1,22 +1,23 @@
-// CallWatch: sees the calls by which a program and all that it starts look into a folder whose
-// files come only when they are needed, and has that folder made ready before each of them happens
-// (seccomp user notification, seccomp_unotify(2)).
+// CallWatch: sees the calls by which a program and its descendants look into a folder whose files
+// come only when they are needed, and makes the folder ready before each of these calls is carried
+// out (seccomp user notification, seccomp_unotify(2)).
 //
-// Calls that name a path wait for Serve: it finds out where the path leads (PathWalk), and every
-// folder of ours on the way is filled; a file that is opened or run gets its bytes. Then the kernel
-// carries the call out as it stands. Calls that would change something in the folder are answered
-// EROFS, hard links to its files EXDEV (FileAnswers).
+// Calls that name a path wait for Serve. Serve finds out where the path leads (PathWalk), fills
+// every folder of ours on the way, and fetches the bytes of a file that is opened or run. Then the
+// kernel carries the call out as it stands. Calls that would change something in the folder are
+// answered EROFS, hard links to its files EXDEV (FileAnswers).
 //
-// What the program found elsewhere is noted (NotedLooks), for whoever knows what it would have
-// found beside the project.
+// The program's finds elsewhere are noted (NotedLooks), to be compared with the project's machine.
 //
-// Calls by which a program could look around us (mounts, another root, another processor's ABI), by
-// which it learns where the folder really is (readlink, getcwd), and by which others could look for
-// it (servers: sockets, SocketAnswers) end the run: has_failed. io_uring, clone3 and calls that are
-// newer than this code are answered ENOSYS, as by an older kernel (CallFilter).
+// Some calls end the run (has_failed): those by which a program could look around us (mounts,
+// another root, another processor's ABI), those that tell it where the folder really is (readlink,
+// getcwd), and those by which others could look for it (servers: sockets, SocketAnswers). io_uring,
+// clone3 and calls that are newer than this code are answered ENOSYS, as by an older kernel
+// (CallFilter).
 //
-// It is no wall: a program that wants to get around it can (it may change a path while we read it).
-// What it misses, the folder does not have: it holds empty files of the right size until then.
+// The watch is no wall: a program that wants to get around it can do so, for example by changing a
+// path while we read it. What the program finds in that way is not there: the files are still empty
+// files of the right size.
 //
 // When a file cannot be had, its call is answered EIO, and the run has failed.
 //
@@ -52,8 +53,8 @@ class CallWatch final : public ChildWatch {
   void Serve() override;
   bool has_failed() const override { return !trouble().ok(); }
   absl::Status CheckWritten(const std::string& folder) const override;
-  // Why; OK: it has not. FAILED_PRECONDITION: the program calls what cannot be watched; else as the
-  // folder told.
+  // Why the run has failed; OK: it has not. FAILED_PRECONDITION: the program makes calls that
+  // cannot be watched; other errors are the folder's.
   const absl::Status& trouble() const { return trouble_.ok() ? looks_.error() : trouble_; }
   // REQUIRES: the program has ended.
   const Looks& looks() { return looks_.All(); }
@@ -63,7 +64,7 @@ class CallWatch final : public ChildWatch {
   CallAnswer Answer(const WaitingCall& call);
 
   const WatchedProgram program_;
-  const std::vector<char> filter_;  // sock_filter, in the child's memory too
+  const std::vector<char> filter_;  // sock_filter; the child has it in its memory, too
   FileDescriptor calls_;
   std::vector<char> request_, response_;
   absl::Status trouble_;

@@ -28,7 +28,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-// Files by their paths below it. Until one is filled it holds zeros.
+// Files by their paths below the folder. A file holds zeros until it is filled.
 class TextFolder final : public ReadyFolder {
  public:
   TextFolder(std::string root, std::map<std::string, std::string> files)
@@ -106,7 +106,7 @@ class CallWatchTest : public testing::Test {
     if (!dir_.empty()) RemoveAll(dir_).IgnoreError();
   }
 
-  // What it prints.
+  // Runs the program under a watch, and returns its output.
   std::string Run(std::vector<std::string> argv) {
     CallWatch watch({.folder = folder_.get(), .own = dir_ + "/work", .tools = dir_ + "/tools"});
     auto run =
@@ -127,7 +127,7 @@ class CallWatchTest : public testing::Test {
 
   std::string dir_;
   std::unique_ptr<TextFolder> folder_;
-  // What it found at a path in `else` or elsewhere; nothing: that was not noted.
+  // The program's find at a path in `else` or elsewhere; nullopt: no find was noted.
   std::optional<Looks::Found> FoundAt(const std::string& path) const {
     const auto found = looks_.found.find(path);
     if (found == looks_.found.end()) return std::nullopt;
@@ -168,7 +168,7 @@ TEST_F(CallWatchTest, PathsLeadThroughLinksWorkingDirectoriesAndDots) {
                   "cd Game/deep/er && cat c.txt ../../b.txt $V/../view/Game/a.txt && "
                   "cat /proc/self/cwd/c.txt && exec 3< . && cat /proc/self/fd/3/c.txt"),
             "of a\nof a\nof c\nof b\nof a\nof c\nof c\n");
-  // The links of the kernel's own kind that lead nowhere of ours.
+  // Links of the kernel's own kind that do not lead into our folder.
   EXPECT_EQ(Shell("echo piped | cat /dev/stdin /proc/self/fd/0"), "piped\n");
 }
 
@@ -243,7 +243,7 @@ TEST_F(CallWatchTest, WhatItCouldNotMakeIsNotItsOwn) {
 }
 
 TEST_F(CallWatchTest, WhatWasReachedByAnotherWayIsStillOurs) {
-  // As through a bind mount.
+  // A hard link stands for a bind mount.
   ASSERT_TRUE(folder_->FillFolder(dir_ + "/view/Game").ok());
   ASSERT_EQ(::link((dir_ + "/view/Game/a.txt").c_str(), (dir_ + "/else/alias").c_str()), 0);
   EXPECT_THAT(Shell("cat $E/alias; echo more >> $E/alias"),
@@ -349,7 +349,7 @@ TEST_F(CallWatchTest, WhatItWroteDoesNotSayWhereTheFolderIs) {
 }
 
 TEST_F(CallWatchTest, ACopyIsTheSame) {
-  // (cp compares the inodes of what it looked at and what it opened.)
+  // cp compares the inodes of the file that it looked at and the file that it opened.
   EXPECT_EQ(
       Shell("cp -r Game/. copy && cat copy/a.txt copy/deep/er/c.txt && tar -cf t.tar Game/b.txt "
             "&& tar -xOf t.tar"),

@@ -13,7 +13,7 @@
 namespace galley::worker {
 namespace {
 
-// Notes that it was asked for its file.
+// A folder that notes whether its file was asked for.
 class ProbeFolder final : public ReadyFolder {
  public:
   explicit ProbeFolder(std::string root) : root_(std::move(root)) {}
@@ -30,7 +30,7 @@ class ProbeFolder final : public ReadyFolder {
   const std::string root_;
 };
 
-// A program is run, which is in the folder: this one, or the loader that runs it.
+// Runs a program that is in the folder: this program, or the loader that runs it.
 absl::Status Probe() {
   ChildOptions options{.argv = CommandOf(OwnProgram())};
   ProbeFolder folder(options.argv[0].substr(0, options.argv[0].rfind('/')));

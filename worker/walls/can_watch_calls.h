@@ -7,7 +7,8 @@
 
 namespace galley::worker {
 
-// OK: they can. UNAVAILABLE and others: why not. Tried once, with a process; later calls know.
+// OK: they can. UNAVAILABLE and others: why not. The first call tries it with a process; later
+// calls return the same.
 absl::Status CanWatchCalls();
 
 }  // namespace galley::worker

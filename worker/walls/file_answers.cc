@@ -23,7 +23,7 @@ namespace {
 
 constexpr int kScriptsMax = 5;  // scripts that are run by scripts; execve(2)
 constexpr size_t kScriptLineMax = 256;
-// Opened by the kernel itself where programs are linked to libraries.
+// The kernel itself opens the loader of programs that are linked to libraries.
 #if defined(__x86_64__)
 constexpr const char* kLoader = "/lib64/ld-linux-x86-64.so.2";
 #else
@@ -42,7 +42,7 @@ CallAnswer FileAnswers::Look(const WaitingCall& call) {
   return 0;
 }
 
-// A link to what is ours says where that is, which is another place on each machine.
+// The target of a link into our folder tells where the folder is, which differs between machines.
 CallAnswer FileAnswers::ReadLink(const WaitingCall& call) {
   const WatchedCall& watched = *call.watched;
   ASSIGN_OR_RETURN(const Place place, deps_.paths.Walk(call, watched.path, watched.folder, false));
@@ -68,7 +68,7 @@ CallAnswer FileAnswers::Open(const WaitingCall& call) {
     std::array<uint64_t, 3> how;  // open_how: flags, mode, resolve
     if (!call.ReadMemory(call.At(watched.flags), how.data(), sizeof(how))) return 0;
     flags = how[0];
-    // (Where paths lead then, we do not know.)
+    // Rules in `resolve` change where paths lead, which PathWalk does not know.
     if (how[2] != 0) return CannotBeWatched("calls openat2 with rules of its own for paths");
   }
   const bool creates = (flags & O_CREAT) != 0;
@@ -91,9 +91,10 @@ CallAnswer FileAnswers::Open(const WaitingCall& call) {
     deps_.looks.Note(place, false);
     return 0;
   }
-  if (creates && (flags & O_EXCL) != 0) return 0;  // the kernel says that it is there already
+  if (creates && (flags & O_EXCL) != 0) return 0;  // the kernel answers that the file exists
   const bool makes_nameless = (flags & O_TMPFILE) == O_TMPFILE;
-  if (writes) return S_ISDIR(place.mode) && !makes_nameless ? 0 : EROFS;  // (else it says EISDIR)
+  // for a folder the kernel answers EISDIR
+  if (writes) return S_ISDIR(place.mode) && !makes_nameless ? 0 : EROFS;
   if ((flags & O_PATH) == 0 && (S_ISDIR(place.mode) || !deps_.program.IsOurs(place.path)))
     deps_.looks.Note(place, true);
   if ((flags & (O_PATH | O_DIRECTORY)) != 0 || !S_ISREG(place.mode)) return 0;
@@ -109,7 +110,7 @@ CallAnswer FileAnswers::Run(const WaitingCall& call) {
   return 0;
 }
 
-// The kernel opens the program, and what a script names in its first line, by itself.
+// The kernel itself opens the program, and the interpreter in a script's first line.
 absl::Status FileAnswers::FillInterpreters(const WaitingCall& call, const Place& program,
                                            int depth) {
   deps_.looks.Note(program, !deps_.program.IsOurs(program.path));
@@ -139,7 +140,7 @@ CallAnswer FileAnswers::Change(const WaitingCall& call) {
   const bool follows = is_link              ? (flags & AT_SYMLINK_FOLLOW) != 0
                        : watched.flags >= 0 ? (flags & AT_SYMLINK_NOFOLLOW) == 0
                                             : watched.follows;
-  // (No path at all: utimensat of a descriptor.)
+  // utimensat of a descriptor gives no path at all.
   if (call.At(watched.path) == 0 && watched.folder >= 0) return ChangeOpened(call);
   ASSIGN_OR_RETURN(const Place first,
                    deps_.paths.Walk(call, watched.path, watched.folder, follows));
@@ -147,7 +148,7 @@ CallAnswer FileAnswers::Change(const WaitingCall& call) {
     ASSIGN_OR_RETURN(const int error, ChangeOpened(call));
     if (error != 0) return is_link ? EXDEV : error;
   }
-  // What is not there, or is there already, the kernel says by itself.
+  // The kernel itself refuses to change an absent file, or to make an existing one.
   const bool is_it = first.exists == (watched.what == WatchedCall::What::kChange);
   if (deps_.program.IsGuarded(first.path) && !first.is_empty && is_it) return watched.error;
   if (watched.what == WatchedCall::What::kMake && !first.exists && first.absent == first.path) {

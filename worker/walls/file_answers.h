@@ -1,9 +1,10 @@
-// FileAnswers: what becomes of the calls by which a watched program looks at files, opens, runs and
-// changes them. Before a call goes on, what it will need of the folder is there; what it finds is
-// noted; what would change the folder or the tools is answered EROFS, a hard link to it EXDEV.
+// FileAnswers: the answers to calls by which a watched program looks at files, opens, runs and
+// changes them. Before a call goes on, the folder has what the call will need; what the call finds
+// is noted. A call that would change the folder or the tools is answered EROFS, a hard link to a
+// file in them EXDEV.
 //
-// Errors of each answer: as the folder says; FAILED_PRECONDITION: the call cannot be watched, or
-// tells where the folder really is.
+// Errors: as the folder says; FAILED_PRECONDITION: the call cannot be watched, or tells where the
+// folder really is.
 // Threads: one; blocks while the folder is filled.
 #pragma once
 
@@ -17,7 +18,7 @@ namespace galley::worker {
 
 class FileAnswers {
  public:
-  // All outlive it.
+  // The referenced objects outlive the FileAnswers.
   struct Deps {
     const WatchedProgram& program;
     const PathWalk& paths;
@@ -26,12 +27,12 @@ class FileAnswers {
 
   explicit FileAnswers(Deps deps) : deps_(deps) {}
 
-  // Each: REQUIRES: call.watched, and its `what` is of that name.
+  // REQUIRES, for each function: call.watched is set, and its `what` has the function's name.
   CallAnswer Look(const WaitingCall& call);
   CallAnswer ReadLink(const WaitingCall& call);
   CallAnswer Open(const WaitingCall& call);
   CallAnswer Run(const WaitingCall& call);
-  CallAnswer Change(const WaitingCall& call);  // kMake, too
+  CallAnswer Change(const WaitingCall& call);  // also for kMake
   CallAnswer ChangeOpened(const WaitingCall& call);
   CallAnswer TellPlace(const WaitingCall& call);
 

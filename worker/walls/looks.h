@@ -1,4 +1,4 @@
-// Looks: what a program found, by host paths without links in their folders.
+// Looks: the finds of a program, by host paths without links in their folders.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +13,9 @@ struct Looks {
   static constexpr size_t kMax = 65'536;
 
   enum class Found : uint8_t { kAbsent, kFile, kFolder, kOther };
-  // What it found first.
+  // The first find at each path.
   std::map<std::string, Found> found;
-  // Of these: files whose bytes, or folders whose names it may have read.
+  // The paths among `found` whose bytes (files) or names (folders) the program may have read.
   std::set<std::string> opened;
 };
 

@@ -12,12 +12,13 @@ namespace {
 
 constexpr uint64_t kTableBytesMax = 64 << 20;
 constexpr std::string_view kRemoved = "//deleted";
-// What is mounted below a project's folder for a program's sake (a root of another system, say):
-// these show the machine and no content, and other programs need them as they are.
+// File systems that may be mounted below a project's folder for a program's sake, for example in
+// the root of another system. They show the machine and no content, and other programs need them
+// unchanged.
 constexpr std::array<std::string_view, 7> kOfTheMachine = {"proc",   "sysfs",  "devtmpfs", "devpts",
                                                            "mqueue", "cgroup", "cgroup2"};
 
-// "\040" is a blank.
+// Decodes escapes: "\040" is a blank.
 std::string Decoded(std::string_view text) {
   std::string decoded;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -34,13 +35,13 @@ std::string Decoded(std::string_view text) {
   return decoded;
 }
 
-// `path` is the folder or below it.
+// Whether `path` is the folder or lies below it.
 bool IsIn(std::string_view path, std::string_view folder) {
   return folder == "/" ||
          (path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/'));
 }
 
-// What follows the folder: "" or "/...".
+// The part of `path` behind the folder: "" or "/...".
 std::string_view Below(std::string_view path, std::string_view folder) {
   if (folder == "/") return path == "/" ? std::string_view() : path;
   return path.substr(folder.size());
@@ -125,7 +126,7 @@ std::vector<std::string> PathsTo(
       } else {
         continue;
       }
-      // (A whole machine that is shown in a project is not the project.)
+      // A project that shows the machine's whole root does not make the root part of the project.
       if (path != "/" && !paths.contains(path) && is_same(path, original))
         paths.insert(std::move(path));
     }

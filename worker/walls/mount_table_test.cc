@@ -26,7 +26,7 @@ bool AlwaysSame(const std::string&, const std::string&) { return true; }
 
 TEST(MountTableTest, LinesAreReadWithTheirEscapes) {
   const std::vector<MountLine> mounts = ParseMountTable(kTable);
-  ASSERT_EQ(mounts.size(), 10u);  // without the removed folder and the line that cannot be read
+  ASSERT_EQ(mounts.size(), 10u);  // without the removed folder and the unreadable line
   EXPECT_EQ(mounts[3].root, "/my game/content");
   EXPECT_EQ(mounts[3].point, "/srv/content");
   EXPECT_EQ(mounts[2].type, "xfs");

@@ -12,11 +12,11 @@
 namespace galley::worker {
 namespace {
 
-// Of threads that may have ended since their last call made something.
+// Above this number, threads are dropped that have ended since their last call.
 constexpr size_t kMakingMax = 256;
 
-// Not noted: what differs from process to process or from machine to machine, whatever is the same
-// on them, and what programs ask for to find the files that are noted themselves.
+// Paths that are not noted: they differ between processes or machines, are the same everywhere, or
+// only help programs to find files that are noted themselves.
 constexpr std::string_view kNotNoted[] = {"/proc/", "/sys/", "/dev/", "/selinux",
                                           "/etc/ld.so.cache"};
 constexpr std::string_view kTemporary[] = {"/tmp", "/var/tmp"};
@@ -35,7 +35,7 @@ Looks::Found FoundOf(uint32_t mode) {
 
 bool NotedLooks::IsOwn(std::string_view path) {
   if (IsBelow(path, program_.own)) return true;
-  // (A call of another thread may be about to end.)
+  // A call of another thread may have made `path` or a folder around it.
   for (auto at = making_.begin(); at != making_.end();) {
     const auto making = at++;
     if (!IsBelow(path, making->second) || !IsThere(making->second)) continue;
@@ -91,12 +91,12 @@ void NotedLooks::Note(const Place& place, bool is_opened) {
 
 void NotedLooks::NoteOne(const std::string& path, Looks::Found found, bool is_opened) {
   if (IsOwn(path)) return;
-  // (That it is there is known of what is ours.)
+  // Our own folder is the same on the project's machine, unless a file is missing or opened.
   if (program_.IsOurs(path) && found != Looks::Found::kAbsent && !is_opened) return;
   if (std::any_of(std::begin(kNotNoted), std::end(kNotNoted),
                   [&](std::string_view one) { return path.starts_with(one); }))
     return;
-  // Everybody has these folders, or they lead to where the program runs.
+  // Everybody has these folders, or they lead to the place where the program runs.
   const bool is_everywhere =
       path.find('/', 1) == std::string::npos || IsBelow(program_.own, path) ||
       IsBelow(program_.folder->root(), path) || IsBelow(program_.tools, path) ||

@@ -1,8 +1,9 @@
-// NotedLooks: what a watched program found elsewhere, and missed in the folder (Looks), as it comes
-// to light call by call; without what the program made itself, and what differs on any machine.
+// NotedLooks: the finds of a watched program elsewhere, and the files that it missed in the folder
+// (Looks), gathered call by call. Left out are files that the program made itself, and files that
+// differ on any machine.
 //
-// What a call is to make counts as made when it is there at the thread's next call: the kernel may
-// refuse it, when the call has been let go on, and then the program has found that it is not there.
+// A file that a call is to make counts as made when it is there at the thread's next call. The
+// kernel may refuse a call that went on; then the program has found that the file is not there.
 //
 // Threads: one.
 #pragma once
@@ -23,22 +24,24 @@ namespace galley::worker {
 
 class NotedLooks {
  public:
-  explicit NotedLooks(const WatchedProgram* program) : program_(*program) {}  // which outlives it
+  // the program outlives it
+  explicit NotedLooks(const WatchedProgram* program) : program_(*program) {}
 
-  // The program found this, or that it is not there. `is_opened`: it may read its bytes or names.
+  // The program found `place`, or found that it is absent. `is_opened`: it may read its bytes or
+  // names.
   void Note(const Place& place, bool is_opened);
-  // Its thread is about to make this.
+  // `thread` is about to make a file at `place`.
   void Makes(pid_t thread, const Place& place);
   // The last call of the thread has ended.
   void EndCallOf(pid_t thread);
   // The last call of the thread was not carried out.
   void DropCallOf(pid_t thread) { making_.erase(thread); }
-  // The program made it, or it is in its own folder.
+  // Whether the program made the file, or the file is in the program's own folder.
   bool IsOwn(std::string_view path);
 
   // REQUIRES: the program has ended.
   const Looks& All();
-  // FAILED_PRECONDITION: it found more than is kept (Looks::kMax).
+  // FAILED_PRECONDITION: the program found more files than are kept (Looks::kMax).
   const absl::Status& error() const { return error_; }
   void Forgive() { error_ = absl::OkStatus(); }
 
@@ -51,8 +54,8 @@ class NotedLooks {
   const WatchedProgram& program_;
   Looks looks_;
   absl::Status error_;
-  Making making_;                            // what a thread's last call was to make
-  std::set<std::string, std::less<>> made_;  // by the program, elsewhere
+  Making making_;                            // thread -> the file that its last call was to make
+  std::set<std::string, std::less<>> made_;  // files that the program made elsewhere
 };
 
 }  // namespace galley::worker

@@ -38,8 +38,8 @@ absl::StatusOr<Place> PathWalk::Walk(const WaitingCall& call, int path_argument,
     if (descriptor < 0) return Place{};
     folder = fmt::format("/proc/{}/fd/{}", call.process, descriptor);
   }
-  // "" with AT_EMPTY_PATH: what is open already. It counts when it is run, for it may have been
-  // opened as a place only.
+  // "" with AT_EMPTY_PATH names an open file. Only running it counts, since the file may have been
+  // opened with O_PATH.
   if (path->empty() && folder.empty()) return Place{.is_empty = true};
   if (path->empty() && call.watched->what != WatchedCall::What::kRun)
     return Place{.is_empty = true};
@@ -53,7 +53,7 @@ absl::StatusOr<Place> PathWalk::WalkFrom(const WaitingCall& call, std::string fo
   if (!path.starts_with('/')) {
     if (folder.empty()) folder = fmt::format("/proc/{}/cwd", call.process);
     const std::optional<std::string> begin = LinkAt(folder);
-    // (A pipe, or something that was deleted.)
+    // The descriptor is a pipe, or a deleted file.
     if (!begin.has_value() || !begin->starts_with('/')) return Place{};
     at = program_.Known(*begin);
     if (path.empty()) {
@@ -81,7 +81,7 @@ absl::StatusOr<Place> PathWalk::WalkFrom(const WaitingCall& call, std::string fo
       continue;
     }
     if (program_.IsOurs(at)) RETURN_IF_ERROR(program_.folder->FillFolder(at));
-    // Of the caller's, not ours.
+    // The link must be read for the caller, not for this process.
     if (at == "/proc" && (name == "self" || name == "thread-self"))
       name = std::to_string(call.process);
     std::string next = JoinPath(at, name);
@@ -94,13 +94,13 @@ absl::StatusOr<Place> PathWalk::WalkFrom(const WaitingCall& call, std::string fo
     if (S_ISLNK(info.st_mode) && (!is_last || follows_last || has_slash)) {
       const std::optional<std::string> target = LinkAt(next);
       if (!target.has_value() || ++links > kLinksMax) return Place{};
-      // (What a descriptor leads to may be a pipe: "pipe:[123]".)
+      // A descriptor's link may lead to a pipe: "pipe:[123]".
       if (at.starts_with("/proc/") && !target->starts_with('/') &&
           target->find(":[") != std::string::npos)
         return Place{};
       if (is_last && !program_.IsOurs(next)) led.push_back(next);
       path = fmt::format("{}{}{}", *target, path.empty() ? "" : "/", path);
-      if (target->starts_with('/')) at.assign(1, '/');  // (g++ 12 warns of = "/", GCC bug 105651)
+      if (target->starts_with('/')) at.assign(1, '/');  // g++ 12 warns of = "/" (GCC bug 105651)
       info.st_mode = S_IFDIR;
       continue;
     }

@@ -1,8 +1,8 @@
-// PathWalk: where the path that a watched program names leads, as the kernel will find it: from the
-// caller's working directory or descriptor, through links and "..". Each folder of ours on the way
-// is filled, so that what comes after it is there.
+// PathWalk: finds where a path that a watched program names leads, as the kernel will find it: from
+// the caller's working directory or descriptor, through links and "..". Fills each folder of ours
+// on the way, so that the next name in the path is there.
 //
-// It is no wall: a program may change its path, or a link, after it was read here.
+// The walk is no wall: a program may change its path, or a link, after the walk.
 //
 // Errors: as the folder says, or the caller's memory cannot be read.
 // Threads: one; blocks while a folder is filled.
@@ -20,26 +20,27 @@
 
 namespace galley::worker {
 
-// Where a path leads.
+// Place: the place to which a path leads.
 struct Place {
-  std::string path;  // without links, as far as it is there; empty: nowhere of ours
+  std::string path;  // without links, as far as it exists; empty: nowhere of ours
   bool exists = false;
   bool is_empty = false;  // the path is ""
   uint32_t mode = 0;
-  std::string absent;              // the first on the way that is not there
-  std::vector<std::string> links;  // that led there, elsewhere
+  std::string absent;              // the first name on the way that is absent
+  std::vector<std::string> links;  // links outside of our folder on the way
 };
 
 class PathWalk {
  public:
-  explicit PathWalk(const WatchedProgram* program) : program_(*program) {}  // which outlives it
+  // the program outlives the walk
+  explicit PathWalk(const WatchedProgram* program) : program_(*program) {}
 
-  // Of the path in an argument of the call. `folder_argument`: a descriptor to which it is
-  // relative; negative: the working directory. Nowhere: the caller is gone.
+  // Walks the path in an argument of the call. `folder_argument`: the descriptor to which the path
+  // is relative; negative: the working directory. An empty Place: the caller is gone.
   absl::StatusOr<Place> Walk(const WaitingCall& call, int path_argument, int folder_argument,
                              bool follows_last) const;
-  // Of `path`, for that caller. `folder`: a link to where a relative path begins; empty: the
-  // working directory.
+  // Walks `path` for the caller. `folder`: a link to the folder in which a relative path begins;
+  // empty: the working directory.
   absl::StatusOr<Place> WalkFrom(const WaitingCall& call, std::string folder, std::string path,
                                  bool follows_last) const;
 
@@ -47,7 +48,7 @@ class PathWalk {
   const WatchedProgram& program_;
 };
 
-// What the link there says; nullopt: it is none.
+// The target of the link at `path`; nullopt: there is no link.
 std::optional<std::string> LinkAt(const std::string& path);
 
 }  // namespace galley::worker

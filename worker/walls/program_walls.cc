@@ -30,10 +30,10 @@ namespace {
 
 constexpr uint64_t kMapBytesMax = 64 << 10;
 
-// A program's view is made by a process of its own, the builder, in these steps.
+// The steps by which a process of its own, the builder, makes a program's view.
 enum class Step : int {
   kUserNamespace,
-  kMapIds,  // ours: the builder waits for it
+  kMapIds,  // our step: the builder waits for it
   kMountNamespace,
   kPrivate,
   kCopy,
@@ -45,7 +45,7 @@ enum class Step : int {
 struct Told {
   Step step = Step::kBuilt;
   int failure = 0;  // errno
-  size_t path = 0;  // of which, in the plan
+  size_t path = 0;  // the index of the failed path in the plan
 };
 
 struct Plan {
@@ -55,7 +55,7 @@ struct Plan {
   int told = -1, go_on = -1;  // the builder's ends of two pipes
 };
 
-// Older headers lack the calls' names.
+// Older headers lack the names of these calls.
 int OpenTree(const char* path) {
   return static_cast<int>(
       ::syscall(SYS_open_tree, AT_FDCWD, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE));
@@ -76,18 +76,18 @@ int MoveMount(int tree, const char* path) {
 [[noreturn]] void Tell(const Plan& plan, Step step, int failure, size_t path = 0) {
   const Told told{.step = step, .failure = failure, .path = path};
   [[maybe_unused]] const ssize_t written = ::write(plan.told, &told, sizeof(told));
-  while (failure == 0) ::pause();  // until its namespaces are held by others
+  while (failure == 0) ::pause();  // until other processes hold the builder's namespaces
   ::_exit(1);
 }
 
-// A program that has no way to the folder cannot change it.
+// A program that cannot reach the folder cannot change it.
 bool IsOutOfReach(int failure) {
   return failure == ENOENT || failure == ENOTDIR || failure == EACCES || failure == ELOOP;
 }
 
 void MakeReadOnly(const Plan& plan, size_t index) {
   const char* const path = plan.read_only[index].c_str();
-  // Nothing can be mounted over the root that we stand in.
+  // The root in which we stand cannot be mounted over.
   if (plan.read_only[index] == "/") {
     if (SetReadOnly(AT_FDCWD, path) != 0) Tell(plan, Step::kReadOnly, errno, index);
     return;
@@ -100,7 +100,7 @@ void MakeReadOnly(const Plan& plan, size_t index) {
   ::close(tree);
 }
 
-// In a process that was forked from one that may have threads: only system calls are made.
+// Runs in a process that was forked from a process that may have threads: makes only system calls.
 [[noreturn]] void RunBuilder(const Plan& plan, pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(1);
@@ -127,8 +127,8 @@ void MakeReadOnly(const Plan& plan, size_t index) {
   Tell(plan, Step::kBuilt, 0);
 }
 
-// Rights by which a program could change its view, or reach another one. In a user namespace of its
-// own it has the others only there.
+// Rights by which a program could change its view, or reach another view. Within a user namespace
+// of its own, a program has the other rights only there.
 constexpr std::array kInNamespace = {CAP_SYS_ADMIN};
 constexpr std::array kOutside = {
     CAP_SYS_ADMIN, CAP_SYS_PTRACE,        CAP_DAC_READ_SEARCH, CAP_MKNOD,
@@ -141,7 +141,7 @@ int DropRights(const std::array<int, kCount>& rights) {
   __user_cap_data_struct held[2] = {};
   if (::syscall(SYS_capget, &header, held) != 0) return errno;
   for (const int right : rights) {
-    // (An older kernel does not know the newest.)
+    // An older kernel does not know the newest rights.
     if (::prctl(PR_CAPBSET_DROP, right, 0, 0, 0) != 0 && errno != EINVAL) return errno;
     const uint32_t bit = uint32_t{1} << (right % 32);
     __user_cap_data_struct& half = held[right / 32];
@@ -152,8 +152,8 @@ int DropRights(const std::array<int, kCount>& rights) {
   return ::syscall(SYS_capset, &header, held) == 0 ? 0 : errno;
 }
 
-// Each number of our own namespace as itself: lines of "inside outside count" as they are read here
-// and written for a namespace below.
+// Maps each number of our own namespace to itself, in lines of "inside outside count". `own_map`:
+// the lines as this process reads them; the result: the lines to write for a namespace below.
 std::string SameIds(const std::string& own_map) {
   std::string map;
   std::istringstream numbers(own_map);
@@ -162,15 +162,15 @@ std::string SameIds(const std::string& own_map) {
   return map;
 }
 
-// (One write: the kernel takes a map as a whole.)
+// Writes in a single call: the kernel takes a map as a whole.
 bool WriteOnce(const std::string& path, std::string_view text) {
   const FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
   return file.valid() &&
          ::write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
 }
 
-// All numbers that there are here; where that is refused, our own alone, which an ordinary user may
-// name.
+// Maps all numbers that exist here; where that is refused, only our own numbers, which an ordinary
+// user may map.
 bool MapIds(pid_t builder) {
   const std::string process = fmt::format("/proc/{}/", builder);
   const auto all_of = [](const char* own_map) {
@@ -180,7 +180,7 @@ bool MapIds(pid_t builder) {
       !WriteOnce(process + "uid_map", fmt::format("{0} {0} 1\n", ::geteuid())))
     return false;
   if (WriteOnce(process + "gid_map", all_of("/proc/self/gid_map"))) return true;
-  // (Who may not name all groups may not change his own, either.)
+  // A process that may not map all groups must first give up setgroups.
   return WriteOnce(process + "setgroups", "deny") &&
          WriteOnce(process + "gid_map", fmt::format("{0} {0} 1\n", ::getegid()));
 }
@@ -219,7 +219,7 @@ absl::Status StatusOf(const Plan& plan, const Told& told) {
       fmt::format("this process may not {}: {}", what, ::strerror(told.failure)));
 }
 
-// The builder's process; ended and reaped with it.
+// The builder's process; the destructor ends and reaps it.
 class Builder {
  public:
   explicit Builder(pid_t pid) : pid_(pid) {}
@@ -241,7 +241,7 @@ class Builder {
   const pid_t pid_;
 };
 
-// False: it has ended without a word.
+// False: the builder has ended without a message.
 bool Hear(int from, Told& told) {
   ssize_t count = 0;
   do {
@@ -303,7 +303,7 @@ std::vector<std::string> PathsOf(const std::vector<std::string>& folders) {
 
 constexpr const char* kTriesToWrite = "(echo > x) 2>/dev/null || echo > inner/y";
 
-// Runs a program within walls, which tries to write where it may not.
+// Runs a program within walls, which tries to write where it must not.
 absl::Status ProbeWalls() {
   std::error_code error;
   const std::filesystem::path parent = std::filesystem::temp_directory_path(error);

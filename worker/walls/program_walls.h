@@ -1,18 +1,18 @@
-// ProgramWalls: a view of the machine in which folders cannot be changed, for programs. It is a
-// mount namespace: the folders, all that is mounted below them, and the other places at which
-// mounts show the same (PathsTo) are mounted read-only there, whoever looks and by whatever path.
-// One folder stays as it is though it lies in one of them.
+// ProgramWalls: a view of the machine, for programs, in which some folders cannot be changed. The
+// view is a mount namespace. In it the folders, everything mounted below them, and the other places
+// at which mounts show the same files (PathsTo) are mounted read-only, whoever looks and by
+// whatever path. A single folder stays writable even if it lies in one of them.
 //
-// The namespace belongs to a user namespace of its own in which everybody keeps his number. So it
-// is made for an ordinary user, too, and a program of root gets no right to undo it: it has no
-// CAP_SYS_ADMIN there, its mounts are locked in every namespace that it makes, and it cannot look
-// through /proc at those who have another view. Where no user namespace can be made, root makes the
-// mount namespace alone, and its programs lose the rights by which they could get out.
+// The namespace belongs to a user namespace of its own in which everybody keeps his number. So an
+// ordinary user can make it, too, and a program of root gets no right to undo it: the program has
+// no CAP_SYS_ADMIN there, its mounts are locked in every namespace that it makes, and it cannot
+// look through /proc at processes with another view. Where no user namespace can be made, root
+// makes the mount namespace alone, and its programs lose the rights by which they could get out.
 //
-// It is a wall for files. The rest of the machine, its devices, sockets and processes, is as it is.
+// The walls protect files. Devices, sockets and processes of the machine stay as they are.
 //
 // Kernel: 5.12 (mount_setattr).
-// Cost: Build forks and takes about 1 ms; a program that enters 10 us.
+// Cost: Build forks and takes about 1 ms; entering takes a program 10 us.
 // Threads: any, once built.
 #pragma once
 
@@ -30,10 +30,10 @@ namespace galley::worker {
 class ProgramWalls final : public ChildWalls {
  public:
   struct Options {
-    std::vector<std::string> read_only;  // what is not there is passed over
-    std::string writable;                // empty: none
+    std::vector<std::string> read_only;  // absent folders are skipped
+    std::string writable;                // empty: no folder
   };
-  // UNAVAILABLE: the machine does not let us; which step it refused.
+  // UNAVAILABLE: the machine refuses; the message says at which step.
   static absl::StatusOr<std::unique_ptr<ProgramWalls>> Build(const Options& options);
 
   int EnterInChild() const override;
@@ -46,7 +46,7 @@ class ProgramWalls final : public ChildWalls {
   const FileDescriptor mounts_;
 };
 
-// Whether this machine lets us; asked once. UNAVAILABLE: why not, and what to do.
+// Whether this machine allows walls; tested once. UNAVAILABLE: why not, and what to do.
 absl::Status CanBuildWalls();
 
 }  // namespace galley::worker

@@ -54,7 +54,7 @@ class ProgramWallsTest : public testing::Test {
     return {.read_only = {root_ + "/project"}, .writable = root_ + "/project/jobs"};
   }
 
-  // What the shell says to the script, run in jobs/; "": it ended with 0.
+  // The shell's answer to the script, run in jobs/; "": the script ended with 0.
   std::string Run(const std::string& script, const ChildWalls* walls) const {
     const std::string out = root_ + "/outside/said";
     ChildOptions options;
@@ -77,7 +77,7 @@ class ProgramWallsTest : public testing::Test {
     return Run(script, walls->get());
   }
 
-  // Does it as an ordinary user, in a process of its own.
+  // Calls `what` as an ordinary user, in a process of its own.
   static void AsNobody(const std::function<void()>& what) {
     if (::geteuid() != 0) return what();
     const pid_t pid = ::fork();
@@ -93,8 +93,8 @@ class ProgramWallsTest : public testing::Test {
     EXPECT_EQ(status, 0);
   }
 
-  // Does it as root of a user namespace in which no further one can be made, with the right to
-  // mount or without it.
+  // Calls `what` as root of a user namespace in which no further one can be made, with or without
+  // the right to mount.
   static void WithoutUserNamespaces(bool may_mount, const std::function<void()>& what) {
     const std::string user = std::to_string(::geteuid()), group = std::to_string(::getegid());
     const pid_t pid = ::fork();
@@ -134,7 +134,7 @@ class ProgramWallsTest : public testing::Test {
   std::vector<std::string> mounted_;
 };
 
-// Each tries to change the content by another call.
+// Ways to change the content, each by another call.
 constexpr const char* kChanges[] = {
     "echo x > $P/a.txt",
     "echo x >> $P/a.txt",
@@ -183,7 +183,7 @@ TEST_F(ProgramWallsTest, NoCallChangesTheContentByAnyPath) {
   EXPECT_FALSE(FileExists(content + "/new"));
 }
 
-// So that the test above says something.
+// Shows that the test above tests something.
 TEST_F(ProgramWallsTest, WithoutWallsTheSameCallsChangeIt) {
   for (const char* change : kChanges) {
     RemoveAll(root_ + "/project").IgnoreError();

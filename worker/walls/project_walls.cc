@@ -25,7 +25,7 @@ absl::StatusOr<const ChildWalls*> ProjectWalls::Around(const std::vector<std::st
   }
   if (walls_ != nullptr && content == content_ && !HaveMountsChanged()) return walls_.get();
   walls_.reset();
-  // (Opened first: what is mounted from now on is seen.)
+  // Opened before the walls are built, so that later mounts are noticed.
   mounts_ = FileDescriptor(::open("/proc/self/mounts", O_RDONLY | O_CLOEXEC));
   std::vector<std::string> read_only = options_.read_only;
   read_only.insert(read_only.end(), content.begin(), content.end());

@@ -14,7 +14,7 @@
 namespace galley::worker {
 namespace {
 
-// (C libraries ask this server for users and hosts, if it is there.)
+// C libraries ask this server for users and hosts, if it is there.
 constexpr std::string_view kNameServers[] = {"/var/run/nscd/socket", "/run/nscd/socket"};
 
 }  // namespace
@@ -39,7 +39,7 @@ CallAnswer SocketAnswers::TalkTo(const WaitingCall& call, uint64_t address, uint
   constexpr std::string_view kTalks = "talks to a server, which may be another one, or none, here";
   if (to.sun_family != AF_UNIX) return CannotBeWatched(kTalks);
   const std::string_view name(to.sun_path, size - offsetof(sockaddr_un, sun_path));
-  if (name.empty()) return 0;  // a name of the kernel's choice
+  if (name.empty()) return 0;  // the kernel chooses a name
   if (name.front() == '\0') {
     if (makes) servers_.emplace(name);
     if (makes || servers_.contains(name)) return 0;

@@ -1,8 +1,9 @@
-// SocketAnswers: what becomes of the calls by which a watched program talks through sockets. It may
-// talk to those that it started, through sockets that it made; other servers could look for it into
-// the folder, or be others, or none, on another machine, and end the run.
+// SocketAnswers: the answers to calls by which a watched program talks through sockets. The program
+// may talk to its own descendants, through sockets that it made. Talking to another server ends the
+// run: the server could look into the folder for the program, or be different or absent on another
+// machine.
 //
-// Errors: FAILED_PRECONDITION: it talks to another server; else as PathWalk.
+// Errors: FAILED_PRECONDITION: the program talks to another server; else as PathWalk.
 // Threads: one; blocks while the folder is filled.
 #pragma once
 
@@ -19,7 +20,7 @@ namespace galley::worker {
 
 class SocketAnswers {
  public:
-  // All outlive it.
+  // The referenced objects outlive the SocketAnswers.
   struct Deps {
     const WatchedProgram& program;
     const PathWalk& paths;
@@ -35,7 +36,7 @@ class SocketAnswers {
   CallAnswer TalkTo(const WaitingCall& call, uint64_t address, uint64_t size_bytes);
 
   const Deps deps_;
-  std::set<std::string, std::less<>> servers_;  // by the program: names of sockets without a file
+  std::set<std::string, std::less<>> servers_;  // names without a file of the program's sockets
 };
 
 }  // namespace galley::worker

@@ -65,7 +65,7 @@ constexpr WatchedCall kWatched[] = {
 #ifdef SYS_renameat
     {GALLEY_CALL(renameat), What::kChange, 1, 0, -1, false, 3, 2},
 #endif
-// What other architectures never had.
+// Older calls, which newer architectures never had.
 #ifdef SYS_open
     {GALLEY_CALL(open), What::kOpen, 0, -1, 1},
     {GALLEY_CALL(creat), What::kOpen, 0},

@@ -1,7 +1,7 @@
-// WatchedCall: a system call that waits until it is answered when a watched program makes it
-// (CallWatch), and which of its arguments say what it looks at or changes.
+// WatchedCall: a system call that waits for an answer when a watched program makes it (CallWatch),
+// and which of its arguments say what it looks at or changes.
 //
-// The table is of all of them. What is done with others, CallFilter says (call_filter.h).
+// The table holds all watched calls; CallFilter says what becomes of other calls (call_filter.h).
 #pragma once
 
 #include <linux/audit.h>
@@ -22,7 +22,7 @@ constexpr uint32_t kOtherAbi = 0xFFFFFFFF;
 #error "Which system calls are there, and under which name does audit know this architecture?"
 #endif
 
-// An argument is its place among the call's six. -1: there is none.
+// An argument is given by its place among the call's six; -1: the call has no such argument.
 struct WatchedCall {
   enum class What : uint8_t {
     kLook,
@@ -30,11 +30,11 @@ struct WatchedCall {
     kOpenByStruct,
     kRun,
     kReadLink,
-    kMake,          // something new
-    kChange,        // something that is there
-    kChangeOpened,  // of a descriptor
+    kMake,          // makes something new
+    kChange,        // changes something that is there
+    kChangeOpened,  // changes by a descriptor
     kTellPlace,     // getcwd
-    kTalk,          // to a socket, by its address
+    kTalk,          // talks to a socket, by its address
     kRefuse,
   };
 
@@ -43,22 +43,23 @@ struct WatchedCall {
   What what = What::kLook;
   int8_t path = 0;
   int8_t folder = -1;  // a descriptor to which the path is relative
-  // Of open (none: those of creat), of kTalk the size of the address; else AT_SYMLINK_NOFOLLOW and
-  // the like.
+  // For kOpen the flags of open (-1: those of creat), for kTalk the size of the address, else
+  // AT_SYMLINK_NOFOLLOW and the like.
   int8_t flags = -1;
-  bool follows = true;      // a link at the path's end, unless `flags` say otherwise
-  int8_t second_path = -1;  // that changes, too
+  bool follows = true;      // whether a link at the path's end is followed, unless `flags` say
+  int8_t second_path = -1;  // a second path, which changes, too
   int8_t second_folder = -1;
-  int error = EROFS;        // of a change
-  int8_t if_argument = -1;  // only with this one
+  int error = EROFS;        // the error for a change
+  int8_t if_argument = -1;  // watched only if this argument is not null
 };
 
-// All but ioctl.
+// Every watched call except ioctl.
 std::span<const WatchedCall> WatchedCalls();
-// It is watched for some of its commands only.
+// Ioctl is watched only for some of its commands.
 const WatchedCall& WatchedIoctl();
 
-// Null: a call of that number is not watched, or is of another ABI. `architecture` as audit says.
+// Null: a call of this number is not watched, or is of another ABI. `architecture`: as audit names
+// it.
 const WatchedCall* FindWatchedCall(uint32_t architecture, uint32_t number);
 
 }  // namespace galley::worker

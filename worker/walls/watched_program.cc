@@ -18,7 +18,7 @@ namespace {
 
 absl::StatusOr<bool> HoldsText(const std::string& file, const std::string& text) {
   if (text.empty()) return false;
-  std::string held;  // the end of what came before
+  std::string held;  // the end of the piece before
   bool has_it = false;
   RETURN_IF_ERROR(ReadInPieces(file, [&](std::string_view piece) {
     held += piece.substr(0, text.size());

@@ -1,6 +1,6 @@
-// WatchedProgram: the places that matter of a program whose calls are watched (CallWatch).
+// WatchedProgram: the places that matter for a program whose calls are watched (CallWatch).
 //
-// Threads: none; const but for what the folder does.
+// Threads: none; const except for what the folder does.
 #pragma once
 
 #include <cstdint>
@@ -11,39 +11,39 @@
 
 namespace galley::worker {
 
-// The folder. Paths are host paths, without links, `root()` or below it.
+// ReadyFolder: the folder that is filled. Paths are host paths without links, `root()` or below it.
 class ReadyFolder {
  public:
   virtual ~ReadyFolder() = default;
   virtual const std::string& root() const = 0;
-  // All names of the folder are there afterwards; of one that is none, nothing happens.
+  // Afterwards the folder has all its names. Does nothing if `path` is no folder.
   virtual absl::Status FillFolder(const std::string& path) = 0;
-  // The file has its bytes afterwards; of one that is none, nothing happens.
+  // Afterwards the file has its bytes. Does nothing if `path` is no file.
   virtual absl::Status FillFile(const std::string& path) = 0;
-  // The path below root() of what this is, if it is ours: it may have been reached by another way
-  // (a bind mount). Empty: it is not.
+  // The path below root() of a file of ours, which may have been reached by another way (a bind
+  // mount). Empty: the file is not ours.
   virtual std::string PathOf(uint64_t device, uint64_t inode) const = 0;
 };
 
 struct WatchedProgram {
   ReadyFolder* folder = nullptr;  // outlives the watch
-  // What is in there is the program's own (its working directory): it is not noted.
+  // The program's own folder (its working directory): nothing in it is noted.
   std::string own;
-  // Where the project's tools are put: nothing can be changed there, either. Empty: nowhere.
+  // The folder of the project's tools; nothing can be changed there, either. Empty: there is none.
   std::string tools;
 
   bool IsOurs(std::string_view path) const;
-  // What nobody may change.
+  // Whether nobody may change `path`.
   bool IsGuarded(std::string_view path) const;
-  // The path by which we know it: it may lie in the folder, and have been reached by another way.
+  // The path by which we know a file: a file of our folder may have been reached by another way.
   std::string Known(std::string path) const;
 };
 
-// `path` is the folder or below it; nothing is below "".
+// Whether `path` is the folder or lies below it; nothing is below "".
 bool IsBelow(std::string_view path, std::string_view folder);
 
-// Looks through the files that the program wrote in `folder`. FAILED_PRECONDITION: one of them says
-// where the program's files are, which is another place on each machine; else: they cannot be read.
+// Looks through the files that the program wrote in `folder`. FAILED_PRECONDITION: a file says
+// where the program's files are, which differs between machines; else: the files cannot be read.
 absl::Status CheckWritten(const WatchedProgram& program, const std::string& folder);
 
 }  // namespace galley::worker
