@@ -31,7 +31,7 @@ namespace galley::worker {
 namespace {
 
 constexpr uint64_t kTokenBytesMax = 4'096;
-// Of a worker that a launcher brought up on another machine.
+// For a worker that a launcher started on another machine.
 constexpr absl::Duration kFirstContactMax = absl::Seconds(8);
 constexpr absl::Duration kLaunchedReconnectMax = absl::Seconds(60);
 
@@ -41,7 +41,8 @@ std::string DescriptionsJson(const Cookers& cookers) {
   return record::EncodeDescriptions(descriptions);
 }
 
-// Programs of `command` look for the project's files at their places.
+// The cookers of a machine without the project: `command` only where calls can be watched, since
+// programs look for the project's files at their places.
 Cookers CookersWithoutFiles() {
   Cookers cookers = AllCookers();
   const absl::Status can_watch = CanWatchCalls();
@@ -55,7 +56,7 @@ Cookers CookersWithoutFiles() {
   return cookers;
 }
 
-// Empty: programs have walls here.
+// Why programs have no walls here; empty: they have walls.
 std::string WallsMissing() {
   const absl::Status can = CanBuildWalls();
   return can.ok() ? std::string() : MessageOf(can);
@@ -94,7 +95,7 @@ absl::StatusOr<std::string> ReadDescriptor(int fd) {
   return absl::InvalidArgumentError("the token is too long");
 }
 
-// Both variables are taken out of the environment, so that no executor sees them.
+// Reads the token, and takes both variables out of the environment, so that no executor sees them.
 absl::StatusOr<std::string> ReadToken() {
   const char* descriptor = std::getenv("GALLEY_TOKEN_FD");
   const char* file = std::getenv("GALLEY_TOKEN_FILE");
@@ -163,7 +164,7 @@ int CookHere(const std::string& cooker) {
 }
 
 int RunExecutorHere() {
-  AdoptOrphans();  // of the programs that a cooker starts
+  AdoptOrphans();  // adopts programs that a cooker started
   ::signal(SIGINT, SIG_IGN);
   const Cookers cookers = AllCookers();
   const absl::Status status = RunExecutor(kExecutorSocket, kExecutorNotes, cookers);
@@ -193,7 +194,7 @@ class LastWords {
 };
 
 int RunSessionWith(const SessionFlags& flags, const std::shared_ptr<LogFeed>& log) {
-  AdoptOrphans();  // of executors that were killed
+  AdoptOrphans();  // adopts the programs of executors that were killed
   absl::StatusOr<std::string> token = ReadToken();
   if (!token.ok()) {
     LogError("token: {}", MessageOf(token.status()));

@@ -1,4 +1,4 @@
-// The work of galley-worker's subcommands. Each returns the exit code.
+// The commands of galley-worker: the work of its subcommands. Each function returns the exit code.
 #pragma once
 
 #include <cstdint>
@@ -15,21 +15,22 @@ struct SessionFlags {
   std::string director;
   std::string worker_id;
   uint32_t slots = 1;
-  bool is_without_files = false;               // SessionConfig
-  std::vector<std::string> labels, resources;  // what its machine has (record::ParseOffer)
+  bool is_without_files = false;               // see SessionConfig
+  std::vector<std::string> labels, resources;  // what this machine has (record::ParseOffer)
   std::string cache_directory;
   std::string shared_path;
   uint64_t cache_bytes_max = 0;
   std::string scratch_directory;
-  bool stays = false;        // it waits for a director for ever
-  bool is_launched = false;  // no director at the beginning: nobody will come
+  bool stays = false;        // the worker waits endlessly for a director
+  bool is_launched = false;  // without a director at the beginning, no director will come
   bool is_until_input_ends = false;
-  bool enrolls = false;  // its certificate comes from the director, in exchange for its token
-  std::string tls_ca, tls_cert, tls_key;  // files
+  bool enrolls = false;  // the director gives the certificate, in exchange for the token
+  std::string tls_ca, tls_cert, tls_key;  // paths of files
 };
 
 int Describe();
-// Prints why programs have no walls here (walls/program_walls.h), and what to do; 0: they have.
+// Prints why programs have no walls here (walls/program_walls.h), and what to do. 0: they have
+// walls.
 int TellWalls();
 int ExecActionIn(const std::string& directory);
 int CookHere(const std::string& cooker);

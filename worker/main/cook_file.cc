@@ -32,8 +32,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr uint64_t kMemoryBytesMax = 4ull << 30;
-constexpr const char* kFolderMount = "/Here";  // where the file's own folder shows
-constexpr int kFilesMax = 20'000;              // in it; a scan of a whole home takes minutes
+constexpr const char* kFolderMount = "/Here";  // the mount of the file's own folder
+constexpr int kFilesMax = 20'000;  // in the folder; a scan of a whole home takes minutes
 
 struct Kept final : public JobSink {
   absl::Status Loaded(const LoadReport&) override { return absl::OkStatus(); }
@@ -100,7 +100,7 @@ absl::Status CheckIsSmall(const std::string& folder) {
   return absl::OkStatus();
 }
 
-// The mounts that were named, and the file's own folder when it lies in none of them.
+// The mounts of the flags, and the file's own folder when it lies in none of them.
 absl::StatusOr<std::vector<content::Mount>> MountsOf(const CookFileFlags& flags,
                                                      const std::string& file,
                                                      std::string* package) {
@@ -136,7 +136,7 @@ class FileCook {
  public:
   explicit FileCook(const CookFileFlags& flags) : flags_(flags), cookers_(AllCookers()) {}
 
-  // INVALID_ARGUMENT: usage.
+  // INVALID_ARGUMENT: wrong usage.
   absl::Status Prepare() {
     const std::string file = AbsolutePath(flags_.file);
     if (!FileExists(file)) return absl::InvalidArgumentError(file + ": there is no such file");
@@ -174,7 +174,7 @@ class FileCook {
     return absl::OkStatus();
   }
 
-  // The first level of what was cooked, as a PNG.
+  // Writes the first level of the cooked texture as a PNG.
   absl::Status WritePreview(const SaveReport& saved) const {
     const auto texture =
         std::find_if(saved.outputs.begin(), saved.outputs.end(),

@@ -28,14 +28,14 @@ using Json = nlohmann::ordered_json;
 
 constexpr uint64_t kFileBytesMax = 256 << 20;
 constexpr size_t kWhyBytesMax = 400;
-// Nobody who asks has to hold more of an answer.
+// The limit on an answer, so that readers need not hold more.
 constexpr size_t kLineBytesMax = 8 << 20;
 
 std::string Dump(const Json& json) {
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-// The first line says what is wrong; a compiler says more.
+// The first line names the flaw; a compiler says more in further lines.
 std::string FirstLine(std::string text) {
   text.resize(std::min({text.size(), text.find('\n'), kWhyBytesMax}));
   return text;
@@ -54,7 +54,7 @@ Json TagsOf(const LookContext& context) {
   return tags;
 }
 
-// Load says whether the cooker takes a source, where the cooker has nothing better.
+// Asks a SourceLooker; for other cookers, Load decides whether the cooker takes the source.
 absl::Status LookAtSource(Cooker& cooker, LookContext& context, LookDepth depth, FileLook& look) {
   auto* const looker = dynamic_cast<SourceLooker*>(&cooker);
   return looker != nullptr ? looker->Look(context, depth, look) : cooker.Load(context).status();
@@ -62,7 +62,7 @@ absl::Status LookAtSource(Cooker& cooker, LookContext& context, LookDepth depth,
 
 class Looker {
  public:
-  // INVALID_ARGUMENT: usage.
+  // INVALID_ARGUMENT: wrong usage.
   static absl::StatusOr<Looker> Create(const LookFlags& flags) {
     Looker looker;
     looker.world_ = {.mounts = {},
@@ -135,7 +135,7 @@ class Looker {
     return absl::InvalidArgumentError(fmt::format("--cooker {}: there is no such cooker", named_));
   }
 
-  // nullptr: there is none.
+  // nullptr: no cooker takes the file.
   Cooker* Choose(const std::string& extension) const {
     for (const auto& cooker : cookers_) {
       const auto& takes = cooker->description().extensions;
@@ -147,9 +147,9 @@ class Looker {
     return nullptr;
   }
 
-  // The first bytes of a file mostly are enough for an outline. A head that is refused is a verdict
-  // only when they announce another format; else the whole file decides. The error is that of
-  // reading the file.
+  // Looks at a file. For an outline its first bytes mostly suffice. If these are refused, they are
+  // a verdict only when they announce another format; otherwise the whole file decides. The error
+  // is the one of reading the file.
   absl::Status LookInto(Cooker& cooker, const std::string& path, const std::string& extension,
                         Json& json) const {
     auto* const looker = dynamic_cast<SourceLooker*>(&cooker);

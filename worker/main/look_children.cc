@@ -1,4 +1,4 @@
-// LookInChildren.
+// LookInChildren of describe_look.h.
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/resource.h>
@@ -45,7 +45,7 @@ std::string FailedLine(const std::string& file, const std::string& why) {
   ::_exit(0);
 }
 
-// One child: the looks at the files from `next` on.
+// A child process, which looks at the files from `next` on.
 class Child {
  public:
   static absl::StatusOr<Child> Start(const std::vector<std::string>& files, size_t next,
@@ -61,7 +61,7 @@ class Child {
     return Child(pid, std::move(in));
   }
 
-  // The next line; nullopt: the child ended, or took too long. Then End() says why.
+  // The next line; nullopt: the child ended, or took too long, and End() tells which.
   std::optional<std::string> ReadLine(absl::Duration time_max) {
     const absl::Time deadline = absl::Now() + time_max;
     while (true) {
@@ -84,7 +84,7 @@ class Child {
     }
   }
 
-  // Waits for its end, and says how it was.
+  // Waits for the child's end, and describes it.
   std::string End(absl::Duration time_max) {
     if (is_late_) ::kill(pid_, SIGKILL);
     int status = 0;

@@ -103,7 +103,7 @@ void LookContext::AddTag(std::string_view name, std::variant<std::string, double
   tags.insert_or_assign(std::string(name), std::move(value));
 }
 
-// A look makes no outputs.
+// A look keeps no outputs.
 absl::Status LookContext::AddOutput(std::string_view, std::string, bool) {
   return absl::OkStatus();
 }

@@ -1,6 +1,6 @@
-// LookContext: the CookContext of a Look by hand. It reads files of this machine, within the mounts
-// and below the folder of the source, and gathers what a cooker tells. Nothing is observed, and
-// nothing but looks at files and at the platform is answered.
+// LookContext: the CookContext of a look by hand. It reads files of this machine, within the mounts
+// and below the folder of the source, and gathers what a cooker tells. It observes nothing, and
+// answers only looks at files and at the platform.
 // Threads: none.
 #pragma once
 
@@ -14,17 +14,17 @@
 
 namespace galley::worker {
 
-// What all looks of a run share.
+// LookWorld: what all looks of a run share.
 struct LookWorld {
   std::vector<std::pair<std::string, std::string>> mounts;  // virtual path, absolute folder
   std::map<std::string, std::string> platform;
   uint64_t memory_bytes_max = 0;
-  uint64_t file_bytes_max = 0;  // of one that is read
+  uint64_t file_bytes_max = 0;  // the limit on a file that is read
 };
 
 class LookContext final : public CookContext {
  public:
-  // `file`: an absolute path of this machine. `world` outlives this.
+  // `file`: an absolute path of this machine. `world` outlives the context.
   LookContext(const LookWorld& world, std::string file, std::string extension, Blob source,
               nlohmann::json settings);
 
@@ -65,13 +65,13 @@ class LookContext final : public CookContext {
   uint64_t MemoryBytesMax() const override { return world_.memory_bytes_max; }
 
   std::set<std::pair<std::string, record::ReferenceKind>> references;  // as written
-  std::set<std::string> reads;                                         // as asked; they are there
+  std::set<std::string> reads;                                         // existing files, as asked
   std::map<std::string, std::variant<std::string, double, bool>> tags;
   std::vector<std::string> warnings;
-  std::set<std::string> generated;  // names
+  std::set<std::string> generated;  // names of generated packages
 
  private:
-  // The place on this machine; "": in no mount.
+  // The path on this machine; "": the file lies in no mount.
   absl::StatusOr<std::string> HostPath(std::string_view path) const;
 
   const LookWorld& world_;

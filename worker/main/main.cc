@@ -1,5 +1,5 @@
-// galley-worker: describe, cook, exec-action, session, executor; and galley-cook, by the name that
-// it is started with.
+// galley-worker: describe, cook, exec-action, session, executor; and galley-cook, when it is
+// started by that name.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
@@ -155,7 +155,7 @@ int RunWorker(int argc, char** argv) {
   return galley::worker::RunExecutorHere();
 }
 
-// An answer that did not arrive whole is none.
+// An answer that was not printed as a whole is an error.
 int CheckPrinted(int code) {
   std::cout.flush();
   const absl::Status printed = galley::FlushStandardOutput();

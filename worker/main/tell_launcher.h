@@ -1,8 +1,8 @@
-// TellLauncher: the last words of a worker that ends without having come to its director, told to
-// what launched it, where that has a place for them which the director can read.
+// TellLauncher: hands the last words of a worker that never reached its director to its launcher,
+// where the launcher has a place for them that the director can read.
 //
-// Slurm: the job's comment (`squeue --format=%k`), written by scontrol. ssh and Kubernetes have
-// what was printed. An error is nobody's concern: the words are in the log as well.
+// Slurm: the job's comment (`squeue --format=%k`), written by scontrol. ssh and Kubernetes have the
+// printed output already. Errors are ignored: the log has the words as well.
 #pragma once
 
 #include <string>
