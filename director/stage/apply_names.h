@@ -1,4 +1,4 @@
-// Names below a folder that are Galley's own.
+// ApplyNames: names below a folder that are Galley's own.
 #pragma once
 
 #include <string_view>
@@ -8,22 +8,22 @@
 
 namespace galley::director {
 
-// Where a patch that is being applied keeps what it has made so far.
+// The folder in which a patch that is being applied keeps its new contents so far.
 inline constexpr std::string_view kApplyFolder = ".galley-apply";
 
-// In a folder whose checkout is not finished: names the root. ("<hex>/<size>\n")
+// In a folder whose checkout is not finished: names the root as "<hex>/<size>\n".
 inline constexpr std::string_view kCheckoutName = ".galley-checkout";
 
 // Says whose sandbox the folder is (ownership.h).
 inline constexpr std::string_view kOwnerName = content::kSandboxFile;
 
-// True for names that staging keeps in a sandbox for itself: no tree can have them, no stage
-// removes them.
+// Returns true for names that staging keeps in a sandbox for itself: no tree can have such a name,
+// and no stage removes such a file.
 inline bool IsStagingsOwn(std::string_view path) {
   const std::string_view top = path.substr(0, path.find('/'));
   if (top == kMarkerName || top == kPendingName || top == kFilesName || top == kOwnerName)
     return true;
-  // (common/base/own_file.h, PutAside.)
+  // Names of PutAside (common/base/own_file.h).
   for (const std::string_view aside : {".galley-root.broken-", ".galley-root.pending.broken-",
                                        ".galley-root.files.broken-", ".galley-sandbox.broken-"}) {
     if (top.starts_with(aside)) return true;
@@ -31,7 +31,7 @@ inline bool IsStagingsOwn(std::string_view path) {
   return false;
 }
 
-// True for paths that a patch must not bring.
+// Returns true for paths that a patch must not bring.
 inline bool IsOwnPath(std::string_view path) {
   return path.substr(0, path.find('/')) == kApplyFolder || IsStagingsOwn(path);
 }

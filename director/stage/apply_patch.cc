@@ -40,7 +40,7 @@ class Applier {
         patch_(patch),
         index_(patch.index()),
         sandbox_(sandbox),
-        // A digest of the patch, so that no other's files are taken for its own.
+        // A digest of the patch, so that files of another patch are not taken for its own.
         prefix_(patch.digest().hex().substr(0, 16) + "-"),
         journal_text_(fmt::format("galley-apply 1\n{}\n", patch.digest().ToString())) {}
 
@@ -126,8 +126,8 @@ class Applier {
                     sandbox_.Full(path), index_.from.ToString()));
   }
 
-  // Nothing of anybody's lies where a file comes, or above it. (A folder of the old tree's may, and
-  // so may one of its files where a folder comes: they go.)
+  // Checks that nobody's file lies at the path of a new file, or above it. A folder of the old tree
+  // may lie there, and a file of the old tree may lie where a folder comes: both go.
   absl::Status CheckFree(const tree::TreeFile& file) {
     const std::string& path = file.path;
     ASSIGN_OR_RETURN(const Node node, sandbox_.Look(path));
@@ -149,7 +149,7 @@ class Applier {
 
   absl::Status CheckOnlyGoing(const std::string& folder) {
     ASSIGN_OR_RETURN(const std::vector<std::string> names, sandbox_.Names(folder));
-    // A folder that is emptied goes with its last file; this one had none.
+    // An emptied folder goes with its last file; this folder had no file.
     if (names.empty()) return InTheWay(folder);
     for (const std::string& name : names) {
       const std::string path = fmt::format("{}/{}", folder, name);
@@ -187,7 +187,8 @@ class Applier {
     return *found;  // the index was checked
   }
 
-  // Files from which pieces are taken; those of contents that are there already are not needed.
+  // Checks the files from which pieces are taken; files of contents that are there already are not
+  // needed.
   absl::Status CheckSources() {
     for (const size_t i : wanted_) {
       RETURN_IF_ERROR(CheckInterrupted(interrupted_));
@@ -228,7 +229,7 @@ class Applier {
     ASSIGN_OR_RETURN(const bool is_prepared, IsPrepared(i));
     if (is_prepared) return absl::OkStatus();
     if (one.kind == Kind::kRenamed && one.before.is_executable == one.after.is_executable) {
-      // The file itself, which loses its old name later.
+      // Links the file itself, which loses its old name later.
       ASSIGN_OR_RETURN(const Node before, sandbox_.Look(one.before.path));
       if (before.is_executable == one.after.is_executable) {
         ASSIGN_OR_RETURN(const bool is_linked, sandbox_.Link(one.before.path, PreparedPath(i)));
@@ -281,7 +282,7 @@ class Applier {
     return absl::OkStatus();
   }
 
-  // The journal appears whole, and after all that was prepared.
+  // Writes the journal whole, after everything that was prepared.
   absl::Status WriteJournal() {
     const std::string path = InApplyFolder(kJournal), unfinished = path + ".new";
     {
@@ -296,8 +297,8 @@ class Applier {
 
   // --- From here on forward only; each step may have been done by a run before.
 
-  // A sandbox that a cook staged no longer holds what its marker says. The ledger goes on to say
-  // which files are Galley's.
+  // Notes that a sandbox that a cook staged no longer holds what its marker says. The ledger still
+  // says which files are Galley's.
   absl::Status NoteInLedger() {
     ASSIGN_OR_RETURN(Ledger ledger, ReadLedger(sandbox_));
     if (ledger.roots.empty()) return sandbox_.RemoveFile(kMarkerName);
@@ -309,7 +310,8 @@ class Applier {
     return BeginStaging(sandbox_, ledger);
   }
 
-  // Files that are gone now are Galley's no more: a file that somebody puts there is theirs.
+  // Notes that removed files are no longer Galley's: a file that somebody puts there belongs to
+  // that person.
   absl::Status NoteRemoved() {
     ASSIGN_OR_RETURN(Ledger ledger, ReadLedger(sandbox_));
     if (ledger.roots.empty()) return absl::OkStatus();
@@ -342,7 +344,7 @@ class Applier {
       RETURN_IF_ERROR(sandbox_.RemoveFile(path));
       if (one.kind == Kind::kRemoved) ++report_.removed;
     }
-    // Folders that are empty now; trees have none.
+    // Folders that are empty now go, because trees have no empty folders.
     std::string folder = path;
     for (size_t end = folder.rfind('/'); end != std::string::npos; end = folder.rfind('/')) {
       folder.resize(end);
@@ -369,7 +371,7 @@ class Applier {
   }
 
   absl::StatusOr<ApplyReport> Clean() {
-    // The journal last: while it is there, what is missing beside it was renamed away.
+    // The journal goes last: while it is there, a missing file beside it was renamed away.
     ASSIGN_OR_RETURN(const std::vector<std::string> names, sandbox_.Names(kApplyFolder));
     for (const std::string& name : names) {
       if (name != kJournal) RETURN_IF_ERROR(sandbox_.RemoveFile(InApplyFolder(name)));
@@ -391,7 +393,7 @@ class Applier {
   const std::string prefix_;
   const std::string journal_text_;
   ApplyReport report_;
-  std::vector<size_t> wanted_;     // differences that are not there yet
+  std::vector<size_t> wanted_;     // differences that are still to be made
   std::set<std::string> checked_;  // files of the old tree that were hashed
   std::set<std::string> going_;    // paths that are removed
   FileDescriptor opened_;          // the file that the last piece came from

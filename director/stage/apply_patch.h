@@ -1,19 +1,19 @@
-// Applies a patch to a folder: `galley apply FILE DIR`.
+// ApplyPatch: applies a patch to a folder: `galley apply FILE DIR`.
 //
-// DIR holds the files of the patch's old tree, laid out by a checkout or a cook; no store is
-// needed. Only files that the patch changes, removes, renames or takes pieces from are looked at
-// (their bytes are hashed); others may be anything.
+// DIR holds the files of the patch's old tree, made by a checkout or a cook; no store is needed.
+// Only files that the patch changes, removes, renames or takes pieces from are looked at (their
+// bytes are hashed); other files may be anything.
 //
 //   1. the whole patch is verified (patch_reader.h);
-//   2. DIR is: each file is what the old tree has, or already what the new one has;
-//   3. each new content is put together in DIR/.galley-apply and verified. What an interrupted run
-//      made there is used again. Until here nothing else in DIR was touched;
-//   4. all of it is synced, then DIR/.galley-apply/journal is, which names the patch: from now on
-//      it goes forward only. Files are removed, the new ones renamed to their places, DIR is
-//      synced, .galley-apply goes.
+//   2. DIR is verified: each file is as in the old tree, or already as in the new tree;
+//   3. each new content is put together in DIR/.galley-apply and verified. Contents that an
+//      interrupted run made there are used again. Until here nothing else in DIR was touched;
+//   4. everything there is synced, then DIR/.galley-apply/journal, which names the patch: from now
+//      on the run goes forward only. Files are removed, the new files renamed to their places, DIR
+//      is synced, .galley-apply goes.
 //
-// A run that was killed or lost power before the journal left DIR as it was; after it, the next run
-// with the same patch completes it, and one with another patch is refused.
+// A run that was killed or lost power before the journal left DIR as it was; after the journal, the
+// next run with the same patch completes the work, and a run with another patch is refused.
 #pragma once
 
 #include <atomic>
@@ -28,16 +28,16 @@ struct ApplyReport {
   uint64_t written = 0;  // added and changed
   uint64_t renamed = 0;
   uint64_t removed = 0;
-  uint64_t kept = 0;  // were already as the new tree has them
+  uint64_t kept = 0;  // were already as in the new tree
   uint64_t bytes_written = 0;
-  bool is_resumed = false;  // a run before this one had begun to replace files
+  bool is_resumed = false;  // an earlier run had begun to replace files
 };
 
-// DATA_LOSS: the patch cannot be used; nothing was touched. FAILED_PRECONDITION: the folder is not
-// what the patch is for (names the first file that is not), is worked on by another, or holds
+// DATA_LOSS: the patch cannot be used; nothing was touched. FAILED_PRECONDITION: the folder does
+// not have the files of the patch (names the first file), another process works on it, or it holds
 // another patch half applied. NOT_FOUND: no such patch or folder. CANCELLED: `interrupted` became
-// true before the journal was written; after that it is not looked at. Others: of reading and
-// writing.
+// true before the journal was written; after that `interrupted` is not looked at. Other codes:
+// errors of reading and writing.
 absl::StatusOr<ApplyReport> ApplyPatch(const std::string& patch, const std::string& directory,
                                        const std::atomic<bool>* interrupted = nullptr);
 

@@ -14,7 +14,7 @@ BlobGroups::BlobGroups(store::Store& store, std::string store_directory, const O
   try {
     thread_ = std::thread([this] { Work(); });
   } catch (const std::system_error&) {
-    // No thread is to be had.
+    // The system gives no further thread.
   }
 }
 
@@ -132,7 +132,7 @@ absl::Status BlobLane::Flush() {
   ASSIGN_OR_RETURN(const std::vector<Digest> missing, groups_.store().FindMissing(digests));
   std::vector<store::BlobView> views;
   uint64_t bytes = 0;
-  // The missing digests come in the order in which they were asked for.
+  // The missing digests come in the order of the question.
   for (const Held& held : held_) {
     if (views.size() == missing.size() || held.digest != missing[views.size()]) continue;
     views.push_back(

@@ -1,9 +1,9 @@
-// BlobGroups: blobs that threads of this process write to a store's files themselves become the
-// store's in groups: what a sync and an answer cost is paid once for many. A thread of its own
-// commits a group while the others go on.
+// BlobGroups: makes blobs that threads of this process write to a store's files the store's in
+// groups: many blobs pay once for a sync and an answer. A thread of its own commits a group while
+// the others go on.
 //
-// BlobLane: one such thread. It hashes what it is given once, asks the store for many at a time,
-// and writes what is absent to a segment of its own, as a worker does.
+// BlobLane: one of the writing threads. A lane hashes each blob once, asks the store about many
+// blobs at a time, and writes absent blobs to a segment of its own, as a worker does.
 //
 // Only for a store of this machine.
 #pragma once
@@ -29,9 +29,9 @@ namespace galley::director {
 class BlobGroups {
  public:
   struct Options {
-    size_t blobs_max = 16'384;  // of a group; a larger one waits for no more
+    size_t blobs_max = 16'384;  // of a group; a larger group does not wait for more
     uint64_t bytes_max = 128 << 20;
-    uint64_t free_bytes_margin = 64 << 20;  // kept free beside what is written
+    uint64_t free_bytes_margin = 64 << 20;  // kept free beside the written bytes
   };
   BlobGroups(store::Store& store, std::string store_directory, const Options& options);
   // Blobs that were not flushed are garbage, which a collection finds.
@@ -39,15 +39,16 @@ class BlobGroups {
 
   store::Store& store() { return store_; }
   const std::string& store_directory() const { return store_directory_; }
-  // RESOURCE_EXHAUSTED: `bytes` more would leave too little.
+  // RESOURCE_EXHAUSTED: `bytes` more would leave too little room.
   absl::Status CheckSpace(uint64_t bytes) const;
 
-  // True for the first who asks: the others need not write it.
+  // Returns true for the first caller: the others need not write the blob.
   bool Claim(const Digest& digest);
-  // The blob lies at `location`, and is to be the store's. Waits while two groups are on their way.
+  // Adds a blob that lies at `location` to the next group. Waits while two groups are on their way.
   // An error may be that of any group so far.
   absl::Status Add(const Digest& digest, const store::BlobLocation& location);
-  // On return all is durable that was added, and all that others have put and not committed.
+  // On return everything that was added is durable, and everything that others have put and not
+  // committed.
   absl::Status Flush();
 
   uint64_t blobs() const { return blobs_; }
@@ -58,7 +59,7 @@ class BlobGroups {
   bool IsFull() const GALLEY_REQUIRES(mutex_) {
     return group_.size() >= options_.blobs_max || group_bytes_ >= options_.bytes_max;
   }
-  // Commits the group, while the lock is not held.
+  // Commits the group; releases the lock meanwhile.
   void CommitGroup() GALLEY_REQUIRES(mutex_);
   void Work();
 
@@ -77,7 +78,7 @@ class BlobGroups {
   bool is_committing_ GALLEY_GUARDED_BY(mutex_) = false;
   bool is_ending_ GALLEY_GUARDED_BY(mutex_) = false;
   absl::Status status_ GALLEY_GUARDED_BY(mutex_);  // the first error
-  std::thread thread_;                             // none: whoever fills a group commits it
+  std::thread thread_;                             // none: the thread that fills a group commits it
 };
 
 // Threads: one.
@@ -85,12 +86,12 @@ class BlobLane {
  public:
   explicit BlobLane(BlobGroups& groups) : groups_(groups) {}
 
-  // Room for a small blob (at most kSmallBlobBytesMax), to be filled behind what is there: taken by
-  // Take, or forgotten by the next Begin.
+  // Returns room for a small blob (at most kSmallBlobBytesMax), to be filled behind the bytes
+  // there: Take takes the blob, and the next Begin drops it.
   std::string& Begin();
-  // The digest of all that was appended since Begin.
+  // Returns the digest of the bytes that were appended since Begin.
   absl::StatusOr<Digest> Take();
-  // Puts a blob that is larger.
+  // Puts a larger blob.
   absl::Status PutLarge(const Digest& digest, std::string_view bytes);
   absl::Status PutSmall(std::string_view bytes);
   absl::Status Flush();
@@ -106,8 +107,8 @@ class BlobLane {
   BlobGroups& groups_;
   std::unique_ptr<store::SegmentWriter> writer_;
   uint64_t segment_ = 0;
-  std::string bytes_;  // of held_, and what is being filled
-  size_t end_ = 0;     // of the last of held_
+  std::string bytes_;  // bytes of held_, then the blob that is being filled
+  size_t end_ = 0;     // end of the last blob of held_
   std::vector<Held> held_;
 };
 

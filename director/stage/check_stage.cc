@@ -115,7 +115,7 @@ absl::StatusOr<StageCheck> CheckStage(store::Store& store, const std::string& di
   ASSIGN_OR_RETURN(const Node pending, sandbox.Look(kPendingName));
   if (!ledger.exact.has_value()) {
     const bool is_cut = pending.kind == NodeKind::kFile && ledger.damage.empty();
-    // (A folder that was claimed and not staged to yet has no root.)
+    // A folder that was claimed and not staged to yet has no root.
     check.state = !is_cut                ? StageCheck::State::kUnknown
                   : ledger.roots.empty() ? StageCheck::State::kAbsent
                                          : StageCheck::State::kInterrupted;

@@ -1,4 +1,4 @@
-// `checkout --link`, over a real store.
+// CheckoutLinkTest: `checkout --link`, over a real store.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 std::string Large(char fill) { return std::string(1'500'000, fill); }
 
-// As a file system that can: what is written to one later is not seen by the other.
+// Clones as a file system does: a later write to one file is not seen in the other.
 int CloneByCopy(int to, int from) {
   std::string buffer(1 << 20, '\0');
   for (ssize_t at = 0, count = 0;; at += count) {
@@ -101,7 +101,7 @@ TEST_F(CheckoutLinkTest, LargeFilesAreTheStoresAndReadOnlyOthersAreCopied) {
   EXPECT_NE(StatOf("out/tool").inode, StatFile(InStore(Large('t')), false)->inode);
   EXPECT_EQ(Read("out/tool"), Large('t'));
   EXPECT_EQ(StatOf("out/small").mode & 0777, 0644u);
-  // Removing one leaves the store's.
+  // The store's file stays when another name of it is removed.
   fs::remove_all(home_ + "/out");
   EXPECT_EQ(**store_->Get(Digest::Of(Large('a'))), Large('a'));
 }
@@ -125,7 +125,7 @@ TEST_F(CheckoutLinkTest, WhatCannotBeLinkedIsCloned) {
   EXPECT_EQ(Read("out/tool"), Large('t'));
 }
 
-// As when the file has as many names as the file system gives one.
+// Another file system refuses the link, as does a file at the limit of its names.
 TEST_F(CheckoutLinkTest, OnAnotherFileSystemItIsCopied) {
   const std::string shm = "/dev/shm";
   const auto here = StatFile(home_), there = StatFile(shm);
@@ -153,13 +153,13 @@ TEST_F(CheckoutLinkTest, WrongBytesGetNoName) {
   EXPECT_FALSE(FileExists(home_ + "/out/large"));
 }
 
-// Once more than when they were verified: what was touched since is not believed.
+// A file that was touched since it was verified is not believed.
 TEST_F(CheckoutLinkTest, ARememberedFileThatWasTouchedIsVerifiedAgain) {
   const Digest root = Put({{"large", {Large('a')}}});
   ASSERT_TRUE(CheckOut(root, "out").ok());
   ASSERT_TRUE(CheckOut(root, "out2").ok());
   EXPECT_TRUE(verified_.Holds(Digest::Of(Large('a')), *StatFile(InStore(Large('a')), false)));
-  // In place, with its times put back: the change time tells.
+  // Written in place, with its times put back: the change time tells.
   const FileStat before = StatOf("out/large");
   ASSERT_EQ(::chmod((home_ + "/out/large").c_str(), 0644), 0);
   const int file = ::open((home_ + "/out/large").c_str(), O_WRONLY);
@@ -172,7 +172,7 @@ TEST_F(CheckoutLinkTest, ARememberedFileThatWasTouchedIsVerifiedAgain) {
   EXPECT_EQ(CheckOut(root, "out3").status().code(), absl::StatusCode::kDataLoss);
 }
 
-// As the next process does.
+// Saves and loads the memory, as the next process does.
 TEST_F(CheckoutLinkTest, WhatAnotherProcessVerifiedIsNotReadAgainUnlessItWasTouched) {
   const Digest root = Put({{"large", {Large('a')}}});
   const Digest digest = Digest::Of(Large('a'));
@@ -214,7 +214,7 @@ TEST_F(CheckoutLinkTest, ADamagedMemoryIsNone) {
 TEST_F(CheckoutLinkTest, AFileThatIsRememberedIsNotReadAgain) {
   const Digest root = Put({{"large", {Large('a')}}});
   ASSERT_TRUE(CheckOut(root, "out").ok());
-  // Wrong bytes that the file system says nothing of, as far as the memory goes.
+  // The bytes are wrong, and the file system shows no sign of that in the memory.
   const std::string path = InStore(Large('a'));
   ASSERT_EQ(::chmod(path.c_str(), 0644), 0);
   const int file = ::open(path.c_str(), O_WRONLY);

@@ -38,7 +38,7 @@ void Sort(std::vector<std::string>& files) {
 }
 
 constexpr size_t kStampBytes = 24;
-// No path of a tree is like these.
+// No path of a tree is like these words.
 constexpr std::string_view kAllFollow = "/";
 constexpr std::string_view kSealFollows = "/ ";
 constexpr std::string_view kBriefSealFollows = "// ";
@@ -57,7 +57,7 @@ uint64_t GetNumber(std::string_view bytes, size_t at) {
   return value;
 }
 
-// Damaged ones are as good as none: the files are compared by digest.
+// Damaged stamps are as good as none: the files are compared by digest.
 std::vector<FileStamp> ReadStamps(std::string_view bytes) {
   std::vector<FileStamp> stamps;
   if (bytes.size() % kStampBytes != 0) return stamps;
@@ -69,7 +69,7 @@ std::vector<FileStamp> ReadStamps(std::string_view bytes) {
   return stamps;
 }
 
-// The checksum of the text before a line and behind it.
+// Returns the checksum of the text before a line and after it.
 std::string SumOf(std::string_view before, std::string_view after) {
   DigestBuilder builder;
   builder.Add(before);
@@ -176,13 +176,13 @@ absl::Status ReadMarker(std::string_view text, Ledger& ledger) {
   AddRoot(ledger, root);
   ledger.is_whole = ledger.is_sealed || (lines.size() > 1 && lines[1] == kAllFollow);
   for (size_t i = 1; i < lines.size(); ++i) {
-    // Removal goes where a path says: only plain ones count.
+    // Removal follows these paths: only plain paths count.
     if (tree::IsPlainPath(lines[i])) ledger.files.emplace_back(lines[i]);
   }
   return absl::OkStatus();
 }
 
-// nullopt: absent, or nothing that can be read, which is told.
+// nullopt: absent, or unreadable, which is added to `damage`.
 absl::StatusOr<std::optional<std::string>> ReadOwn(Sandbox& sandbox, std::string_view name,
                                                    std::vector<std::string>& damage) {
   ASSIGN_OR_RETURN(const Node node, sandbox.Look(name));
@@ -193,7 +193,7 @@ absl::StatusOr<std::optional<std::string>> ReadOwn(Sandbox& sandbox, std::string
   return std::nullopt;
 }
 
-// The files that .galley-root.files names, if `seal` is its checksum.
+// Returns the files that .galley-root.files names, if `seal` is its checksum.
 absl::StatusOr<Ledger> ReadFiles(Sandbox& sandbox, std::string_view seal) {
   const auto wrong = [&](std::string_view how) {
     return absl::InvalidArgumentError(
@@ -212,7 +212,7 @@ absl::StatusOr<Ledger> ReadFiles(Sandbox& sandbox, std::string_view seal) {
   return files;
 }
 
-// The whole that a marker says which names what was replaced.
+// Reads the whole ledger for a marker that names only replaced files.
 absl::Status ReadWholeOf(Sandbox& sandbox, std::string_view marker, Ledger& ledger) {
   ASSIGN_OR_RETURN(const BriefLedger brief, ReadBrief(marker));
   ASSIGN_OR_RETURN(ledger, ReadFiles(sandbox, brief.seal));
@@ -223,9 +223,9 @@ absl::Status ReadWholeOf(Sandbox& sandbox, std::string_view marker, Ledger& ledg
     if (at == ledger.files.end() || *at != path) return wrong;
     ledger.stamps[static_cast<size_t>(at - ledger.files.begin())] = stamp;
   }
-  // written_ns stays that of the other file, so that each replaced file is compared by digest once.
-  // The marker says nothing of when: it repeats stamps that nobody has looked at since an earlier
-  // cook.
+  // written_ns stays the time of the other file, so that each replaced file is compared by digest
+  // once. The time of the marker says nothing: the marker repeats stamps that nobody has looked at
+  // since an earlier cook.
   ledger.exact = brief.root;
   ledger.roots = {brief.root};
   ledger.seal.clear();
@@ -237,7 +237,7 @@ constexpr std::string_view kPath = "path ";
 constexpr std::string_view kNext = "next ";
 constexpr std::string_view kFiles = "files ";
 
-// "<hex>/<size> <path>"
+// Format: "<hex>/<size> <path>".
 absl::Status ReadPlanned(std::string_view text, Ledger& ledger) {
   const size_t space = text.find(' ');
   ASSIGN_OR_RETURN(const Digest digest, Digest::Parse(text.substr(0, space)));
@@ -248,7 +248,7 @@ absl::Status ReadPlanned(std::string_view text, Ledger& ledger) {
   return absl::OkStatus();
 }
 
-// The lines before its sum; all lines of an older Galley's.
+// Returns the lines before the sum; all lines if an older Galley wrote the file.
 absl::StatusOr<std::string_view> CheckPending(std::string_view text, Ledger& ledger) {
   if (!text.empty() && !text.ends_with('\n')) return absl::InvalidArgumentError("it is cut off");
   const size_t last = text.ends_with('\n') ? text.rfind('\n', text.size() - 2) : text.npos;
@@ -307,7 +307,7 @@ absl::StatusOr<Ledger> ReadLedger(Sandbox& sandbox) {
     const absl::Status status =
         IsBrief(*marker) ? ReadWholeOf(sandbox, *marker, ledger) : ReadMarker(*marker, ledger);
     Sort(ledger.files);
-    // (A stage may be interrupted when one is there and the other is not removed yet.)
+    // A stage may be interrupted when one file is there and the other is not removed yet.
     ASSIGN_OR_RETURN(const Node pending, sandbox.Look(kPendingName));
     ledger.is_closed = pending.kind == NodeKind::kAbsent;
     if (status.ok()) return ledger;
@@ -419,7 +419,7 @@ absl::Status EndStaging(Sandbox& sandbox, const Digest& root, std::span<const st
   RETURN_IF_ERROR(MoveFolderAside(sandbox, kPendingName));
   RETURN_IF_ERROR(sandbox.Write(kMarkerName, text, false));
   RETURN_IF_ERROR(sandbox.RemoveFile(kPendingName));
-  // (Nothing names it any more.)
+  // No ledger names the folder any more.
   RETURN_IF_ERROR(MoveFolderAside(sandbox, kFilesName));
   return sandbox.RemoveFile(kFilesName);
 }

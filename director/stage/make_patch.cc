@@ -22,10 +22,10 @@ using tree::Difference;
 using Kind = Difference::Kind;
 
 constexpr Chunker::Options kChunks{.average_bytes = 16 << 10};
-// The places that are kept of one chunk: a run of zeros would have thousands.
+// Places that are kept of one chunk: a run of zeros would have thousands.
 constexpr size_t kPlacesMax = 8;
 
-// Where a chunk lies: as in PatchPiece.
+// Place: where a chunk lies, as in PatchPiece.
 struct Place {
   uint64_t source = 0;
   uint64_t offset = 0;
@@ -75,14 +75,14 @@ class Maker {
 
   bool IsOld(const Digest& digest) const { return old_path_.contains(digest); }
 
-  // The number of the source that has these bytes (1 and up).
+  // Returns the number of the source that has these bytes (1 and up).
   uint64_t SourceOf(const Digest& digest) {
     const auto [at, is_new] = sources_.emplace(digest, index_.sources.size() + 1);
     if (is_new) index_.sources.push_back({old_path_.at(digest), digest});
     return at->second;
   }
 
-  // Chunks are noted only when there is something to make of them.
+  // Notes chunks only if some new content can use them.
   absl::Status NoteOldChunks() {
     const bool is_needed = std::any_of(
         index_.differences.begin(), index_.differences.end(), [&](const Difference& one) {
@@ -164,7 +164,8 @@ class Maker {
     uint64_t offset = 0;
   };
 
-  // Where the last piece goes on; else in the file that this one replaces; else the first seen.
+  // Returns the place where the last piece goes on; else a place in the file that this file
+  // replaces; else the first place.
   Place BestOf(const std::vector<OldPlace>& places, const Difference& difference,
                const Pieces& pieces) {
     const OldPlace* best = &places.front();
@@ -190,7 +191,7 @@ class Maker {
   PatchIndex index_;
   std::unordered_map<Digest, std::string, DigestHash> old_path_;  // the first by path
   std::unordered_map<Digest, std::vector<OldPlace>, DigestHash> old_chunks_;
-  std::unordered_map<Digest, uint64_t, DigestHash> literal_chunks_;  // where they begin
+  std::unordered_map<Digest, uint64_t, DigestHash> literal_chunks_;  // digest -> begin
   std::unordered_map<Digest, uint64_t, DigestHash> sources_;
   std::map<Digest, Pieces> recipes_;
 };

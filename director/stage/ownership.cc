@@ -34,13 +34,14 @@ constexpr std::string_view kClaimsName = "sandboxes";
 constexpr int kVersion = 1;
 constexpr uint64_t kOwnerBytesMax = 64 << 10;
 constexpr uint64_t kClaimsBytesMax = 4 << 20;
-// The oldest are forgotten: `.galley-sandbox` still says whose they are.
+// Beyond this the oldest claims are dropped: `.galley-sandbox` still names their owner.
 constexpr size_t kClaimsMax = 256;
 constexpr size_t kNamesToldMax = 4;
 constexpr size_t kFolderDepthMax = 256;
 constexpr std::string_view kOwnFolder = ".galley/";
 
-// Where a sandbox is, seen from its project: relative to the project's folder if it is below it.
+// Returns the place of a sandbox, seen from its project: relative to the project's folder if it
+// lies below that folder.
 std::string PlaceOf(const std::string& directory, const std::string& project_folder) {
   std::string real = RealPath(directory);
   const std::string below = project_folder + "/";
@@ -61,7 +62,7 @@ std::string OwnerText(const SandboxOwner& owner, const std::string& place) {
                {"platform", owner.platform}});
 }
 
-// nullopt: there is none that is whole.
+// nullopt: there is no whole owner file.
 absl::StatusOr<std::optional<OwnerFile>> ReadOwner(Sandbox& sandbox) {
   const absl::StatusOr<std::optional<std::string>> text = sandbox.Read(kOwnerName, kOwnerBytesMax);
   if (absl::IsResourceExhausted(text.status()) || absl::IsPermissionDenied(text.status()))
@@ -69,7 +70,7 @@ absl::StatusOr<std::optional<OwnerFile>> ReadOwner(Sandbox& sandbox) {
   RETURN_IF_ERROR(text.status());
   if (!text->has_value()) return std::nullopt;
   const auto lines = Unseal(kOwnerKind, kVersion, **text);
-  if (absl::IsFailedPrecondition(lines.status()))  // a newer Galley's
+  if (absl::IsFailedPrecondition(lines.status()))  // written by a newer Galley
     return Annotate(lines.status(), sandbox.Full(kOwnerName));
   if (!lines.ok()) {
     LogWarning("stage: {} is not used: {}", sandbox.Full(kOwnerName), MessageOf(lines.status()));
@@ -83,9 +84,10 @@ absl::StatusOr<std::optional<OwnerFile>> ReadOwner(Sandbox& sandbox) {
                    .place = value("place")};
 }
 
-// Without the id (the state was deleted, or is a copy's) the place must say so: the same one in the
-// project, or seen from anywhere. Another project may be where the one that is named was, so its
-// name must be the same if both have one; in `.galley` is nothing but this project's own.
+// Without the id (the state was deleted, or is a copy's) the place must match: the same place in
+// the project, or as seen from anywhere. Another project may now be where the named project was, so
+// the names must be equal if both projects have a name; `.galley` holds only what belongs to its
+// own project.
 bool IsOf(const OwnerFile& file, const SandboxOwner& owner, const std::string& directory) {
   if (!owner.project_id.empty() && file.owner.project_id == owner.project_id) return true;
   const bool has_moved_along =
@@ -96,8 +98,8 @@ bool IsOf(const OwnerFile& file, const SandboxOwner& owner, const std::string& d
   return may_be_named_so && (has_moved_along || file.owner.project_folder == owner.project_folder);
 }
 
-// One line of the state's file: "<device> <inode> <birth> <platform> <path>". Without its time of
-// birth a folder that is made anew could pass for the old one: inodes are used again.
+// Returns one line of the state's file: "<device> <inode> <birth> <platform> <path>". Without the
+// time of birth a new folder could pass for the old folder, because inodes are used again.
 absl::StatusOr<SealedLine> ClaimOf(const std::string& directory, const SandboxOwner& owner) {
   struct statx stat {};
   if (::statx(AT_FDCWD, directory.c_str(), 0, STATX_INO | STATX_BTIME, &stat) != 0)
@@ -110,7 +112,7 @@ absl::StatusOr<SealedLine> ClaimOf(const std::string& directory, const SandboxOw
                   owner.platform, PlaceOf(directory, owner.project_folder))};
 }
 
-// A state's file that is absent or damaged claims nothing: each sandbox says itself whose it is.
+// A state's file that is absent or damaged claims nothing: each sandbox names its owner itself.
 absl::StatusOr<std::vector<SealedLine>> ReadClaims(const std::string& file) {
   const absl::StatusOr<std::string> text = ReadFile(file, kClaimsBytesMax);
   if (absl::IsNotFound(text.status())) return std::vector<SealedLine>();
@@ -154,7 +156,7 @@ bool HoldsNothing(const std::vector<std::string>& names) {
   });
 }
 
-// Nothing in the folder is Galley's: there is nothing, or it is being adopted.
+// Says whether nothing in the folder is Galley's: it is empty, or it is being adopted.
 absl::StatusOr<bool> IsNew(Sandbox& sandbox, const std::string& directory,
                            const SandboxOwner& owner, const std::string& state_directory) {
   ASSIGN_OR_RETURN(const std::optional<BriefLedger> brief, ReadBriefLedger(sandbox));
@@ -194,7 +196,7 @@ absl::Status IsOfAnother(const std::string& directory, const OwnerFile& file) {
       EscapeControl(file.owner.project_folder)));
 }
 
-// Empty: there is none. `known`, sorted: files of Galley's.
+// Empty: there is no repository. `known`, sorted: Galley's files.
 absl::StatusOr<std::string> FindRepository(Sandbox& sandbox, const std::vector<std::string>& known,
                                            const std::string& folder, size_t depth) {
   ASSIGN_OR_RETURN(const std::vector<std::string> names, sandbox.Names(folder));
@@ -239,8 +241,8 @@ absl::Status CheckRepository(Sandbox& sandbox) {
       EscapeControl(sandbox.Full(repository == "." ? "" : repository))));
 }
 
-// Checks a folder that is absent: a link that leads nowhere, there or above it, would be in the way
-// when the folder is made.
+// Checks a folder that is absent: a dangling link, there or above it, would be in the way when the
+// folder is made.
 absl::Status CheckLinks(const std::string& directory) {
   std::string path = directory;
   while (path.size() > 1 && absl::IsNotFound(StatFile(path).status())) {
@@ -311,7 +313,7 @@ absl::Status ClaimSandbox(const std::string& directory, const SandboxOwner& owne
                           const std::string& state_directory) {
   ASSIGN_OR_RETURN(Sandbox sandbox, Sandbox::Open(directory));
   ASSIGN_OR_RETURN(const bool is_new, IsNew(sandbox, directory, owner, state_directory));
-  // Said before anything else, so that no crash makes files of other people look like Galley's.
+  // Written before anything else, so that no crash makes other people's files look like Galley's.
   if (is_new) RETURN_IF_ERROR(BeginStaging(sandbox, {.is_whole = true}));
   RETURN_IF_ERROR(Claim(directory, owner, state_directory));
   const std::string text = OwnerText(owner, PlaceOf(directory, owner.project_folder));

@@ -77,7 +77,7 @@ TEST_F(OwnershipTest, AFolderWithOtherFilesIsRefusedAndSaysWhatIsThere) {
   EXPECT_TRUE(Check(tower_, Out()).ok());
 }
 
-// A file that comes later, at a path that is cooked, too, is its owner's.
+// A file that comes later belongs to whoever put it there, even at a path that is cooked as well.
 TEST_F(OwnershipTest, ANewSandboxHoldsNothingOfGalleys) {
   for (int i = 0; i < 2; ++i) {
     ASSERT_TRUE(Claim(tower_, Out()).ok());
@@ -85,7 +85,7 @@ TEST_F(OwnershipTest, ANewSandboxHoldsNothingOfGalleys) {
     Sandbox sandbox = Sandbox::Open(Out()).value();
     const Ledger ledger = ReadLedger(sandbox).value();
     EXPECT_TRUE(ledger.is_whole && ledger.files.empty() && ledger.roots.empty());
-    // Emptied by a person: the same folder, known to the state.
+    // A person emptied the folder, which the state knows.
     for (const auto& entry : fs::directory_iterator(Out())) fs::remove_all(entry.path());
   }
   // A claim that was cut off is as good as none.
@@ -165,7 +165,7 @@ TEST_F(OwnershipTest, TheStateKnowsTheFolderAndNotItsName) {
   EXPECT_TRUE(Check(tower_, JoinPath(folder_, "out/old")).ok()) << "it has its file";
 }
 
-// (Its inode is used again.)
+// The inode of the old folder is used again.
 TEST_F(OwnershipTest, AFolderThatWasMadeAnewIsNotTheOldOne) {
   for (int i = 0; i < 3; ++i) {
     ASSERT_TRUE(Claim(tower_, Out()).ok());
@@ -248,7 +248,7 @@ TEST_F(OwnershipTest, AnotherProjectInTheSameFolderHasNoneOfThem) {
     EXPECT_TRUE(absl::IsFailedPrecondition(Check(castle, directory))) << directory;
 }
 
-// As a job of a CI system has it: the state is gone, the folder is another one.
+// A job of a CI system: the state is gone, and the folder is another one.
 TEST_F(OwnershipTest, AProjectWithoutANameKeepsTheSandboxesThatMovedAlong) {
   const auto move = [&](const std::string& from, SandboxOwner to) {
     fs::remove_all(JoinPath(folder_, from + "/.galley"));

@@ -165,7 +165,7 @@ absl::Status CheckPath(const std::string& path) {
   return absl::OkStatus();
 }
 
-// Paths of one tree: each once, none a folder of another.
+// PathsOfTree: the paths of one tree: each path once, and no path a folder of another.
 class PathsOfTree {
  public:
   explicit PathsOfTree(std::string_view which) : which_(which) {}
@@ -209,7 +209,7 @@ absl::Status CheckDifferences(const PatchIndex& index) {
   }
   RETURN_IF_ERROR(old_paths.Check());
   RETURN_IF_ERROR(new_paths.Check());
-  // Else what is removed and what comes would depend on who is first.
+  // Otherwise the order would decide which paths are removed and which come.
   for (const Difference& one : index.differences) {
     if (one.kind == Kind::kChanged) continue;
     if (one.kind != Kind::kAdded && new_paths.Holds(one.before.path))
@@ -308,7 +308,7 @@ absl::StatusOr<PatchIndex> DecodePatchIndex(std::string_view bytes) {
 
 std::string EncodePatchHeader() {
   std::string header(kPatchMagic);
-  Append64(header, kPatchVersion);  // the upper half: no flags
+  Append64(header, kPatchVersion);  // upper half: no flags
   return header;
 }
 

@@ -20,7 +20,7 @@ tree::TreeFile File(const std::string& path, const std::string& content,
   return {path, Digest::Of(content), is_executable};
 }
 
-// One of each kind.
+// Returns an index with one difference of each kind.
 PatchIndex Sample() {
   PatchIndex index;
   index.from = Digest::Of("from");
@@ -94,7 +94,7 @@ TEST(PatchFormatTest, RefusesWhatCannotBeOneTree) {
                 std::swap(index.differences[0], index.differences[1]);
               }),
               HasSubstr("c is in the new tree twice"));
-  // Who is first would decide.
+  // The order would decide.
   EXPECT_EQ(WhyNot([](PatchIndex& index) { index.differences[3].before.path = "a"; }),
             "a goes and comes");
   EXPECT_EQ(WhyNot([](PatchIndex& index) {
@@ -155,7 +155,7 @@ TEST(PatchFormatTest, RefusesOtherFormsOfTheSame) {
   WireWriter more;
   more.Varint(9, 1);
   EXPECT_EQ(DecodePatchIndex(bytes + more.bytes()).status().message(), "patch has no field 9");
-  // Another order, and a field that is there twice.
+  // Another order, and a field that occurs twice.
   WireWriter first;
   first.Element(1, bytes.substr(2, static_cast<size_t>(bytes[1])));
   EXPECT_EQ(DecodePatchIndex(first.bytes() + bytes).status().message(),

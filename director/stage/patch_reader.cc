@@ -16,7 +16,7 @@ namespace galley::director {
 namespace {
 
 constexpr uint64_t kReadBytes = 1 << 20;
-// An index that packs better than this is none of ours: half of an index is hashes.
+// An index that packs better than this is not ours: half of an index is hashes.
 constexpr uint64_t kIndexRatioMax = 1000;
 
 }  // namespace
@@ -114,7 +114,7 @@ absl::Status PatchReader::LoadFrame(size_t frame) {
 absl::Status PatchReader::ReadLiteral(uint64_t offset, uint64_t size_bytes, const Sink& sink) {
   while (size_bytes > 0) {
     const auto after = std::upper_bound(literal_begins_.begin(), literal_begins_.end(), offset);
-    GALLEY_CHECK(after != literal_begins_.begin());  // recipes were checked
+    GALLEY_CHECK(after != literal_begins_.begin());  // the recipes were checked
     const auto frame = static_cast<size_t>(after - literal_begins_.begin()) - 1;
     RETURN_IF_ERROR(LoadFrame(frame));
     const uint64_t skipped = offset - literal_begins_[frame];

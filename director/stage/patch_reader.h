@@ -1,5 +1,5 @@
-// Reads a patch that anybody may have made, and that may be damaged: all of it is verified before
-// any of it is given out.
+// PatchReader: reads a patch that anybody may have made, and that may be damaged: the whole patch
+// is verified before any of it is returned.
 #pragma once
 
 #include <atomic>
@@ -18,18 +18,18 @@ namespace galley::director {
 
 class PatchReader {
  public:
-  // Reads it once from end to end. NOT_FOUND, PERMISSION_DENIED: `path`; DATA_LOSS: it is no patch,
-  // or not whole. CANCELLED: `interrupted` became true.
+  // Reads the patch once from end to end. NOT_FOUND, PERMISSION_DENIED: `path`; DATA_LOSS: the file
+  // is no patch, or not whole. CANCELLED: `interrupted` became true.
   static absl::StatusOr<PatchReader> Open(const std::string& path,
                                           const std::atomic<bool>* interrupted = nullptr);
 
   const PatchIndex& index() const { return index_; }
-  // Hash and size of the patch.
+  // The hash and size of the patch.
   const Digest& digest() const { return digest_; }
 
   using Sink = std::function<absl::Status(std::string_view)>;
-  // Gives these bytes of the literals to `sink`, in pieces. Cheap from front to back: the frame
-  // that was used last is kept. DATA_LOSS: the file was changed since it was opened.
+  // Gives these bytes of the literals to `sink`, in pieces. Cheap from front to back, because the
+  // last frame is kept. DATA_LOSS: the file was changed since it was opened.
   absl::Status ReadLiteral(uint64_t offset, uint64_t size_bytes, const Sink& sink);
 
  private:
@@ -46,10 +46,10 @@ class PatchReader {
   PatchTrailer trailer_;
   PatchIndex index_;
   Digest digest_;
-  // The places where each frame begins, in the literals and in the file.
+  // The begin of each frame, in the literals and in the file.
   std::vector<uint64_t> literal_begins_, file_begins_;
   size_t loaded_ = SIZE_MAX;
-  std::string frame_;  // what is inside of `loaded_`
+  std::string frame_;  // unpacked frame `loaded_`
 };
 
 }  // namespace galley::director

@@ -1,4 +1,4 @@
-// A patch, made and applied.
+// PatchTest: a patch, made and applied.
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -28,8 +28,8 @@ using testing::HasSubstr;
 using tree::Difference;
 using Kind = Difference::Kind;
 
-// Path -> content; an executable one's path ends in '!'. As a tree, and as a folder: there a folder
-// without files shows as "<path>/", and what is neither as "?".
+// Path -> content; the path of an executable file ends in '!'. Stands for a tree and for a folder:
+// in a folder, a folder without files shows as "<path>/", and anything else as "?".
 using Files = std::map<std::string, std::string>;
 
 std::string Random(size_t size, uint32_t seed) {
@@ -62,7 +62,7 @@ class PatchTest : public testing::Test {
     return built.root;
   }
 
-  // A new folder.
+  // Makes a new folder with these files.
   std::string LayOut(const Files& files) {
     const std::string folder = In("dir");
     EXPECT_TRUE(RemoveAll(folder).ok());
@@ -102,7 +102,8 @@ class PatchTest : public testing::Test {
 
   absl::StatusOr<ApplyReport> Apply() { return ApplyPatch(In("patch"), In("dir")); }
 
-  // A patch that MakePatch would not have written, with everything right that is outside of it.
+  // Writes a patch with an index that MakePatch would not write; everything around the index is
+  // right.
   void Forge(PatchIndex index, std::string_view literals) {
     static_cast<void>(RemoveAll(In("patch")));
     const FileDescriptor file(::open(In("patch").c_str(), O_WRONLY | O_CREAT | O_EXCL, 0644));
@@ -137,7 +138,7 @@ TEST_F(PatchTest, MakesTheNewTreeFromTheOld) {
   EXPECT_EQ(report->removed, 1u);
   EXPECT_EQ(report->kept, 0u);
   EXPECT_FALSE(report->is_resumed);
-  // Again: all is there.
+  // A second run finds everything done.
   const auto again = Apply();
   ASSERT_TRUE(again.ok()) << again.status();
   EXPECT_EQ(again->kept, 6u);
@@ -157,7 +158,7 @@ TEST_F(PatchTest, FilesBecomeFoldersAndFoldersFiles) {
   EXPECT_EQ(Show(In("dir")), before);
 }
 
-// Contents of trees that are made of each other: parts are moved, repeated, inserted, cut.
+// Returns mutated contents of trees: parts are moved, repeated, inserted, cut.
 std::string Mutated(const std::string& bytes, std::mt19937& random) {
   std::string result = bytes;
   for (auto edits = random() % 4; edits > 0; --edits) {
@@ -230,8 +231,8 @@ TEST_F(PatchTest, ASmallChangeInALargeFileMakesASmallPatch) {
   const PatchReport report = Make(before, after);
   EXPECT_LT(report.bytes_written, 100u << 10);
   EXPECT_EQ(report.bytes_written, StatFile(In("patch"))->size_bytes);
-  // Neighbours that lie side by side are one piece: three changes are at most four stretches of the
-  // old file, with new bytes between.
+  // Pieces that lie side by side are merged: three changes are at most four stretches of the old
+  // file, with new bytes between.
   EXPECT_LE(PatchReader::Open(In("patch"))->index().recipes[0].pieces.size(), 7u);
   LayOut(before);
   ASSERT_TRUE(Apply().ok());
@@ -284,7 +285,7 @@ TEST_F(PatchTest, NothingOfAPatchWithWrongBitsIsUsed) {
   EXPECT_EQ(Show(In("dir")), before);
 }
 
-// With every checksum right.
+// Every checksum is right.
 TEST_F(PatchTest, AForgedPatchIsRefusedBeforeAnythingIsTouched) {
   const Files before = {{"a", "old"}};
   LayOut(before);
@@ -294,8 +295,8 @@ TEST_F(PatchTest, AForgedPatchIsRefusedBeforeAnythingIsTouched) {
   Forge(index, "evil");
   ExpectRefused(absl::StatusCode::kDataLoss, "a path is not plain", before);
   EXPECT_FALSE(FileExists(In("evil")));
-  // The bytes that come out are not those that were promised. (What another patch left is in
-  // nobody's way then.)
+  // The resulting bytes are not the promised bytes. What another patch left is in nobody's way
+  // then.
   index.differences[0].after.path = "b";
   Forge(index, "EVIL");
   ASSERT_TRUE(Sandbox::Open(In("dir"))->Write(".galley-apply/another-7", "x", false).ok());
@@ -410,7 +411,7 @@ TEST_F(PatchTest, WhatAnInterruptedRunMadeIsUsedAgain) {
   const std::string prefix = PatchReader::Open(In("patch"))->digest().hex().substr(0, 16) + "-";
   auto sandbox = Sandbox::Open(In("dir"));
   ASSERT_TRUE(sandbox->Write(".galley-apply/" + prefix + "0", after.at("a"), false).ok());
-  ASSERT_TRUE(sandbox->Write(".galley-apply/" + prefix + "1", "b", false).ok());  // half
+  ASSERT_TRUE(sandbox->Write(".galley-apply/" + prefix + "1", "b", false).ok());  // half written
   ASSERT_TRUE(sandbox->Write(".galley-apply/another-7", "x", false).ok());
   const auto report = Apply();
   ASSERT_TRUE(report.ok()) << report.status();
@@ -419,7 +420,7 @@ TEST_F(PatchTest, WhatAnInterruptedRunMadeIsUsedAgain) {
   EXPECT_EQ(Show(In("dir")), after);
 }
 
-// Behind the journal the files of the old tree are no longer needed, nor looked at.
+// After the journal the files of the old tree are neither needed nor looked at.
 TEST_F(PatchTest, AfterTheJournalItGoesForwardOnly) {
   const Files before = {{"a", "old"}, {"b", "bb"}, {"c", "cc"}};
   const Files after = {{"a", "new"}, {"d", "cc"}, {"e", "ee"}};
@@ -427,7 +428,7 @@ TEST_F(PatchTest, AfterTheJournalItGoesForwardOnly) {
   const Digest patch = PatchReader::Open(In("patch"))->digest();
   const std::string prefix = ".galley-apply/" + patch.hex().substr(0, 16) + "-";
   const std::string journal = "galley-apply 1\n" + patch.ToString() + "\n";
-  // Killed when "a" was in its place, "b" and "c" were gone, "d" and "e" still to come.
+  // The run was killed when "a" was in its place, "b" and "c" were gone, "d" and "e" still to come.
   const Files half = {
       {"a", "new"}, {prefix + "2", "cc"}, {prefix + "3", "ee"}, {".galley-apply/journal", journal}};
   LayOut(half);

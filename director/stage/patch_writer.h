@@ -1,4 +1,4 @@
-// Writes a patch from its beginning to its end: literals as they come, then the index.
+// PatchWriter: writes a patch from begin to end: literals as they come, then the index.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@ namespace galley::director {
 
 class PatchWriter {
  public:
-  // `file` is open and empty, and outlives this; `path` is what errors name.
+  // `file` is open and empty, and outlives the writer; errors name `path`.
   PatchWriter(int file, std::string path);
 
-  // Adds to the literals.
+  // Appends to the literals.
   absl::Status AddLiteral(std::string_view bytes);
   uint64_t literal_bytes() const { return literal_bytes_; }
-  // `index` as it is but for the frames, which are known here.
+  // Writes `index`; the writer fills in the frames.
   absl::Status Finish(PatchIndex index);
   uint64_t bytes_written() const { return bytes_written_; }
 

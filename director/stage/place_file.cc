@@ -23,7 +23,7 @@ constexpr mode_t kReadOnly = 0444;
 constexpr size_t kCopiedAtOnce = 1 << 20;
 constexpr size_t kKeptMax = 1'000'000;
 
-// The change time is left out, since another name changes it.
+// Leaves out the change time, because another name changes it.
 bool IsUntouched(const FileStat& before, const FileStat& after) {
   return before.inode == after.inode && before.device == after.device &&
          before.size_bytes == after.size_bytes && before.mtime_ns == after.mtime_ns;
@@ -120,7 +120,7 @@ absl::StatusOr<bool> StoreFiles::Link(int fd, Sandbox& sandbox, const tree::Tree
   ASSIGN_OR_RETURN(const FileStat before, StatDescriptor(fd, file.path));
   ASSIGN_OR_RETURN(const bool is_linked, sandbox.LinkIn(fd, file.path));
   if (!is_linked) return false;
-  // The new name changed the file's change time: it is still what was verified.
+  // The new name changed the file's change time: the file is still the verified file.
   ASSIGN_OR_RETURN(const FileStat after, StatDescriptor(fd, file.path));
   if (IsUntouched(before, after) && verified_->Holds(file.digest, before))
     verified_->Note(file.digest, after);
@@ -135,7 +135,7 @@ absl::StatusOr<bool> StoreFiles::LinkVerified(const std::string& path, Sandbox& 
     return false;
   ASSIGN_OR_RETURN(const bool is_linked, sandbox.LinkFrom(path, file.path));
   if (!is_linked) return false;
-  // Another file may have come to that path meanwhile, or other bytes into this one.
+  // Another file may have come to that path meanwhile, or other bytes into this file.
   ASSIGN_OR_RETURN(const Node node, sandbox.Look(file.path));
   FileStat after = *before;
   after.ctime_ns = node.stamp.ctime_ns;
@@ -160,7 +160,7 @@ absl::StatusOr<StoreFiles::Placed> StoreFiles::Place(Sandbox& sandbox,
   const FileDescriptor from(::open(path->second.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
   struct stat s {};
   if (!from.valid() || ::fstat(from.get(), &s) != 0) return Placed::kNot;
-  // Nobody may write to the store by another name of its file.
+  // The file is made read-only, so that nobody writes to the store by another name.
   const bool is_read_only = (s.st_mode & 0777) == kReadOnly || ::fchmod(from.get(), kReadOnly) == 0;
   if (!IsWhole(from.get(), file.digest)) return Placed::kNot;
   if (is_read_only && !file.is_executable) {

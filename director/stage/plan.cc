@@ -14,8 +14,8 @@
 namespace galley::director {
 namespace {
 
-// Trees are at most 256 deep (tree.h); what is far deeper was not made by us, and each level holds
-// a descriptor.
+// Trees are at most 256 deep (tree.h); Galley makes no deeper folder, and each level holds a
+// descriptor.
 constexpr size_t kFoldersDeepMax = 512;
 
 std::string Join(std::string_view folder, std::string_view name) {
@@ -35,8 +35,8 @@ std::vector<std::string> Union(const std::vector<std::string>& a,
   return both;
 }
 
-// By its name `path` may be an output of `package`: what follows is as record::ValidateSuffix has
-// it, "", ".ext", ".d/<name>".
+// Says whether `path` may be an output of `package` by its name: what follows is a suffix as in
+// record::ValidateSuffix, "", ".ext", ".d/<name>".
 bool IsOutput(std::string_view path, std::string_view package) {
   if (!path.starts_with(package)) return false;
   const std::string_view rest = path.substr(package.size());
@@ -88,7 +88,7 @@ class Planner {
     return found != input_.wanted.end() && found->path == path;
   }
 
-  // A file that Galley put there, or one of an operation of its own that was interrupted.
+  // Says whether Galley put the file there, or an interrupted operation of Galley left it.
   bool IsOurs(std::string_view path) const {
     return path.substr(0, path.find('/')) == kApplyFolder || Sandbox::IsTemporary(path) ||
            std::binary_search(input_.known.begin(), input_.known.end(), path);
@@ -101,7 +101,7 @@ class Planner {
     return found != input_.known.end() && found->starts_with(below);
   }
 
-  // `path` keeps what is to be at `place` or below it from getting there.
+  // Notes that `path` is in the way of what is to be at `place` or below it.
   void NoteBlocked(std::string path, std::string_view place) {
     if (blocked_count_++ == 0) {
       const auto wanted = std::lower_bound(
@@ -138,9 +138,9 @@ class Planner {
     if (plan_.foreign_count++ < kForeignNamedMax) plan_.foreign.push_back(std::move(path));
   }
 
-  // Clears a folder of what is not wanted: ours goes; what is not ours stays, or goes on an exact
-  // stage. The answer is something that stays; empty: nothing does. `is_in_the_way`: a file must go
-  // where the folder is, so that empty folders in it go, too, whoever made them.
+  // Clears unwanted files from a folder: Galley's files go; other files stay, or go on an exact
+  // stage. Returns a path that stays; empty: nothing stays. `is_in_the_way`: a file must go where
+  // the folder is, so empty folders in it go as well, whoever made them.
   absl::StatusOr<std::string> Clear(const std::string& folder, size_t depth, bool is_in_the_way) {
     if (depth > kFoldersDeepMax) {
       return absl::FailedPreconditionError(
@@ -187,10 +187,10 @@ class Planner {
     return std::string();
   }
 
-  // A file, link or other non-folder.
+  // Clears a file, link or other non-folder.
   absl::StatusOr<std::string> ClearFile(const std::string& path) {
     if (IsWanted(path)) return path;
-    if (doomed_.contains(path)) return std::string();  // it is among the removals
+    if (doomed_.contains(path)) return std::string();  // already among the removals
     if (!IsOurs(path) && !input_.exact) {
       if (plan_.folders.contains(path)) {
         NoteBlocked(path, path);
@@ -219,7 +219,8 @@ class Planner {
                     EscapeControl(sandbox_.Full(path))));
   }
 
-  // Narrow cooks: where the tree wants a folder is a folder, or nothing, or a file of ours.
+  // Narrow cooks: a path where the tree wants a folder has a folder, nothing, or a file of
+  // Galley's.
   absl::Status CheckFolders() {
     for (const std::string& folder : plan_.folders) {
       ASSIGN_OR_RETURN(const Node node, sandbox_.Look(folder));
@@ -253,8 +254,8 @@ class Planner {
     return absl::OkStatus();
   }
 
-  // "a.json.meta" may be an output of "a.json" by its name, and is of "a.json.meta" if there is
-  // such a package.
+  // "a.json.meta" may be an output of "a.json" by its name, and belongs to "a.json.meta" if there
+  // is such a package.
   bool IsOfAnother(std::string_view path, std::string_view package) const {
     if (packages_beside_.contains(path)) return path.size() > package.size();
     for (size_t dot = path.find('.', package.size() + 1); dot != std::string_view::npos;
@@ -325,7 +326,7 @@ class Planner {
     plan_.files = Union(beside, wanted);
   }
 
-  // True when the tree has a folder in the place of `path`, or a file in that of a folder above it.
+  // Returns true when the tree has a folder at `path`, or a file at a folder above it.
   bool MakesRoom(std::string_view path) const {
     if (plan_.folders.contains(path)) return true;
     for (size_t end = path.rfind('/'); end != std::string_view::npos && end > 0;
@@ -339,10 +340,10 @@ class Planner {
   PlanInput input_;
   absl::flat_hash_set<std::string_view> packages_beside_;  // of input_
   PathSet doomed_;                                         // outputs of failed packages
-  PathSet theirs_;            // somebody's files that have the very bytes that are wanted there
-  size_t blocked_count_ = 0;  // somebody's files where something is wanted
-  std::vector<std::string> blocked_;  // the first of them, at most kForeignNamedMax
-  std::string first_blocked_;         // what is wanted at the place of the first
+  PathSet theirs_;                    // somebody's files with the very bytes that are wanted there
+  size_t blocked_count_ = 0;          // somebody's files where another file is wanted
+  std::vector<std::string> blocked_;  // first such files, at most kForeignNamedMax
+  std::string first_blocked_;         // the file that is wanted at the place of the first
   Plan plan_;
 };
 

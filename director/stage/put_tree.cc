@@ -32,23 +32,23 @@
 namespace galley::director {
 namespace {
 
-// The folder that is put shows there while it is walked.
+// The name of the top folder while it is walked.
 constexpr std::string_view kTop = "/tree";
 // Larger files go to the disk piece by piece, before it is known whether the store has them.
 constexpr uint64_t kInMemoryBytesMax = 16 << 20;
 constexpr size_t kPart = 8192;       // of files, for one thread
-constexpr size_t kFilesAtOnce = 16;  // that a thread takes: neighbours
+constexpr size_t kFilesAtOnce = 16;  // neighbours that a thread takes together
 constexpr size_t kFilesOfAThread = 64;
 constexpr unsigned kThreadsMax = 8;
 constexpr size_t kDigestFilesMax = 256;
 constexpr absl::Duration kProgressInterval = absl::Milliseconds(200);
 
-// A file of the tree, and what became of it.
+// Item: a file of the tree, and its outcome.
 struct Item {
   content::FileEntry entry;
-  std::string error;             // empty: it can be put
+  std::string error;             // empty: the file can be put
   std::optional<Digest> digest;  // none: not read yet
-  int64_t hashed_ns = 0;         // wall time before it was read; 0: by an earlier put
+  int64_t hashed_ns = 0;         // wall time before the file was read; 0: an earlier put read it
 
   std::string_view path() const { return std::string_view(entry.path).substr(kTop.size() + 1); }
 };
@@ -79,7 +79,7 @@ absl::StatusOr<std::vector<Item>> FindFolder(const std::string& path, Clock& clo
   items.reserve(seen.size());
   for (content::SeenFile* file : order) {
     std::string error = std::move(file->entry.error);
-    // Names are refused by the path that the folder shows at, which nobody knows.
+    // Errors about names have the path under kTop, which nobody knows.
     const std::string shown = fmt::format("`{}/", kTop);
     if (const size_t at = error.find(shown); at != std::string::npos)
       error.replace(at + 1, kTop.size(), EscapeControl(path));
@@ -115,8 +115,8 @@ absl::Status CheckApart(const std::string& path, const std::string& store_direct
                   path, store_directory));
 }
 
-// The work of Galley's that is not finished where this file lies, and how a person finishes it;
-// empty: none.
+// Returns the unfinished work of Galley in whose folder this file lies, and how a person finishes
+// it; empty: none.
 std::string UnfinishedWork(std::string_view path) {
   const std::string_view name = path.substr(path.rfind('/') + 1);
   if (name == kCheckoutName)
@@ -130,7 +130,7 @@ std::string UnfinishedWork(std::string_view path) {
   return "";
 }
 
-// Half a tree that is put as if it were whole is found out only by those who use it.
+// If half a tree were put as if it were whole, only its users would find out.
 absl::Status CheckFinished(const std::vector<Item>& items) {
   for (const Item& item : items) {
     const std::string work = UnfinishedWork(item.path());
@@ -150,7 +150,7 @@ content::DigestCache LoadCache(const std::string& file) {
   return content::DigestCache();
 }
 
-// Digests of paths that nobody puts any more.
+// Removes digests of paths that nobody puts any more.
 void RemoveOldest(const std::string& folder) {
   std::error_code error;
   std::vector<std::pair<std::filesystem::file_time_type, std::filesystem::path>> files;
@@ -178,7 +178,7 @@ class Putter {
     SaveCache(cache.size());
     PutTreeReport report;
     RETURN_IF_ERROR(PutFolders(report));
-    // The flush covers also what others have put: it was asked for here.
+    // The flush also covers what others have put: it was asked for here.
     RETURN_IF_ERROR(groups_.Flush());
     for (const Item& item : items_) {
       if (!item.error.empty()) report.errors.push_back(item.error);
@@ -194,8 +194,8 @@ class Putter {
   }
 
  private:
-  // Files whose digests are known need not be read when the store has them; by asking it knows that
-  // they are used.
+  // Files whose digests are known need not be read if the store has them; the question tells the
+  // store that they are used.
   absl::Status AskForKnown(const content::DigestCache& cache, unsigned threads) {
     std::vector<std::optional<Digest>> digest_of(items_.size());
     RETURN_IF_ERROR(InParts(items_.size(), threads, [&](size_t begin, size_t end) {
@@ -205,7 +205,7 @@ class Putter {
       }
       return absl::OkStatus();
     }));
-    // Sorted: neighbours lie together in the store's index.
+    // Sorted, because neighbours lie together in the store's index.
     std::vector<std::pair<Digest, size_t>> known;
     for (size_t i = 0; i < items_.size(); ++i) {
       if (digest_of[i].has_value()) known.emplace_back(*digest_of[i], i);
@@ -233,7 +233,7 @@ class Putter {
     return absl::OkStatus();
   }
 
-  // Each part by one of the threads.
+  // Runs the parts on the threads.
   static absl::Status InParts(size_t count, unsigned threads,
                               const std::function<absl::Status(size_t, size_t)>& work) {
     std::vector<absl::Status> outcomes(threads);
@@ -284,7 +284,7 @@ class Putter {
     return lane.Flush();
   }
 
-  // An error: of the store, or of the machine as a whole. The file's own is noted.
+  // Returns an error of the store, or of the machine as a whole. An error of the file is noted.
   absl::Status Read(Item& item, BlobLane& lane, std::string& large) {
     const uint64_t size = item.entry.stat.size_bytes;
     if (size > kInMemoryBytesMax) return ReadInPieces(item);
@@ -321,7 +321,7 @@ class Putter {
     return groups_.Add(digest, store::BlobLocation());
   }
 
-  // False: it could not be read, or changed meanwhile; noted.
+  // False: the file could not be read, or changed meanwhile; the error is noted.
   absl::StatusOr<bool> ReadStable(Item& item,
                                   const std::function<void(std::string_view)>& take) const {
     const absl::Status status = content::StableRead(item.entry, take, options_.stop);
@@ -331,14 +331,14 @@ class Putter {
     return status.ok();
   }
 
-  // Without the digest cache the next put reads more: no reason to fail.
+  // Without the digest cache the next put reads more, which is no reason to fail.
   void SaveCache(size_t size_before) const {
     if (options_.digest_cache_file.empty()) return;
     if (unread_.empty() && size_before == items_.size()) return;
     content::DigestCache cache;
     for (const Item& item : items_) {
       const FileStat& stat = item.entry.stat;
-      // A file that was known is not racy: that it was hashed late enough is all that matters.
+      // A known file is not racy: all that matters is that it was hashed late enough.
       const int64_t hashed_ns = item.hashed_ns != 0
                                     ? item.hashed_ns
                                     : std::max(stat.mtime_ns, stat.ctime_ns) + kRacyWindowNanos;
@@ -397,9 +397,9 @@ class Putter {
 
   const PutTreeOptions& options_;
   Clock& clock_;
-  std::vector<Item> items_;  // by path; each is one thread's
+  std::vector<Item> items_;  // by path; one thread uses an item
   std::vector<size_t> unread_;
-  std::atomic<size_t> next_ = 0;  // of unread_
+  std::atomic<size_t> next_ = 0;  // index in unread_
   std::atomic<bool> is_stopped_ = false;
   std::atomic<uint64_t> done_files_ = 0, done_bytes_ = 0, read_files_ = 0, read_bytes_ = 0;
   absl::Time told_ = absl::InfinitePast();

@@ -1,4 +1,4 @@
-// PutTree, over a real store.
+// PutTreeTest: PutTree, over a real store.
 #include "director/stage/put_tree.h"
 
 #include <sys/stat.h>
@@ -28,7 +28,7 @@ class PutTreeTest : public testing::Test {
  protected:
   PutTreeTest() : home_(*MakeTemporaryDirectory(testing::TempDir(), "put-")) {
     Open();
-    // Long after what the tests write: digests are kept.
+    // Long after the test wrote its files, so that digests are kept.
     SetClock(absl::Now() + absl::Hours(1));
   }
   ~PutTreeTest() override {
@@ -102,7 +102,7 @@ TEST_F(PutTreeTest, ManyFilesOfManyFoldersAreStoredOnceEach) {
   const auto report = Put();
   ASSERT_TRUE(report.ok()) << report.status();
   EXPECT_EQ(report->files, 1200u);
-  EXPECT_EQ(report->stored_blobs, 900u + 8);  // and folders
+  EXPECT_EQ(report->stored_blobs, 900u + 8);  // files, and folders
   EXPECT_EQ(FilesOf(*report->root).size(), 1200u);
   EXPECT_EQ(store_->Stats()->blobs, 908u);
   EXPECT_THAT(store_->Verify()->problems, IsEmpty());
@@ -186,7 +186,7 @@ TEST_F(PutTreeTest, NamesThatDifferInCaseOnlyAreTold) {
   EXPECT_THAT(report->errors, ElementsAre(HasSubstr("differ in case or Unicode form only")));
 }
 
-// While the first thread reads some file, another that it has not come to changes.
+// While the first thread reads a file, another file changes that it has not reached.
 TEST_F(PutTreeTest, AFileThatChangesMeanwhileIsToldAndNotStoredWrong) {
   for (int i = 0; i < 40; ++i) Write(std::to_string(100 + i), "was " + std::to_string(i));
   bool is_changed = false;
@@ -211,7 +211,7 @@ TEST_F(PutTreeTest, AnInterruptedPutSaysSo) {
   EXPECT_EQ(Put().status().code(), absl::StatusCode::kCancelled);
 }
 
-// Before it begins, among small files, and in the middle of a large one.
+// An interrupt before the put begins, among small files, and in the middle of a large file.
 TEST_F(PutTreeTest, AnInterruptIsNoticedWhereverThePutIs) {
   for (const size_t size : {size_t{0}, size_t{1}, size_t{1} << 20, size_t{20} << 20}) {
     Cancellation stop;

@@ -1,4 +1,4 @@
-// Repositories of version control systems: an exact stage never removes one.
+// Repository: repositories of version control systems, which an exact stage never removes.
 #pragma once
 
 #include <string>
@@ -10,15 +10,15 @@
 
 namespace galley::director {
 
-// True for a file or folder that a version control system keeps in a folder of its user's: ".git".
+// Returns true for a file or folder that a version control system keeps in its user's folder:
+// ".git".
 bool IsRepositoryName(std::string_view name);
 
-// Each bare repository of Git has this file.
+// Every bare repository of Git has this file.
 inline constexpr std::string_view kBareRepositoryFile = "HEAD";
 
-// `folder`, which holds `names` (sorted), is a repository itself: one of Git without a folder of
-// files, as `git clone --bare` and servers make it. Its folders may be links to those of another
-// one.
+// Says whether `folder`, which holds `names` (sorted), is a bare repository of Git, as `git clone
+// --bare` and servers make it. Its folders may be links to those of another repository.
 // Source: gitrepository-layout(5).
 absl::StatusOr<bool> IsBareRepository(Sandbox& sandbox, std::string_view folder,
                                       const std::vector<std::string>& names);

@@ -53,7 +53,7 @@ Sandbox::NextPiece PiecesOf(std::string_view bytes) {
   };
 }
 
-// Gives a folder that was just made its mode, but for the bits that it inherited (setgid).
+// Gives a new folder its mode, and keeps inherited bits (setgid).
 absl::Status SetModeOfFolder(int folder, mode_t umask, const std::string& path) {
   struct stat s {};
   if (::fstat(folder, &s) != 0) return ErrnoStatus(errno, "stat", path);
@@ -184,7 +184,7 @@ absl::StatusOr<FileDescriptor> Sandbox::OpenIfReadable(std::string_view path) {
 
 absl::StatusOr<bool> Sandbox::Holds(std::string_view path, const Digest& digest) {
   ASSIGN_OR_RETURN(const FileDescriptor file, OpenIfReadable(path));
-  if (!file.valid()) return false;  // it is not known to be right, and is written anew
+  if (!file.valid()) return false;  // unreadable, so it is written anew
   ASSIGN_OR_RETURN(const FileStat stat, StatDescriptor(file.get(), Full(path)));
   if (!S_ISREG(stat.mode) || stat.size_bytes != digest.size_bytes()) return false;
   DigestBuilder builder;
@@ -254,7 +254,7 @@ bool Sandbox::IsTemporary(std::string_view path) {
   return false;
 }
 
-// In the sandbox's own folder, where the next stage finds it if this one is interrupted.
+// In the sandbox's own folder, where the next stage finds the file if this stage is interrupted.
 absl::StatusOr<FileDescriptor> Sandbox::CreateTemporary(std::string_view path) {
   constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
   const char* const name = temporary_name_.c_str();
@@ -283,7 +283,7 @@ absl::StatusOr<bool> Sandbox::WriteNew(int parent, std::string_view path, const 
   if (!file.valid()) return false;
   RETURN_IF_ERROR(WriteTo(file.get(), path, next));
   if (::fchmod(file.get(), mode) != 0) return ErrnoStatus(errno, "chmod", Full(path));
-  // (open(2): the way to name such a file that needs no privilege.)
+  // See open(2): this way to name such a file needs no privilege.
   const std::string unnamed = fmt::format("/proc/self/fd/{}", file.get());
   return ::linkat(AT_FDCWD, unnamed.c_str(), parent, NameOf(path).c_str(), AT_SYMLINK_FOLLOW) == 0;
 }
@@ -367,7 +367,7 @@ absl::Status Sandbox::Sync() {
 }
 
 absl::StatusOr<bool> Sandbox::LinkIn(int fd, std::string_view path) {
-  // (open(2): the way to name an open file that needs no privilege.)
+  // See open(2): this way to name an open file needs no privilege.
   return LinkAt(fmt::format("/proc/self/fd/{}", fd), AT_SYMLINK_FOLLOW, path);
 }
 
@@ -378,7 +378,7 @@ absl::StatusOr<bool> Sandbox::LinkFrom(const std::string& host_path, std::string
 absl::StatusOr<bool> Sandbox::LinkAt(const std::string& from, int flags, std::string_view path) {
   ASSIGN_OR_RETURN(const int parent, Folder(ParentOf(path), true));
   if (::linkat(AT_FDCWD, from.c_str(), parent, NameOf(path).c_str(), flags) == 0) return true;
-  // Another device, too many names already, a file system that has none, a file that is not ours
+  // Another device, too many names already, a file system without links, a file that is not ours
   // (protected_hardlinks), no /proc.
   if (errno == EXDEV || errno == EMLINK || errno == EPERM || errno == EOPNOTSUPP ||
       errno == EACCES || errno == ENOENT)
@@ -405,7 +405,7 @@ absl::Status MakeFolders(const std::string& directory, mode_t umask) {
       if (!folder.valid()) return ErrnoStatus(errno, "open folder", path);
       RETURN_IF_ERROR(SetModeOfFolder(folder.get(), umask, path));
     }
-    // What is in the way, or may not be made, is told with the whole path.
+    // An error about an obstacle has the whole path.
     if (end == std::string::npos) return CreateDirectories(directory);
   }
 }

@@ -44,7 +44,7 @@ absl::StatusOr<std::vector<tree::TreeFile>> List(store::Store& store, const Dige
   return files;
 }
 
-// The files of a tree that may be gone by now: none then.
+// Returns the files of a tree; a tree that is gone has none.
 absl::StatusOr<std::vector<tree::TreeFile>> ListIfThere(store::Store& store, const Digest& root,
                                                         const std::atomic<bool>* interrupted) {
   absl::StatusOr<std::vector<tree::TreeFile>> files = List(store, root, interrupted);
@@ -55,7 +55,7 @@ absl::StatusOr<std::vector<tree::TreeFile>> ListIfThere(store::Store& store, con
   return std::vector<tree::TreeFile>();
 }
 
-// A blob that is missing is told before anything is touched.
+// A missing blob is told before anything is touched.
 using PackageOf = std::function<std::string(std::string_view path)>;
 
 absl::Status CheckPresent(store::Store& store, const std::vector<tree::TreeFile>& files,
@@ -86,22 +86,22 @@ bool IsLoss(const absl::Status& status) {
   return absl::IsDataLoss(status) || absl::IsNotFound(status);
 }
 
-// A store says of a blob that it lacks it, or that its bytes are wrong; a sandbox may lack a
-// folder. So that the two are not taken for each other, whatever the store lost is DATA_LOSS.
+// NOT_FOUND may mean that the store lacks a blob, or that a sandbox lacks a folder. Every loss of
+// the store becomes DATA_LOSS, so that nobody takes the one for the other.
 absl::Status AsLoss(const absl::Status& status) {
   return IsLoss(status) ? absl::DataLossError(status.message()) : status;
 }
 
-// Sources: the store's blobs, from which files are written, and its files where they may be linked.
+// Sources: the store's blobs, from which files are written, and its files for links.
 struct Sources {
   store::Store& store;
   const StoreFiles* files = nullptr;
   PackageOf package_of = nullptr;
 };
 
-// Lacks: the blobs that the store turns out to lack while files are written. The other files are
-// written all the same, so that all losses are found in one go. With the first loss the store looks
-// at its disk for all files: a file that is gone need not be tried.
+// Lacks: the blobs that the store turns out to lack while files are written. All other files are
+// still written, so that all losses are found at once. At the first loss the store looks at its
+// disk for all files: a file that is gone need not be tried.
 //
 // Threads: any.
 class Lacks {
@@ -120,7 +120,7 @@ class Lacks {
     std::vector<Digest> digests;
     for (const tree::TreeFile& file : files_) digests.push_back(file.digest);
     const auto gone = store_.FindLost(digests);
-    // Each is tried then.
+    // Without the look each file is tried.
     if (!gone.ok()) return LogWarning("looking for what is lost: {}", MessageOf(gone.status()));
     gone_.insert(gone->begin(), gone->end());
   }
@@ -133,10 +133,10 @@ class Lacks {
   absl::flat_hash_set<Digest> gone_ GALLEY_GUARDED_BY(mutex_);
 };
 
-// Files that are neighbours, and what became of them.
+// Part: files that are neighbours, and the outcome.
 struct Part {
   absl::Status status;
-  absl::Status loss;  // of the first file that is lost
+  absl::Status loss;  // of the first lost file
   uint64_t lost = 0;
   StageReport report;
 };
@@ -149,7 +149,7 @@ absl::StatusOr<Blob> Read(const Sources& sources, const Digest& digest, Lacks& l
   return bytes;
 }
 
-// A large file in pieces, so that an interrupt need not wait for its end.
+// Writes a large file in pieces, so that an interrupt need not wait for the end.
 absl::Status WriteLarge(const Sources& sources, Sandbox& sandbox, const tree::TreeFile& file,
                         Lacks& lacks) {
   if (lacks.Knows(file.digest))
@@ -172,7 +172,7 @@ absl::Status WriteLarge(const Sources& sources, Sandbox& sandbox, const tree::Tr
       file.is_executable);
 }
 
-// DATA_LOSS: only of the store's.
+// DATA_LOSS: only for the store's losses.
 absl::Status WriteFile(const Sources& sources, Sandbox& sandbox, const tree::TreeFile& file,
                        Lacks& lacks) {
   if (file.digest.size_bytes() > Sandbox::kPieceBytes)
@@ -212,10 +212,10 @@ absl::Status WritePart(const Sources& sources, Sandbox& sandbox,
   return absl::OkStatus();
 }
 
-constexpr size_t kFilesOfAThread = 256;  // fewer are not worth another
+constexpr size_t kFilesOfAThread = 256;  // fewer files are not worth a thread
 
-// Neighbours in parts of their own, written side by side: each thread has a sandbox of its own over
-// the same folder. The first part's error is told, whoever was first in time.
+// Writes neighbours in parts, side by side: each thread has a sandbox of its own over the same
+// folder. Returns the first part's error, whichever part failed first in time.
 absl::Status WriteFiles(const Sources& sources, Sandbox& sandbox,
                         const std::vector<tree::TreeFile>& files,
                         const std::atomic<bool>* interrupted, StageReport& report) {
@@ -244,7 +244,7 @@ absl::Status WriteFiles(const Sources& sources, Sandbox& sandbox,
   try {
     for (; started < parts; ++started) threads.emplace_back(write_with_own, started);
   } catch (const std::system_error&) {
-    // No thread is to be had: the rest is written here.
+    // The system gives no further thread: the rest is written here.
   }
   write(0, sandbox);
   for (; started < parts; ++started) write(started, sandbox);
@@ -267,7 +267,7 @@ absl::Status WriteFiles(const Sources& sources, Sandbox& sandbox,
   return absl::OkStatus();
 }
 
-// The stamps of what was written.
+// Fills in the stamps of the written files.
 absl::Status NoteWritten(Sandbox& sandbox, Plan& plan) {
   for (size_t i = 0; i < plan.writes.size(); ++i) {
     ASSIGN_OR_RETURN(const Node node, sandbox.Look(plan.writes[i].path));
@@ -276,7 +276,7 @@ absl::Status NoteWritten(Sandbox& sandbox, Plan& plan) {
   return absl::OkStatus();
 }
 
-// Folders above `path` that are empty now and that the tree does not want.
+// Removes folders above `path` that are empty now and that the tree does not want.
 absl::Status RemoveEmptied(Sandbox& sandbox, std::string path, const PathSet& wanted_folders) {
   for (size_t end = path.rfind('/'); end != std::string::npos; end = path.rfind('/')) {
     path.resize(end);
@@ -315,13 +315,13 @@ void NoteTrusted(const Ledger& ledger, std::vector<tree::TreeFile>& files, PlanI
   }
 }
 
-// A file with such a stamp is compared by digest: its stamp is worth more in a marker of now.
+// A file with a racy stamp is compared by digest: its stamp is worth more in a marker of now.
 bool IsAnyStampRacy(const Ledger& ledger) {
   return std::any_of(ledger.stamps.begin(), ledger.stamps.end(),
                      [&](const FileStamp& stamp) { return IsStampRacy(ledger, stamp); });
 }
 
-// (What an older Galley wrote lacks the files of its roots.) Both are sorted.
+// An older Galley's ledger lacks the files of its roots. Both lists are sorted.
 void AddKnown(const std::vector<tree::TreeFile>& files, std::vector<std::string>& known) {
   std::vector<std::string> more;
   auto at = known.begin();
@@ -335,7 +335,7 @@ void AddKnown(const std::vector<tree::TreeFile>& files, std::vector<std::string>
   std::inplace_merge(known.begin(), known.begin() + middle, known.end());
 }
 
-// Roots are the same on every machine; how long a path may be below a sandbox is this one's affair.
+// Roots are the same on every machine; the longest path below a sandbox depends on this machine.
 absl::Status CheckPaths(const StageOptions& options, const std::vector<tree::TreeFile>& files) {
   for (const tree::TreeFile& file : files) {
     const size_t bytes = options.directory.size() + 1 + file.path.size();
@@ -350,8 +350,9 @@ absl::Status CheckPaths(const StageOptions& options, const std::vector<tree::Tre
   return absl::OkStatus();
 }
 
-// Files that an interrupted stage was about to write are Galley's when they have the planned bytes,
-// or when a power cut left none of these (`may_be_blank`). Somebody put any other file there.
+// Finds the files that an interrupted stage was about to write. A file with the planned bytes is
+// Galley's, and so is a file of which a power cut left no bytes (`may_be_blank`). Somebody put any
+// other file there.
 absl::Status NotePlanned(Sandbox& sandbox, std::span<const PlannedFile> planned, bool may_be_blank,
                          PlanInput& input) {
   std::vector<tree::TreeFile> written;
@@ -369,7 +370,7 @@ absl::Status NotePlanned(Sandbox& sandbox, std::span<const PlannedFile> planned,
     if (is_whole)
       input.trusted.emplace(file.path, LaidFile{.digest = file.digest, .stamp = node.stamp});
   }
-  // (Of one path there may be several, with the bytes of several roots.)
+  // A path may occur several times, with the bytes of several roots.
   std::sort(written.begin(), written.end(),
             [](const auto& a, const auto& b) { return a.path < b.path; });
   const auto same = [](const auto& a, const auto& b) { return a.path == b.path; };
@@ -378,8 +379,8 @@ absl::Status NotePlanned(Sandbox& sandbox, std::span<const PlannedFile> planned,
   return absl::OkStatus();
 }
 
-// Files that Galley may have put into the sandbox, by what was published for it. False: nothing
-// was, or nothing of it can be read.
+// Adds files that Galley may have put into the sandbox, by its published roots. False: nothing was
+// published, or nothing of it can be read.
 absl::StatusOr<bool> AddEarlier(store::Store& store, const StageOptions& options,
                                 const std::vector<tree::TreeFile>& wanted,
                                 std::vector<PlannedFile>& planned) {
@@ -390,7 +391,7 @@ absl::StatusOr<bool> AddEarlier(store::Store& store, const StageOptions& options
       ASSIGN_OR_RETURN(earlier, ListIfThere(store, root, options.interrupted));
     }
     const std::vector<tree::TreeFile>& files = root == options.root ? wanted : earlier;
-    // (The root that is staged was published a moment ago: alone it says nothing of before.)
+    // The root that is staged was published a moment ago: alone it says nothing of earlier files.
     is_any_known |= root != options.root && !files.empty();
     for (const tree::TreeFile& file : files) planned.push_back({file.path, file.digest});
   }
@@ -403,9 +404,9 @@ absl::StatusOr<bool> AddEarlier(store::Store& store, const StageOptions& options
   return is_any_known;
 }
 
-// A ledger that says it names all of Galley's files and lacks those of its root: an older Galley
-// was killed when it had nothing to write. `laid`: the files of the marker's root, sorted. (A few
-// of them may be somebody's, who had the very bytes that a cook came to.)
+// Says whether a ledger claims to name all of Galley's files and lacks those of its root: an older
+// Galley was killed when it had nothing to write. `laid`: the files of the marker's root, sorted. A
+// few of them may be somebody's, with the very bytes of the cook.
 bool Disowns(const Ledger& ledger, const std::vector<tree::TreeFile>& laid) {
   if (!ledger.is_whole) return false;
   if (!ledger.exact.has_value())
@@ -419,8 +420,8 @@ bool Disowns(const Ledger& ledger, const std::vector<tree::TreeFile>& laid) {
   return 2 * named < laid.size();
 }
 
-// `recalls`: a file that has the bytes which a published root has at its path is Galley's, whatever
-// the ledger says.
+// `recalls`: a file with the bytes that a published root has at its path is Galley's, whatever the
+// ledger says.
 absl::StatusOr<PlanInput> InputOf(store::Store& store, const StageOptions& options,
                                   const Ledger& ledger, Sandbox& sandbox, bool recalls) {
   PlanInput input{.by_the_book = options.by_the_book,
@@ -461,7 +462,7 @@ absl::StatusOr<PlanInput> InputOf(store::Store& store, const StageOptions& optio
   return input;
 }
 
-// When something is in the way, what was published is asked whether it is Galley's after all.
+// When something is in the way, the published roots decide whether it is Galley's after all.
 absl::StatusOr<Plan> PlanStage(store::Store& store, const StageOptions& options,
                                const Ledger& ledger, Sandbox& sandbox, bool& knows_all) {
   ASSIGN_OR_RETURN(PlanInput input, InputOf(store, options, ledger, sandbox, false));
@@ -489,8 +490,8 @@ absl::StatusOr<StageReport> Stage(store::Store& store, const StageOptions& optio
                         ledger.files == plan.files && !IsAnyStampRacy(ledger);
   if (is_laid && is_known && ledger.is_sealed && ledger.is_closed && ledger.damage.empty())
     return report;
-  // The marker takes the place of the old one in one step, so that the ledger says all at each
-  // moment. (What was compared by digest now need not be the next time.)
+  // The new marker replaces the old marker in one step, so that the ledger is complete at each
+  // moment. Files that were compared by digest now need not be the next time.
   if (is_laid) {
     RETURN_IF_ERROR(sandbox.RemoveTemporaries());
     RETURN_IF_ERROR(EndStaging(sandbox, options.root, plan.files, plan.stamps));
@@ -517,8 +518,8 @@ absl::StatusOr<StageReport> Stage(store::Store& store, const StageOptions& optio
 
 namespace {
 
-// The ledger that says of a sandbox that it holds a root as it was laid there: in brief, or all of
-// it when the brief one would become long; neither: it does not say so.
+// LedgerOfBefore: the ledger of a sandbox that holds a root as it was staged: brief, or whole when
+// the brief ledger would become long; neither: the sandbox holds no such root.
 struct LedgerOfBefore {
   std::optional<BriefLedger> brief;
   std::optional<Ledger> whole;
@@ -621,9 +622,9 @@ namespace {
 
 using FileDigests = std::map<std::string, Digest>;
 
-// Below `folder`, at any depth, is nothing but files and folders of the tree. (Files get their
-// names when they are whole: one with other bytes somebody edited, unless a power cut left none of
-// its bytes.)
+// Checks that below `folder`, at any depth, there is nothing but files and folders of the tree.
+// Files get their names when they are whole: somebody edited a file with other bytes, unless a
+// power cut left none of its bytes.
 absl::Status CheckOnlyOfTree(Sandbox& sandbox, const std::string& folder, const FileDigests& files,
                              const PathSet& folders) {
   ASSIGN_OR_RETURN(const std::vector<std::string> names, sandbox.Names(folder));
@@ -720,7 +721,7 @@ absl::StatusOr<StageReport> Checkout(store::Store& store, const Digest& root,
                     "command lays it out anew",
                     directory));
   }
-  // A tree that has this name itself is laid out without.
+  // A tree that has this name itself is checked out without the marker.
   const bool is_marked = std::none_of(files.begin(), files.end(), [](const auto& file) {
     return file.path.substr(0, file.path.find('/')) == kCheckoutName;
   });
@@ -731,7 +732,7 @@ absl::StatusOr<StageReport> Checkout(store::Store& store, const Digest& root,
         "interrupted: {} holds a part of the tree; {}", directory,
         is_marked ? "the same command lays it out anew" : "remove it before you try again"));
   }
-  sandbox.StopOn(nullptr);  // all is there
+  sandbox.StopOn(nullptr);  // all files are there
   if (report.ok() && is_marked) RETURN_IF_ERROR(sandbox.RemoveFile(kCheckoutName));
   return report;
 }

@@ -1,7 +1,8 @@
-// Stages that are killed at each call that changes a file, and the stage that follows.
+// StageKillTest: stages that are killed at each call that changes a file, and the stage that
+// follows.
 //
 // The calls of libc that change files are this program's own (at the end of this file): in a child
-// process the n-th of them ends it, before anything is done, as SIGKILL would.
+// process the n-th call ends the process before anything is done, as SIGKILL would.
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -28,7 +29,7 @@
 #include "gtest/gtest.h"
 
 namespace {
-// Counts down with each call; the process ends when it becomes 0. 0: never.
+// Counts down with each call; the process ends at 0. Initially 0: never.
 long g_calls_left = 0;
 constexpr int kKilled = 77;
 void NoteCall() {
@@ -100,8 +101,8 @@ struct Cook {
 const Files kMine = {{"Game/mine", "mine"}, {"Game/sub/mine", "a"}};
 const Files kAll = {{"Game/a", "a"}, {"Game/b", "b"}, {"Game/sub/c", "c"}};
 
-// A narrow cook and one by the book, with and without something to write, to remove, or to make
-// room for.
+// Returns narrow cooks and cooks by the book, with and without something to write, to remove, or to
+// make room for.
 std::vector<Cook> Cooks() {
   return {
       {"all again", true, kAll},
@@ -141,7 +142,7 @@ class StageKillTest : public ::testing::Test {
                                       .earlier_roots = published_});
   }
 
-  // What a change of files makes of them: StageChanges where it can, as a director does.
+  // Stages a change of files as a director does: by StageChanges if possible.
   absl::Status RunAfter(const Digest& before, const Cook& cook) {
     const StageOptions how{.directory = sandbox_, .root = Tree(cook.files)};
     const auto changed = StageChanges(store_, how, before);
@@ -149,7 +150,7 @@ class StageKillTest : public ::testing::Test {
     return Run(cook).status();
   }
 
-  // True when `stage` ended before its n-th call.
+  // Returns true when `stage` ended before its n-th call.
   bool KillAt(long call, const std::function<absl::Status()>& stage) {
     const pid_t child = ::fork();
     if (child == 0) {
@@ -181,7 +182,7 @@ class StageKillTest : public ::testing::Test {
     return held;
   }
 
-  // A sandbox with all files, and with somebody's.
+  // Makes a sandbox with all files, and with somebody's.
   void Begin() {
     ASSERT_TRUE(RemoveAll(sandbox_).ok());
     ASSERT_TRUE(CreateDirectories(sandbox_).ok());
@@ -196,7 +197,7 @@ class StageKillTest : public ::testing::Test {
     for (const auto& [path, text] : kMine) EXPECT_EQ(held[path], text) << path;
   }
 
-  // A narrow cook's files are there and somebody's; after one by the book nothing else is.
+  // Expects the files of a narrow cook, and somebody's; after a cook by the book no other files.
   void ExpectStaged(const Cook& cook) {
     const absl::StatusOr<StageReport> report = Run(cook);
     ASSERT_TRUE(report.ok()) << report.status();
@@ -216,7 +217,7 @@ class StageKillTest : public ::testing::Test {
   std::string folder_, sandbox_;
 };
 
-// The ledger alone says what is Galley's: nothing that was published is named here.
+// Only the ledger says which files are Galley's: no published root is named here.
 TEST_F(StageKillTest, AtEachCallOfEachStageTheNextOnesSucceedAndLoseNothing) {
   int killed = 0;
   const std::vector<Cook> cooks = Cooks();
@@ -237,8 +238,8 @@ TEST_F(StageKillTest, AtEachCallOfEachStageTheNextOnesSucceedAndLoseNothing) {
   EXPECT_GT(killed, 200);
 }
 
-// A cook of a part after one of all, and back, each killed where it can be: as a night goes that
-// has many commits and a machine that is switched off.
+// A cook of a part after a cook of everything, and back, each killed at any call: a night with many
+// commits and a machine that is switched off.
 TEST_F(StageKillTest, PartsAndWholesInTurnEachKilledAtAnyCall) {
   const std::vector<Cook> cooks = Cooks();
   for (long call = 1; call <= 12; ++call) {
@@ -281,7 +282,7 @@ TEST_F(StageKillTest, AtEachCallOfAStageOfFewChangesTheNextOnesSucceed) {
   }
 }
 
-// As Galleys before this one left a sandbox when they were killed in a stage with nothing to write.
+// An older Galley left the sandbox so when it was killed in a stage with nothing to write.
 TEST_F(StageKillTest, ASandboxThatAnOlderGalleySpoiledIsAdoptedByWhatWasPublished) {
   const Digest all = Tree(kAll), part = Tree({{"Game/a", "a"}});
   for (const Cook& next : Cooks()) {
@@ -292,7 +293,7 @@ TEST_F(StageKillTest, ASandboxThatAnOlderGalleySpoiledIsAdoptedByWhatWasPublishe
         Begin();
         Sandbox sandbox = Sandbox::Open(sandbox_).value();
         ASSERT_TRUE(BeginStaging(sandbox, {.roots = {all, part}, .is_whole = true}).ok());
-        // An older Galley found all as it should be, and took none of it for its own.
+        // An older Galley found everything right, and took no file for its own.
         Files held = kAll;
         if (was_more_since) {
           held["Game/new"] = "new";
@@ -333,7 +334,7 @@ TEST_F(StageKillTest, AFileInTheWayThatWasPublishedIsGalleysWhateverTheLedgerSay
   EXPECT_TRUE(absl::IsFailedPrecondition(Run(changed).status())) << "other bytes were published";
   published_.push_back(Tree(kAll));
   ExpectStaged(changed);
-  // A person's file is in the way as ever, with bytes that nobody published, and empty.
+  // A person's file is still in the way, with bytes that nobody published, and empty.
   for (const std::string& mine : {std::string("a person's"), std::string()}) {
     ASSERT_TRUE(EndStaging(sandbox, Tree(kAll), named, {}).ok());
     Write("Game/a", mine);

@@ -46,14 +46,14 @@ absl::StatusOr<FileDescriptor> LockSandbox(const std::string& directory,
     if (!folder.valid()) return ErrnoStatus(errno, "open folder", directory);
     while (::flock(folder.get(), LOCK_EX | LOCK_NB) != 0) {
       if (errno == EINTR) continue;
-      if (errno != EWOULDBLOCK) {  // (NFS locks no folders.)
+      if (errno != EWOULDBLOCK) {  // NFS locks no folders
         LogWarning("stage: {} cannot be locked: {}", directory, std::strerror(errno));
         return folder;
       }
       RETURN_IF_ERROR(Wait(directory, may_wait));
     }
     if (IsAt(folder, directory)) return folder;
-    // Somebody put another in its place; on an odd file system it may look so for ever.
+    // Somebody put another folder in its place; on an odd file system it may look so for ever.
     RETURN_IF_ERROR(Wait(directory, may_wait));
   }
 }
@@ -65,7 +65,7 @@ std::optional<pid_t> LockHolder(const std::string& directory) {
       fmt::format("{:02x}:{:02x}:{}", major(folder->device), minor(folder->device), folder->inode);
   std::ifstream locks("/proc/locks");
   for (std::string line; std::getline(locks, line);) {
-    // "1: FLOCK  ADVISORY  WRITE 4711 fe:00:9986175 0 EOF"; who only waits has "->" after the
+    // "1: FLOCK  ADVISORY  WRITE 4711 fe:00:9986175 0 EOF"; a process that waits has "->" after the
     // number. A process that is not seen from here has a number below 1.
     std::istringstream words(line);
     std::string number, type, mode, access, where;

@@ -21,7 +21,7 @@ TEST(StageLockTest, TheHolderOfALockIsNamed) {
     ASSERT_TRUE(stat.ok());
     std::ostringstream locks;
     locks << std::ifstream("/proc/locks").rdbuf();
-    // (Some file systems have other numbers there.)
+    // Some file systems show other numbers there.
     const std::string place =
         fmt::format("{:02x}:{:02x}:{} ", major(stat->device), minor(stat->device), stat->inode);
     const bool is_listed = locks.str().find(place) != std::string::npos;

@@ -35,7 +35,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// Blobs in memory; can be told to fail after some reads.
+// BlobsInMemory: blobs in memory; the test can let reads fail.
 class BlobsInMemory final : public store::Store {
  public:
   Digest Add(const std::string& bytes) {
@@ -97,12 +97,12 @@ class BlobsInMemory final : public store::Store {
   }
   absl::Status Forget(std::span<const Digest>) override { return Unused(); }
 
-  std::atomic<int> file_reads_left = 0;  // fails at the read that makes it 0; 0: never
+  std::atomic<int> file_reads_left = 0;  // the read that makes it 0 fails; 0: never
   Digest fails_at;
-  std::atomic<bool>* interrupts = nullptr;  // becomes true when a file is read
-  std::function<void()> when_read;          // a file
-  std::set<Digest> files;                   // what counts as a file's bytes
-  std::set<Digest> gone, wrong;  // believed to be there; a look finds those that are gone
+  std::atomic<bool>* interrupts = nullptr;  // set when a file is read
+  std::function<void()> when_read;          // called when a file is read
+  std::set<Digest> files;                   // blobs that count as files
+  std::set<Digest> gone, wrong;             // believed to be there; a look finds `gone`
   std::atomic<int> lost_reads = 0, looks = 0;
 
  private:
@@ -110,7 +110,7 @@ class BlobsInMemory final : public store::Store {
   std::map<Digest, std::string> blobs_;
 };
 
-// The files of a tree or a sandbox: path -> bytes; executable files end in "!" here.
+// The files of a tree or a sandbox: path -> bytes; the path of an executable file ends in "!".
 using Files = std::map<std::string, std::string>;
 
 class StageTest : public ::testing::Test {
@@ -155,7 +155,7 @@ class StageTest : public ::testing::Test {
     ASSERT_TRUE(WriteFileAtomic(Path(path), text).ok());
   }
 
-  // All but the marker; folders that are empty show as "path/".
+  // Returns everything but the marker; an empty folder shows as "path/".
   static Files Held(const std::string& directory) {
     Files held;
     for (const auto& entry : fs::recursive_directory_iterator(directory)) {
@@ -173,19 +173,20 @@ class StageTest : public ::testing::Test {
     return held;
   }
   Files Held() const { return Held(sandbox_); }
-  // Its first line: the root.
+  // Returns the first line of the marker: the root.
   std::string Marker() const {
     const std::string marker = ReadFile(Path(".galley-root")).value_or("absent");
     return marker.substr(0, marker.find('\n'));
   }
-  // Long ago for the marker: what was staged and not touched since is trusted by its stamps.
+  // Makes everything long ago for the marker: files that were staged and not touched since are
+  // trusted by their stamps.
   void LetTimePass() const {
     fs::last_write_time(Path(".galley-root"),
                         fs::file_time_type::clock::now() + std::chrono::hours(1));
   }
 
-  // Ends the process with 0 when staging a file beyond the size limit is answered as a full disk
-  // would be: EFBIG takes ENOSPC's path.
+  // Ends the process with 0 when a file beyond the size limit is reported as a full disk: EFBIG
+  // takes the same path as ENOSPC.
   [[noreturn]] void StageBeyondTheLimit() {
     ::signal(SIGXFSZ, SIG_IGN);
     const rlimit limit{4096, 4096};
@@ -235,13 +236,13 @@ TEST_F(StageTest, ModesFollowTheUmaskThatIsGivenNotThatOfTheProcess) {
     if (entry.path().filename() == "run") continue;
     EXPECT_EQ(mode_of(entry.path()), entry.is_directory() ? 0750u : 0640u) << entry.path();
   }
-  // What is made later may have others; what lies there keeps its own.
+  // New files may have other modes; an existing file keeps its own.
   ASSERT_TRUE(Stage(store_, {.directory = sandbox_,
                              .root = Tree({{"Game/run", "go!"}, {"Game/new", "new"}}),
                              .umask = 0777})
                   .ok());
   EXPECT_EQ(mode_of(Path("Game/run")), 0750u);
-  EXPECT_EQ(mode_of(Path("Game/new")), 0600u);  // the owner may always
+  EXPECT_EQ(mode_of(Path("Game/new")), 0600u);  // the owner always may
 }
 
 TEST_F(StageTest, TheSameRootAgainWritesNothing) {
@@ -306,7 +307,7 @@ TEST_F(StageTest, WhatAPersonEditedToTheSameSizeComesBackWithTheSameRoot) {
         std::ofstream(Path("Game/a"), std::ios::in | std::ios::out) << "AA";
         fs::last_write_time(Path("Game/a"), mtime);
       } while (later && StatFile(Path("Game/a")).value().ctime_ns == staged_ns);
-      Write("Game/b", "BBBB");  // another file in its place
+      Write("Game/b", "BBBB");  // replaced by another file
       const auto report = by_the_book ? StageBook(files) : StageNarrow(files);
       EXPECT_EQ(report.value().written, 2u);
       EXPECT_EQ(Held(), files);
@@ -325,8 +326,8 @@ TEST_F(StageTest, WhatWasOnlyTouchedIsComparedOnceAndNotWritten) {
   EXPECT_EQ(StatFile(Path(".galley-root")).value(), noted);
 }
 
-// A file of the tick in which the marker was written is compared by digest. A marker of now makes
-// that needless in the stages to come.
+// A file of the tick in which the marker was written is compared by digest. A new marker makes that
+// needless in later stages.
 TEST_F(StageTest, AStampThatSaysNothingIsComparedOnceAndWrittenAnew) {
   const Files files = {{"Game/a", "aaaa"}};
   ASSERT_TRUE(StageBook(files).ok());
@@ -353,13 +354,13 @@ TEST_F(StageTest, AMarkerWithoutStampsIsReadAndItsFilesAreCompared) {
   EXPECT_THAT(ReadFile(Path(".galley-root")).value(), HasSubstr(std::string(1, '\0')));
 }
 
-// The stamps are what is looked at: a file whose stamps are as noted is not read again.
+// Only stamps are looked at: a file with the noted stamps is not read again.
 TEST_F(StageTest, FilesWithTheStampsNotedAreNotRead) {
   const Files files = {{"Game/a", "a"}};
   ASSERT_TRUE(StageBook(files).ok());
   const std::string marker = ReadFile(Path(".galley-root")).value();
   Write("Game/a", "X");
-  ASSERT_TRUE(StageNarrow({{"Game/a", "X"}}).ok());  // notes its stamps
+  ASSERT_TRUE(StageNarrow({{"Game/a", "X"}}).ok());  // notes the stamps
   const std::string stamps = ReadFile(Path(".galley-root")).value().substr(marker.find('\0'));
   ASSERT_TRUE(
       WriteFileAtomic(Path(".galley-root"), Tree(files).ToString() + "\n/\nGame/a\n" + stamps)
@@ -401,7 +402,7 @@ TEST_F(StageTest, OfManyFilesOfOthersTheFirstAreTold) {
   EXPECT_THAT(report.foreign, ElementsAre("mine/00", "mine/01", "mine/02", "mine/03", "mine/04"));
 }
 
-// The ledger says what is Galley's, whatever became of the store.
+// The ledger says which files are Galley's, whatever became of the store.
 TEST_F(StageTest, WhatGalleyPutThereGoesThoughItsRootIsInNoStore) {
   ASSERT_TRUE(StageBook({{"Game/a", "a"}, {"Game/b", "b"}}).ok());
   store_.Drop(Tree({{"Game/a", "a"}, {"Game/b", "b"}}));
@@ -437,7 +438,7 @@ TEST_F(StageTest, AnInterruptedStageLeavesOtherFilesAloneToo) {
   EXPECT_EQ(Held(), (Files{{"Game/d", "5"}, {"Game/mine", "mine"}}));
 }
 
-// A file that somebody puts where an interrupted stage had not come yet is not Galley's.
+// A file that somebody puts at a path that an interrupted stage had not reached is not Galley's.
 TEST_F(StageTest, AFileAtAPathThatWasOnlyPlannedIsNotReplaced) {
   for (const bool is_first : {true, false}) {
     ASSERT_TRUE(RemoveAll(sandbox_).ok());
@@ -500,7 +501,7 @@ TEST_F(StageTest, WhatAnInterruptedStageWroteIsGalleysAndIsReadOnce) {
   ASSERT_EQ(ledger.planned.size(), 3u);
   EXPECT_EQ(ledger.planned[1].path, "Game/b");
   EXPECT_EQ(ledger.planned[1].digest, Digest::Of("3"));
-  // Interrupted again: what was known stays known.
+  // A second interrupt keeps the knowledge of the first.
   store_.file_reads_left = 1;
   EXPECT_FALSE(StageBook({{"Game/a", "2"}, {"Game/d", "5"}}).ok());
   ASSERT_TRUE(StageBook({{"Game/c", "4"}}).ok());
@@ -520,7 +521,7 @@ TEST_F(StageTest, AnExactStageRemovesNoBareRepository) {
     EXPECT_EQ(Held(), before);
     for (const char* part : {"HEAD", "objects", "refs"}) fs::remove_all(Path(repository + part));
   }
-  // Parts that are links are parts; a part that is a file is none.
+  // A linked part counts as a part; a part that is a file does not.
   for (const std::string linked : {"objects", "refs"}) {
     Write("Game/g/HEAD", "ref: refs/heads/main");
     for (const std::string part : {"objects", "refs"})
@@ -533,7 +534,7 @@ TEST_F(StageTest, AnExactStageRemovesNoBareRepository) {
     EXPECT_TRUE(StageExact({{"Game/a", "a"}}).ok()) << linked;
     EXPECT_EQ(Held(), (Files{{"Game/a", "a"}}));
   }
-  // A folder that is like a repository and was cooked is none.
+  // A cooked folder that looks like a repository is no repository.
   const Files tree = {{"r/HEAD", "a"}, {"r/objects/b", "b"}, {"r/refs/c", "c"}};
   ASSERT_TRUE(StageExact(tree).ok());
   ASSERT_TRUE(StageExact(tree).ok());
@@ -684,8 +685,8 @@ TEST_F(StageTest, AForeignFileInAFilesPlaceIsNotReplaced) {
       EXPECT_EQ(Held(), held);
     }
   }
-  // A file with the very bytes that are wanted is not in the way, and stays when they are not
-  // wanted any more.
+  // A file with the very bytes that are wanted is not in the way, and stays when these bytes are no
+  // longer wanted.
   for (const Files& files : {Files{{"Game/a", "mine"}, {"Game/b", "b"}}, Files{{"Game/b", "b"}}}) {
     ASSERT_TRUE(StageBook(files).ok());
     EXPECT_EQ(Held(), held);
@@ -717,7 +718,7 @@ TEST_F(StageTest, OfManyFilesInTheWayTheFirstAreTold) {
   }
 }
 
-// A file that is there then is most likely an older cook's.
+// An existing file is then most likely an older cook's.
 TEST_F(StageTest, ALedgerThatIsCutOffVouchesForNothing) {
   for (const std::string& pending :
        {std::string(), "root " + Digest::Of("root").ToString() + "\npath Game/x\n"}) {
@@ -752,7 +753,7 @@ TEST_F(StageTest, InterruptedAtAnyFileTheNextStageCompletesIt) {
   }
 }
 
-// As one that is interrupted at its very end, and at its very beginning, leaves it.
+// A stage that is interrupted at its very end, or at its very beginning, leaves such a sandbox.
 TEST_F(StageTest, AMarkerBesideWhatSaysInterruptedIsBelievedAndTheLatterGoes) {
   const Files files = {{"Game/a", "1"}, {"Game/b", "2"}};
   ASSERT_TRUE(StageBook(files).ok());
@@ -803,8 +804,7 @@ TEST_F(StageTest, EachDamageOfTheMarkerIsFoundToldOnceAndPutRight) {
   }
 }
 
-// A file that Galley put there goes, and one that a person put there stays, as if the marker were
-// whole.
+// Galley's files go, and a person's files stay, as if the marker were whole.
 TEST_F(StageTest, WithoutItsMarkerASandboxIsKnownByTheRootsThatWerePublished) {
   for (const bool is_deleted : {false, true}) {
     SCOPED_TRACE(is_deleted);
@@ -851,7 +851,7 @@ TEST_F(StageTest, AFolderInThePlaceOfTheMarkerIsMovedAside) {
   }
 }
 
-// With another file of the last root, and a file less.
+// Another file of the last root, and a file less.
 TEST_F(StageTest, AnOlderMarkerThatWasPutBackCostsAComparisonOnly) {
   ASSERT_TRUE(StageBook({{"Game/a", "a"}, {"Game/b", "b"}}).ok());
   const std::string older = ReadFile(Path(".galley-root")).value();
@@ -873,7 +873,7 @@ class StageChangesTest : public StageTest {
     ASSERT_TRUE(StageBook(files_).ok());
     Write("mine", "a person's");
   }
-  // Stages `files` as what differs from files_. nullopt: a whole stage must do it.
+  // Stages `files` as a difference from files_. nullopt: a whole stage must do it.
   absl::StatusOr<std::optional<StageReport>> Change(const Files& files) {
     return StageChanges(store_, {.directory = sandbox_, .root = Tree(files)}, Tree(files_));
   }
@@ -900,7 +900,7 @@ class StageChangesTest : public StageTest {
     const FileStat stat = StatFile(Path(path)).value();
     return {stat.mtime_ns, stat.ctime_ns, stat.inode};
   }
-  // The ledger says all of files_, as they lie there.
+  // Expects that the ledger names all of files_, as they lie there.
   void ExpectAllIsSaid() const {
     const Ledger ledger = Read();
     EXPECT_TRUE(ledger.is_whole && ledger.is_sealed && ledger.is_closed);
@@ -930,7 +930,7 @@ TEST_F(StageChangesTest, TheLedgerSaysAllWhateverWasReplaced) {
     EXPECT_EQ(Read().exact, Tree(files_));
     ExpectAllIsSaid();
   }
-  // A whole stage goes on from there: nothing is written, what goes goes, and the rest stays.
+  // A whole stage goes on from there: writes nothing, removes what goes, and keeps the rest.
   EXPECT_EQ(StageBook(files_).value().written, 0u);
   files_.erase("Game/d0/f03");
   const StageReport report = StageBook(files_).value();
@@ -952,7 +952,7 @@ TEST_F(StageChangesTest, AWholeStageOfTheSameRootComparesWhatWasReplacedOnce) {
   EXPECT_EQ(StatFile(Path(kMarkerName)).value(), noted);
 }
 
-// Within the tick of time stamps, so that the stamp stays as it was noted.
+// Within the tick of time stamps, so that the stamp stays the same.
 TEST_F(StageChangesTest, AFileThatSomebodyChangedAfterItWasReplacedIsFoundHoweverManyFollow) {
   Edit("Game/d0/f03", "edit");
   Write("Game/d0/f03", "EDIT");
@@ -967,7 +967,7 @@ TEST_F(StageChangesTest, AFileThatSomebodyChangedAfterItWasReplacedIsFoundHoweve
   EXPECT_EQ(HeldOfGalley(), files_);
 }
 
-// What is Galley's is known, and the next stage completes it.
+// Galley's files are known, and the next stage completes the work.
 TEST_F(StageChangesTest, InterruptedAtAnyFileTheNextStageCompletesIt) {
   for (const bool was_brief : {false, true}) {
     for (int reads = 1; reads <= 3; ++reads) {
@@ -998,7 +998,8 @@ TEST_F(StageChangesTest, InterruptedAtAnyFileTheNextStageCompletesIt) {
   }
 }
 
-// Killed between any two steps that change the files of the ledger, which are made by hand here.
+// Kills the stage between any two steps that change the files of the ledger; the test makes the
+// states by hand.
 TEST_F(StageChangesTest, CutOffBetweenAnyTwoStepsTheNextStageCompletesIt) {
   struct Texts {
     std::optional<std::string> marker, pending, files;
@@ -1007,7 +1008,7 @@ TEST_F(StageChangesTest, CutOffBetweenAnyTwoStepsTheNextStageCompletesIt) {
     std::string where;
     Files held;
     Texts texts;
-    std::optional<Digest> exact;  // what the ledger says of it
+    std::optional<Digest> exact;  // the root that the ledger names
   };
   const auto read = [&](std::string_view name) {
     const absl::StatusOr<std::string> text = ReadFile(Path(name));
@@ -1083,7 +1084,7 @@ TEST_F(StageChangesTest, EachDamagedByteOfTheLedgerIsFound) {
   Edit("Game/d0/f03", "edit");
   Files after = files_;
   after["Game/d1/f01"] = "other";
-  // The marker first: what it says of the other file holds until that one is written.
+  // The marker first: its word on the other file holds until the other file is written.
   for (const std::string_view name : {kMarkerName, kFilesName}) {
     const std::string good = ReadFile(Path(name)).value();
     for (size_t at = 0; at < good.size(); ++at) {
@@ -1114,7 +1115,7 @@ TEST_F(StageChangesTest, DamageOfTheLedgerIsToldAndPutRight) {
       StageOptions options{.directory = sandbox_, .root = Tree(files_)};
       options.earlier_roots = {options.root};
       ASSERT_TRUE(Stage(store_, options).ok());
-      // (The same is told once.)
+      // The damage is told once.
       EXPECT_EQ(TakeHealed().size(), at == 0 ? 1u : 0u);
       ExpectAllIsSaid();
       EXPECT_FALSE(IsBrief());
@@ -1162,7 +1163,7 @@ TEST_F(StageChangesTest, WhenMuchWasReplacedTheMarkerNamesAllAgain) {
     ASSERT_TRUE(report->has_value());
     files_ = after;
   };
-  // As many as there may be, and one more.
+  // Replaces kReplacedMax files, and one more.
   change_from(1, "1");
   EXPECT_TRUE(IsBrief());
   EXPECT_EQ(ReadBrief()->replaced.size(), kReplacedMax);
@@ -1171,7 +1172,7 @@ TEST_F(StageChangesTest, WhenMuchWasReplacedTheMarkerNamesAllAgain) {
   ExpectAllIsSaid();
   EXPECT_EQ(HeldOfGalley(), files_);
   EXPECT_EQ(Marker(), Tree(files_).ToString());
-  // All at once.
+  // Edits all files at once.
   change_from(0, "2");
   EXPECT_FALSE(IsBrief());
   ExpectAllIsSaid();
@@ -1193,7 +1194,7 @@ TEST_F(StageTest, AMissingBlobLeavesTheSandboxUntouched) {
   EXPECT_NE(Marker(), "absent");
 }
 
-// A few are gone, and a few wrong: whoever makes them again wants to know of all.
+// A few blobs are gone, and a few wrong: whoever makes them again wants to know all.
 TEST_F(StageTest, AllThatIsLostIsFoundInOneGoAndTheRestIsWritten) {
   Files files;
   for (int i = 0; i < 600; ++i) files[fmt::format("Game/{}", i)] = fmt::format("bytes of {}", i);
@@ -1254,7 +1255,7 @@ TEST_F(StageTest, ALargeFileIsWrittenWholeAndItsLossIsTold) {
   EXPECT_FALSE(FileExists(Path("Game/a")));
 }
 
-// Whatever staging is at when the interrupt comes.
+// The interrupt comes at any step of staging.
 TEST_F(StageTest, EachStepOfAStageNoticesAnInterrupt) {
   std::atomic<bool> interrupted = false;
   Sandbox sandbox = Sandbox::Open(sandbox_).value();
@@ -1284,11 +1285,12 @@ TEST_F(StageTest, ALinkPlantedInTheSandboxLeadsNothingOutside) {
   for (const bool is_exact : {true, false}) {
     fs::remove_all(sandbox_);
     fs::create_directories(sandbox_);
-    fs::create_symlink(outside, Path(is_exact ? "Game" : "Gone"));     // a folder's place
-    fs::create_symlink(JoinPath(outside, "a"), Path("top"));           // a file's place
-    fs::create_symlink(outside, Path("stale"));                        // nobody's place
-    fs::create_symlink(JoinPath(outside, "m"), Path(".galley-root"));  // the marker's
-    fs::create_symlink(JoinPath(outside, "t"), Path(".galley-new~"));  // the temporary file's
+    fs::create_symlink(outside, Path(is_exact ? "Game" : "Gone"));     // in the place of a folder
+    fs::create_symlink(JoinPath(outside, "a"), Path("top"));           // in the place of a file
+    fs::create_symlink(outside, Path("stale"));                        // in nobody's place
+    fs::create_symlink(JoinPath(outside, "m"), Path(".galley-root"));  // in the place of the marker
+    // In the place of the temporary file.
+    fs::create_symlink(JoinPath(outside, "t"), Path(".galley-new~"));
     const Files files = {{"Game/a", "cooked"}, {"Game/b", "b"}, {"top", "precious"}};
     ASSERT_TRUE((is_exact ? StageExact(files) : StageNarrow(files)).ok());
     EXPECT_EQ(Held(outside), (Files{{"a", "precious"}}));
@@ -1314,7 +1316,7 @@ TEST_F(StageTest, ALinkInTheSandboxStaysAndIsNotFollowed) {
   EXPECT_EQ(Held(), (Files{{"Game", "link"}, {"a", "a"}}));
 }
 
-// Enough for several threads; many share folders that do not exist yet.
+// Enough files for several threads; many share folders that do not exist yet.
 TEST_F(StageTest, ManyFilesAreWrittenSideBySide) {
   Files files;
   for (int i = 0; i < 3'000; ++i)
@@ -1384,8 +1386,8 @@ TEST_F(StageTest, AFullDiskIsToldWithTheFilesName) {
   EXPECT_EXIT(StageBeyondTheLimit(), ::testing::ExitedWithCode(0), "");
 }
 
-// The model: by the book the sandbox equals the tree, and what a person put there; narrow, it is
-// overlaid. Interrupted stages come between.
+// The model: by the book the sandbox equals the tree, and a person's files; a narrow cook is laid
+// over it. Interrupted stages come between.
 TEST_F(StageTest, RandomHistoriesEndAsTheModelSays) {
   const std::vector<std::string> paths = {"G/a", "G/a/b", "G/a/b/c", "G/d",
                                           "H/a", "H/a.x", "H/a.x/y", "i"};
@@ -1451,7 +1453,7 @@ TEST_F(StageTest, AnUnknownRootIsALoss) {
   EXPECT_TRUE(absl::IsDataLoss(report.status()));
 }
 
-// The store has all: whoever makes roots again for a loss would do so in vain.
+// The store has every blob: whoever made roots again for a loss would do so in vain.
 TEST_F(StageTest, ASandboxThatIsRemovedMeanwhileIsNoLoss) {
   const Digest root = Tree({{"Game/b", "b"}});
   store_.files = {Digest::Of("b")};
@@ -1471,13 +1473,13 @@ TEST_F(StageTest, ACheckoutThatWasCutOffIsBegunAnew) {
   const auto other = Checkout(store_, Tree({{"x", "other"}}), sandbox_);
   EXPECT_EQ(other.status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(other.status().message(), HasSubstr("check out " + root.ToString() + " there again"));
-  // A file that is not of the tree is somebody's.
+  // A file that is not in the tree is somebody's.
   ASSERT_TRUE(WriteFileAtomic(JoinPath(sandbox_, "mine"), "mine").ok());
   const auto refused = Checkout(store_, root, sandbox_);
   EXPECT_THAT(refused.status().message(), HasSubstr("/mine is not of the tree"));
   EXPECT_TRUE(FileExists(JoinPath(sandbox_, "a"))) << "nothing was touched";
   ASSERT_TRUE(RemoveAll(JoinPath(sandbox_, "mine")).ok());
-  // So is a file of it that was edited.
+  // An edited file of the tree is somebody's as well.
   ASSERT_TRUE(WriteFileAtomic(JoinPath(sandbox_, "a"), "edited").ok());
   EXPECT_THAT(Checkout(store_, root, sandbox_).status().message(), HasSubstr("/a is not of the"));
   EXPECT_EQ(Held().at("a"), "edited");

@@ -1,12 +1,13 @@
-// The files that staging left in a sandbox, after anybody wrote to them: "<length of the marker, 2
-// bytes><marker><pending>", without a pending file where nothing is left for it. If the length has
-// its highest bit, .galley-root.files is there as well: "<length of the marker, 2 bytes><length of
-// that file, 2 bytes><marker><that file><pending>".
+// LedgerFuzz: the files that staging left in a sandbox, after anybody wrote to them: "<length of
+// the marker, 2 bytes><marker><pending>", without a pending file if no bytes are left for it. If
+// the highest bit of the length is set, there is a .galley-root.files as well: "<length of the
+// marker, 2 bytes><length of that file, 2 bytes><marker><that file><pending>".
 //
-// No fuzzer finds a checksum: "@" in the place of one stands for the right one, and "@" at the end
-// of a line "/files <checksum> <n> @" for the size and the stamp of .galley-root.files.
+// No fuzzer finds a checksum: "@" in the place of a checksum stands for the right checksum, and "@"
+// at the end of a line "/files <checksum> <n> @" for the size and the stamp of .galley-root.files.
 //
-// What comes out is only plain paths (for they are removed), and is read back as it was written.
+// A ledger that is read has only plain paths (because files at these paths are removed), and is
+// read back as it was written.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -23,7 +24,8 @@
 namespace galley::director {
 namespace {
 
-// Where a line that begins with `start` has "@" as its word `word` (0: the one behind `start`).
+// Returns the place of the word `word` in the line that begins with `start`, if that word is "@";
+// 0: the word after `start`.
 std::optional<size_t> PlaceIn(std::string_view text, std::string_view start, int word = 0) {
   size_t line = 0;
   while (!text.substr(line).starts_with(start)) {
@@ -41,7 +43,7 @@ void Put(std::string& text, std::optional<size_t> at, std::string_view what) {
   if (at) text.replace(*at, 1, what);
 }
 
-// The checksum in line 2 of a marker, made right where it is "@".
+// Puts the right checksum for "@" in line 2 of a marker, and returns it.
 std::string SealMarker(std::string& text) {
   const size_t first = text.find('\n');
   if (first == text.npos) return "";
@@ -107,7 +109,7 @@ void WriteAll(Sandbox& sandbox, Texts texts) {
   Write(sandbox, kPendingName, texts.pending.empty() ? std::nullopt : std::optional(texts.pending));
 }
 
-// What the brief ledger says, the whole one says as well, unless the other file is damaged.
+// Checks that the whole ledger says what the brief ledger says, unless the other file is damaged.
 void CheckBrief(const BriefLedger& brief, const Ledger& ledger) {
   for (const auto& [path, stamp] : brief.replaced) GALLEY_CHECK(tree::IsPlainPath(path));
   if (!ledger.damage.empty()) return;

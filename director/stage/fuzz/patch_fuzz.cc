@@ -1,6 +1,6 @@
-// An index that DecodePatchIndex takes has one form, and its recipes can be followed. (Behind the
-// checksum of a patch, which no random input would get past.) The input is also a header and a
-// trailer.
+// PatchFuzz: an index that DecodePatchIndex accepts has one form, and its recipes can be followed.
+// The fuzzer works behind the checksum of a patch, which no random input would get past. The input
+// is also a header and a trailer.
 #include <cstdint>
 
 #include "common/base/status_macros.h"
