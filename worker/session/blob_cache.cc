@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of the quota: what is left after tidying, and what may come before it is tidied again.
+// Parts of the quota: what tidying leaves, and what may be added before the next tidying.
 constexpr uint64_t kTidyTo = 10;     // a tenth less
 constexpr uint64_t kTidyAfter = 16;  // a sixteenth more
 
@@ -91,13 +91,14 @@ void BlobCache::Added(uint64_t bytes) {
 void BlobCache::Tidy(absl::Time now) const {
   const FileDescriptor lock(
       ::open(JoinPath(directory_, "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-  if (!lock.valid() || ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) return;  // another one does it
+  // another process tidies
+  if (!lock.valid() || ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) return;
   std::vector<Held> held;
   uint64_t sum = 0;
   const std::string temporary = store::TemporaryDirectory(directory_);
   const std::string notes = JoinPath(directory_, "writers");
   const std::string views =
-      JoinPath(directory_, "views");  // of executors, with a quota of their own
+      JoinPath(directory_, "views");  // the executors' views have a quota of their own
   std::error_code error;
   for (fs::recursive_directory_iterator at(directory_, error), end; !error && at != end;
        at.increment(error)) {
@@ -105,12 +106,12 @@ void BlobCache::Tidy(absl::Time now) const {
     const std::string path = at->path().string();
     if (path == views) at.disable_recursion_pending();
     if (::lstat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) continue;
-    // (And what writers of stores note of their files, which nobody reads here.)
+    // Besides temporary files, old notes of store writers go, too; nobody reads them here.
     if (path.starts_with(temporary + "/") || path.starts_with(notes + "/")) {
       if (TimeOf(info) < now - kLeftBehind) ::unlink(path.c_str());
       continue;
     }
-    // (What is no blob's file was put there by somebody, and is none of our business.)
+    // A file that is no blob's file was put there by somebody, and is none of our business.
     const auto digest = store::ParseBlobFileName(at->path().filename().string());
     if (!digest.has_value() || store::BlobFilePath(directory_, *digest) != path) continue;
     const auto bytes = static_cast<uint64_t>(info.st_size);

@@ -1,14 +1,14 @@
 // BlobCache: a folder of blob files, by content, which the workers of a machine share and which
-// stays when they end. Whoever reads a file there verifies it (store/local/blob_file.h), so that
-// nobody has to trust who wrote it.
+// stays when they end. A reader verifies the bytes (store/local/blob_file.h), so that nobody has to
+// trust a writer.
 //
-// The least recently used files go when the folder holds more than its quota. What was used within
-// kInUse stays, whatever the quota: a job may be about to read it. (One that is gone all the same
-// is fetched again.)
+// When the folder holds more than its quota, the least recently used files go. A file that was used
+// within kInUse stays, whatever the quota, because a job may be about to read it. If such a file is
+// gone all the same, it is fetched again.
 //
 // Somebody may delete the folder at any time: it is made anew.
 //
-// Threads: any; and any number of processes.
+// Threads: any; any number of processes.
 #pragma once
 
 #include <atomic>
@@ -26,23 +26,24 @@ namespace galley::worker {
 class BlobCache {
  public:
   static constexpr absl::Duration kInUse = absl::Minutes(1);
-  static constexpr absl::Duration kLeftBehind =
-      absl::Hours(1);  // a temporary file of a dead process
+  // The age at which the process of a temporary file counts as dead.
+  static constexpr absl::Duration kLeftBehind = absl::Hours(1);
 
-  // Makes the folder, and tidies it.
+  // Makes and tidies the folder.
   static absl::StatusOr<BlobCache> Open(std::string directory, uint64_t bytes_max);
 
   const std::string& directory() const { return directory_; }
-  // Marks it as used. False: it is not there.
+  // Marks the blob as used. False: the folder does not have the blob.
   bool Use(const Digest& digest) const;
-  // Removes the file if its bytes are wrong.
+  // Removes the blob's file if its bytes are wrong.
   void Distrust(const Digest& digest) const;
   // RESOURCE_EXHAUSTED: no space.
   absl::Status Put(const Digest& digest, std::string_view bytes);
-  // For one that comes in pieces. Its bytes are counted by Added.
+  // A file for a blob that comes in pieces. Added counts its bytes.
   absl::StatusOr<store::HashedFile> Create() const;
   void Added(uint64_t bytes);
-  // Removes the least recently used beyond the quota. Of several processes one does it.
+  // Removes the least recently used files beyond the quota. Among several processes a single one
+  // does so.
   void Tidy(absl::Time now) const;
 
   BlobCache(BlobCache&& other) noexcept
@@ -55,7 +56,7 @@ class BlobCache {
 
   const std::string directory_;
   const uint64_t bytes_max_;
-  std::atomic<uint64_t> added_{0};  // since it was tidied
+  std::atomic<uint64_t> added_{0};  // bytes since the last tidying
 };
 
 }  // namespace galley::worker

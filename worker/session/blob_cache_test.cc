@@ -23,7 +23,7 @@ class BlobCacheTest : public ::testing::Test {
   std::string PathOf(const std::string& bytes) const {
     return store::BlobFilePath(folder_, Digest::Of(bytes));
   }
-  // Used so long ago.
+  // Makes the file look as if it was last used `age` ago.
   void Age(const std::string& path, absl::Duration age) {
     const timespec time = absl::ToTimespec(absl::Now() - age);
     const timespec both[2] = {time, time};
@@ -54,7 +54,7 @@ TEST_F(BlobCacheTest, TheLeastRecentlyUsedGoBeyondTheQuota) {
   Age(PathOf(a), absl::Hours(3));
   Age(PathOf(b), absl::Hours(1));
   Age(PathOf(c), absl::Hours(2));
-  EXPECT_TRUE(cache->Use(Digest::Of(a)));  // and so it is the most recent
+  EXPECT_TRUE(cache->Use(Digest::Of(a)));  // the most recent use is now
   cache->Tidy(absl::Now());
   EXPECT_TRUE(IsThere(PathOf(a)) && IsThere(PathOf(b)));
   EXPECT_FALSE(IsThere(PathOf(c)));

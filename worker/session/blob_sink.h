@@ -1,6 +1,6 @@
-// BlobSink: where a session's executors put their output bytes: segments of the director's store
-// (segment_pool.h), or the cache of a machine without the director's files, from where they are
-// uploaded (upload_gate.h).
+// BlobSink: takes the output bytes of a session's executors, into segments of the director's store
+// (segment_pool.h), or, on a machine without the director's files, into the cache, from which they
+// are uploaded (upload_gate.h).
 //
 // Threads: any.
 #pragma once
@@ -17,9 +17,9 @@ namespace galley::worker {
 class BlobSink {
  public:
   virtual ~BlobSink() = default;
-  // RESOURCE_EXHAUSTED: no space; others: trouble of the machine. May wait for a limited time.
+  // RESOURCE_EXHAUSTED: no space; other codes: trouble of the machine. May wait for a limited time.
   virtual absl::StatusOr<wire::BlobAt> Append(std::string_view bytes) = 0;
-  // For a blob that comes in pieces: it is to be a file of its own.
+  // A file for a blob that comes in pieces.
   virtual absl::StatusOr<store::HashedFile> CreateFile() = 0;
 };
 

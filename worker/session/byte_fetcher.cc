@@ -25,7 +25,7 @@ v1::ExecutorBytes ErrorOf(const absl::Status& status) {
   return bytes;
 }
 
-// The digest of the bytes that are wanted, if it is known.
+// The digest of the wanted bytes, if it is known.
 std::optional<Digest> DigestOf(const v1::ExecutorWant& want) {
   const v1::Digest* digest = nullptr;
   if (want.has_blob()) digest = &want.blob();
@@ -36,7 +36,7 @@ std::optional<Digest> DigestOf(const v1::ExecutorWant& want) {
   return *known;
 }
 
-// `unasked`: of a file of unknown digest so many bytes come with it.
+// `unasked`: a file of unknown digest comes with its bytes up to this size.
 v1::FetchItem ItemOf(uint64_t attempt, const v1::ExecutorWant& want, uint64_t unasked) {
   v1::FetchItem item;
   item.set_attempt(attempt);
@@ -55,7 +55,7 @@ v1::FetchItem ItemOf(uint64_t attempt, const v1::ExecutorWant& want, uint64_t un
   return item;
 }
 
-// The file of a table, and nothing else, has such a name.
+// Whether `name` may be the name of a table's file, and of no file elsewhere.
 bool IsPlainName(const std::string& name) {
   return !name.empty() && name.front() != '.' && name.find('/') == std::string::npos;
 }
@@ -92,7 +92,8 @@ void ByteFetcher::SetShared(const std::string& path) {
   shared_path_ = path;
 }
 
-// An executor that asks for bytes of a file has looked there.
+// Counts and reports files that the shared path lacks: an executor asks for a file's bytes only
+// after it has looked there.
 void ByteFetcher::NoteNotShared(const v1::ExecutorWant& want) {
   const base::MutexLock lock(mutex_);
   if (shared_path_.empty() || !want.has_path() || want.is_digest_only()) return;
@@ -116,7 +117,7 @@ std::string ByteFetcher::TablePath(const std::string& name) const {
 
 std::string ByteFetcher::MissingTable(const std::string& name) const {
   std::string missing = name;
-  // (A table stands on one that stands on none, or on a few.)
+  // The chain of tables is short: a table stands on a table that stands on none, or on a few.
   for (int i = 0; i < 8; ++i) {
     if (!IsPlainName(missing)) return missing;
     const absl::StatusOr<std::string> base = content::Snapshot::BaseOfTable(TablePath(missing));
@@ -151,7 +152,7 @@ void ByteFetcher::FetchFileAhead(uint64_t attempt, const std::string& path,
   {
     const base::MutexLock lock(mutex_);
     want.set_is_digest_only(!shared_path_.empty());
-    // (Jobs whose snapshot knows the digest do not ask for it.)
+    // The oldest entries go; jobs whose snapshot knows the digest do not need them.
     while (ahead_.size() >= kAheadMax && ahead_.begin()->second.waiting.empty())
       ahead_.erase(ahead_.begin());
     Ahead& ahead = ahead_[key];
@@ -202,7 +203,7 @@ void ByteFetcher::DropAhead(std::span<const uint64_t> attempts) {
       return false;
     if (!item.digest.has_value()) return true;
     const auto at = behind_.find(*item.digest);
-    if (at == behind_.end() || !at->second.empty()) return false;  // for other jobs, too
+    if (at == behind_.end() || !at->second.empty()) return false;  // other jobs need it, too
     behind_.erase(at);
     return true;
   };
@@ -214,7 +215,7 @@ void ByteFetcher::DropAhead(std::span<const uint64_t> attempts) {
   }
 }
 
-// Who waits for it asks for the digest now, or by himself where it did not come.
+// Executors that wait for the file ask by its digest now; if the fetch failed, they ask themselves.
 void ByteFetcher::CameAhead(const AheadKey& key, const v1::ExecutorBytes& bytes) {
   std::vector<std::pair<v1::ExecutorWant, Answer>> waiting;
   {
@@ -235,7 +236,7 @@ void ByteFetcher::CameAhead(const AheadKey& key, const v1::ExecutorBytes& bytes)
   }
 }
 
-// An executor waits for what began as a fetch ahead.
+// Whether an executor waits for the bytes of a fetch ahead.
 bool ByteFetcher::IsAwaited(const Item& item) const {
   const auto at = ahead_.find({item.item.attempt(), item.want.path()});
   if (at != ahead_.end() && !at->second.waiting.empty()) return true;
@@ -287,7 +288,7 @@ void ByteFetcher::NoteLuck(bool lay_here) {
 
 void ByteFetcher::Hasten(const std::function<bool(const Item&)>& is_it) {
   const auto at = std::find_if(ahead_items_.begin(), ahead_items_.end(), is_it);
-  if (at == ahead_items_.end()) return;  // it is on its way, or somebody waits for it by now
+  if (at == ahead_items_.end()) return;  // on its way, or already wanted
   at->is_ahead = false;
   wanted_.push_back(std::move(*at));
   ahead_items_.erase(at);
@@ -309,7 +310,7 @@ void ByteFetcher::Queue(Item item) {
       if (!item.is_ahead) Hasten([&](const Item& other) { return other.digest == digest; });
       return at->second.push_back(std::move(item));
     }
-    // (It may have come since the caller looked.)
+    // The blob may have come since the caller looked.
     if (!digest.has_value() || !cache_.Use(*digest)) {
       if (digest.has_value()) behind_.try_emplace(*digest);
       const bool wakes = !item.is_ahead || held_back_ == 0;
@@ -411,7 +412,8 @@ absl::Status ByteFetcher::FinishTable(const std::string& name, const std::string
   return content::Snapshot::BaseOfTable(TablePath(name)).status();
 }
 
-// Executors have those that they use open; a job of an older one has it fetched again.
+// Executors have the tables that they use open; for a job of an older table the table is fetched
+// again.
 void ByteFetcher::RemoveOtherTables(const std::string& name) const {
   std::set<std::string> needed;
   for (std::string at = name; !at.empty();) {
@@ -482,16 +484,17 @@ void ByteFetcher::Resolve(Item item, Incoming incoming) {
   }
   const bool is_error = incoming.answer->code() != 0;
   if (!is_error && item.want.has_table() && !MissingTable(item.want.table()).empty()) {
-    Queue(std::move(item));  // now the one on which it stands
+    Queue(std::move(item));  // now asks for the table on which it stands
   } else if (!is_error && incoming.is_left_out && !item.want.is_digest_only()) {
-    // It is large: now it is known whether it lies here.
+    // The file is large and came without bytes: now that its digest is known, it may turn out to be
+    // cached.
     *item.want.mutable_digest() = incoming.answer->digest();
     Ask(item.item.attempt(), item.want, item.is_ahead, std::move(item.answer));
   } else {
     if (!is_error && item.want.has_table()) RemoveOtherTables(item.want.table());
     item.answer(*std::move(incoming.answer));
   }
-  // What one attempt was refused another may have.
+  // The director may grant other attempts what it refused to this attempt.
   for (Item& one : behind) {
     one.want.set_is_damaged(false);
     Ask(one.item.attempt(), one.want, one.is_ahead, std::move(one.answer));

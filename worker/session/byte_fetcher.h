@@ -1,19 +1,20 @@
-// ByteFetcher: has the bytes that executors ask for in the cache of this machine, from where they
-// read them: at once if they lie there, else from the director, several in one call.
+// ByteFetcher: gets the bytes that executors ask for into the cache of this machine, from which the
+// executors read them: at once if the cache has them, else from the director, several files in a
+// call.
 //
-// Of a file of which the director's table knows no digest, small bytes come unasked; but as long
-// as most of what came so lay in the cache already, the digest is asked for first.
+// Small files whose digest the director's table does not know come with their bytes, unasked. But
+// as long as most of these bytes were in the cache already, the digest is asked for first.
 //
-// What a job reads is fetched ahead, several in a call, while others run: its source, and what the
-// director says that the last cook of its package read. What an executor waits for goes before
-// that, on a thread of its own if need be.
+// The likely reads of a job are fetched ahead while other jobs run, several in a call: its source,
+// and the files that, says the director, the last cook of its package read. Bytes that an executor
+// waits for go first, on a thread of their own if need be.
 //
-// Also the tables of snapshots, each with the one that it stands on; these are kept in a folder of
-// the session's own.
+// Tables of snapshots are fetched, too, each with the table that it stands on; they are kept in a
+// folder of the session's own.
 //
-// A call that breaks off is made again for kPatience; then, and where the director refuses, the
-// answer is an error, and the job's attempt ends by no fault of its own. (ABORTED: the file is no
-// longer what the snapshot says.)
+// A call that breaks off is repeated for kPatience. Then, and when the director refuses, the answer
+// is an error, and the job's attempt ends without its own fault. ABORTED: the file is no longer
+// what the snapshot says.
 // Threads: Want and FetchAhead from any; answers come on a thread of the fetcher, or at once.
 #pragma once
 
@@ -44,39 +45,41 @@ namespace galley::worker {
 
 class ByteFetcher {
  public:
-  // Calls at a time: a large file does not hold up small ones. One of them never fetches ahead.
+  // The number of calls at a time: a large file does not hold up small ones. A single one of these
+  // threads never fetches ahead.
   static constexpr int kThreads = 4;
   static constexpr size_t kItemsMax = 128;            // of a call
-  static constexpr uint64_t kCallBytesMax = 8 << 20;  // likewise, if one file alone is not larger
-  // Of a file of which the digest is not known so many bytes come with it.
+  static constexpr uint64_t kCallBytesMax = 8 << 20;  // of a call, unless its only file is larger
+  // Files of unknown digest come with their bytes up to this size.
   static constexpr uint64_t kUnaskedBytesMax = 256 << 10;
-  static constexpr size_t kAheadMax = 16'384;  // files of jobs of which the digest is remembered
+  static constexpr size_t kAheadMax = 16'384;  // files of jobs whose digest is remembered
   static constexpr absl::Duration kPatience = absl::Seconds(60);
   static constexpr absl::Duration kPause = absl::Milliseconds(200);
 
   using Answer = std::function<void(v1::ExecutorBytes)>;
 
-  // All outlive it.
+  // Both outlive the fetcher.
   ByteFetcher(DirectorBytes& director, BlobCache& cache);
-  // Close.
+  // Calls Close.
   ~ByteFetcher();
 
-  // Where tables are kept; it is there. Those of another director are forgotten.
+  // Sets the folder of tables, which exists. Tables of another director are forgotten.
   void SetTables(const std::string& directory);
-  // Files of the project may lie on this machine, where executors look first ([farm] shared_path).
-  // So sources are not fetched ahead; what is asked for all the same differs there, or is missing.
+  // Files of the project may lie on this machine below `path` ([farm] shared_path), where executors
+  // look first. So sources are not fetched ahead; files that are asked for differ there, or are
+  // missing.
   void SetShared(const std::string& path);
   void Want(uint64_t attempt, const v1::ExecutorWant& want, Answer answer);
   // The session has these jobs, and begins them in this order.
   using Jobs = google::protobuf::RepeatedPtrField<v1::Job>;
   void FetchAhead(const Jobs& jobs);
-  // The director took these attempts back: what is not on its way for them is not fetched ahead.
+  // The director took these attempts back: requests that are not on their way are dropped.
   void DropAhead(std::span<const uint64_t> attempts);
-  // What waits is not answered; afterwards nothing is. REQUIRES: the calls of `director` are
-  // cancelled.
+  // Requests that wait are not answered; after Close nothing is answered. REQUIRES: the calls of
+  // `director` are cancelled.
   void Close();
 
-  // So far.
+  // Counts since the start.
   struct Counts {
     uint64_t bytes = 0;  // of files and blobs
     uint64_t table_bytes = 0;
@@ -85,22 +88,22 @@ class ByteFetcher {
   Counts counts() const;
 
  private:
-  // A file of a job that is fetched ahead, or was.
+  // A file of a job that is being fetched ahead, or was.
   struct Ahead {
-    std::optional<v1::Digest> digest;  // none yet: it is on its way
+    std::optional<v1::Digest> digest;  // nullopt: on its way
     std::vector<std::pair<v1::ExecutorWant, Answer>> waiting;
   };
   using AheadKey = std::pair<uint64_t, std::string>;  // attempt, path
   struct Item {
     v1::FetchItem item;
     v1::ExecutorWant want;
-    std::optional<Digest> digest;  // of `want`, if it is known
+    std::optional<Digest> digest;  // the digest of `want`, if it is known
     Answer answer;
     absl::Time asked;
     bool is_ahead = false;  // nobody waits for it
   };
   using Items = std::deque<Item>;
-  // One that is being fetched.
+  // An item that is being fetched.
   struct Incoming {
     std::optional<store::HashedFile> file;
     std::optional<v1::ExecutorBytes> answer;
@@ -118,11 +121,13 @@ class ByteFetcher {
   void RemoveOtherTables(const std::string& name) const;
   void Resolve(Item item, Incoming incoming);
   void Queue(Item item);
-  // Somebody waits for it now.
+  // Fetches an item at once that was to be fetched ahead, because somebody waits for it now.
   void Hasten(const std::function<bool(const Item&)>& is_it) GALLEY_REQUIRES(mutex_);
-  // In the cache, or a table that is there with what it stands on. nullopt: it has to be fetched.
+  // The answer for a blob in the cache, or for a table that is there with the tables it stands on.
+  // nullopt: it must be fetched.
   std::optional<v1::ExecutorBytes> Here(const v1::ExecutorWant& want);
-  // The name of the first table of those that is not here; empty: all are.
+  // The name of the first missing table of the chain that begins with `name`; empty: none is
+  // missing.
   std::string MissingTable(const std::string& name) const;
   std::string TablePath(const std::string& name) const;
   uint64_t UnaskedBytes() const;
@@ -142,15 +147,16 @@ class ByteFetcher {
   bool is_closed_ GALLEY_GUARDED_BY(mutex_) = false;
   std::string tables_ GALLEY_GUARDED_BY(mutex_);
   std::string shared_path_ GALLEY_GUARDED_BY(mutex_);
-  // Calls of FetchAhead under way: nothing is fetched ahead before they have queued all.
+  // Calls of FetchAhead under way: nothing is fetched ahead before they have queued all their
+  // items.
   int held_back_ GALLEY_GUARDED_BY(mutex_) = 0;
   Items wanted_ GALLEY_GUARDED_BY(mutex_), ahead_items_ GALLEY_GUARDED_BY(mutex_);
-  // Behind one that fetches the same bytes.
+  // Items that wait for an item with the same bytes, which is being fetched.
   absl::flat_hash_map<Digest, std::vector<Item>> behind_ GALLEY_GUARDED_BY(mutex_);
   absl::flat_hash_map<std::string, std::vector<Item>> behind_tables_ GALLEY_GUARDED_BY(mutex_);
   Counts counts_ GALLEY_GUARDED_BY(mutex_);
-  // Rises with each file of unknown digest that did not lie in the cache, and falls with each that
-  // did, between the limits; below 0 digests are asked for first.
+  // Rises with each file of unknown digest that was not in the cache, and falls with each that was,
+  // between the limits; below 0 digests are asked for first.
   static constexpr int kLuckMax = 8;
   int luck_ GALLEY_GUARDED_BY(mutex_) = -1;
   std::map<AheadKey, Ahead> ahead_ GALLEY_GUARDED_BY(mutex_);

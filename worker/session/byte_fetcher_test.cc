@@ -50,7 +50,7 @@ class ByteFetcherTest : public ::testing::Test {
     return want;
   }
 
-  // With attempts 7, 8, ...
+  // Jobs get the attempts 7, 8, ...
   v1::Job JobOf(const std::string& package) {
     v1::Job job;
     job.set_attempt(next_attempt_++);
@@ -61,8 +61,8 @@ class ByteFetcherTest : public ::testing::Test {
     wire::ToProto(Digest::Of(source), job.mutable_source());
     return job;
   }
-  // Attempts 7 to 9, whose sources keep all calls that fetch ahead: each needs one of its own, and
-  // they do not end.
+  // Attempts 7 to 9. Their sources occupy all calls that fetch ahead: each needs a call of its own,
+  // and the calls do not end.
   std::vector<v1::Job> HeldJobs() {
     std::vector<v1::Job> jobs;
     for (const char* name : {"1", "2", "3"}) {
@@ -194,8 +194,8 @@ TEST_F(ByteFetcherTest, WhatWasTakenBackIsNotFetchedAhead) {
   director_.files = {{"/Game/a", "alpha"}, {"/Game/b", "beta"}, {"/Game/both", "both"}};
   std::vector<v1::Job> jobs = HeldJobs();
   jobs.push_back(Known(JobOf("/Game/a"), "alpha"));    // attempt 10
-  jobs.push_back(JobOf("/Game/b"));                    // 11, of unknown digest
-  jobs.push_back(Known(JobOf("/Game/both"), "both"));  // 12
+  jobs.push_back(JobOf("/Game/b"));                    // attempt 11; unknown digest
+  jobs.push_back(Known(JobOf("/Game/both"), "both"));  // attempt 12
   jobs.push_back(Known(JobOf("/Game/both"), "both"));
   jobs.push_back(Known(JobOf("/Game/last"), "last"));
   director_.files["/Game/last"] = "last";

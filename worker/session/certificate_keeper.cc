@@ -14,7 +14,7 @@ namespace {
 constexpr std::chrono::seconds kLookEach(1);
 constexpr absl::Duration kRetryMin = absl::Seconds(1);
 constexpr absl::Duration kRetryMax = absl::Minutes(10);
-constexpr int kRetriesOfTheRest = 16;  // each after such a part of the time that is left
+constexpr int kRetriesOfTheRest = 16;  // attempts, each after such a part of the remaining time
 
 bool IsRefusedForGood(const absl::Status& status) {
   return absl::IsFailedPrecondition(status) || absl::IsPermissionDenied(status) ||
@@ -51,7 +51,7 @@ void CertificateKeeper::Start() {
   });
 }
 
-// True: it is over.
+// Waits for the next look. True: the keeper ends.
 bool CertificateKeeper::Pause() {
   const base::MutexLock lock(mutex_);
   if (!is_over_) changed_.WaitFor(mutex_, kLookEach);

@@ -1,11 +1,11 @@
-// CertificateKeeper: gets a launched worker its next certificate before the present one ends, when
-// two thirds of the time are over that it had left when it came. One that cannot be had is asked
-// for again and again, until the director says that this worker gets no more.
+// CertificateKeeper: renews the certificate of a launched worker in time: when two thirds have
+// passed of the time that the present certificate had left when it came. A renewal that fails is
+// tried again and again, until the director says that this worker gets no more.
 //
 //   CertificateKeeper keeper(first, {.clock = ..., .renew = ..., .take = ...});
-//   keeper.Start();   // or Look, now and then
+//   keeper.Start();   // or call Look now and then
 //
-// Threads: one that calls Look: its own, from Start on.
+// Threads: a single one calls Look; after Start it is the keeper's own.
 #pragma once
 
 #include <functional>
@@ -23,20 +23,20 @@ class CertificateKeeper {
  public:
   struct Deps {
     Clock* clock;
-    // Asks for the next one with the present one. FAILED_PRECONDITION, PERMISSION_DENIED and
-    // UNIMPLEMENTED: there will be none; others: try again. May wait.
+    // Asks for the next certificate by the present one. FAILED_PRECONDITION, PERMISSION_DENIED and
+    // UNIMPLEMENTED: there will be no more; other codes: try again. May wait.
     std::function<absl::StatusOr<wire::ClientTls>(const wire::ClientTls& present)> renew;
-    // From now on that one is shown.
+    // From now on the worker shows `next`.
     std::function<void(const wire::ClientTls& next)> take;
   };
   CertificateKeeper(wire::ClientTls present, Deps deps);
   ~CertificateKeeper();
 
-  // Looks once a second. Once.
+  // Starts a thread that looks once a second. Called once.
   void Start();
-  // Renews it if it is time.
+  // Renews the certificate if it is time.
   void Look();
-  // When Look will have something to do; InfiniteFuture: never.
+  // The time when Look will have something to do; InfiniteFuture: never.
   absl::Time next() const { return next_; }
 
  private:
@@ -45,7 +45,7 @@ class CertificateKeeper {
 
   const Deps deps_;
   wire::ClientTls present_;
-  absl::Time end_;   // of the present one
+  absl::Time end_;   // of present_
   absl::Time next_;  // wall clock
   base::Mutex mutex_;
   base::CondVar changed_;

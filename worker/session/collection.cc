@@ -8,7 +8,7 @@ using What = CollectionStep::What;
 
 namespace {
 
-constexpr uint64_t kYoungJobsMax = 8;  // of an executor's life
+constexpr uint64_t kYoungJobsMax = 8;  // jobs in the life of a young executor
 constexpr uint32_t kYoungSeenMin = 2;
 
 }  // namespace

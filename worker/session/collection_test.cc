@@ -13,7 +13,7 @@ constexpr CollectionStep kHard{What::kFull, CollectReason::kHardLimit};
 constexpr CollectionStep kRestart{What::kRestart, CollectReason::kHardLimit};
 constexpr CollectionStep kIdle{What::kFull, CollectReason::kIdle};
 constexpr CollectionStep kCount{What::kFull, CollectReason::kPackageCount};
-constexpr uint64_t kJob = 1'000'000;  // a job's limit that lowers nothing
+constexpr uint64_t kJob = 1'000'000;  // a job's limit, too large to lower any other
 
 class CollectionTest : public ::testing::Test {
  protected:
@@ -76,7 +76,7 @@ TEST_F(CollectionTest, AFullCollectionThatHelpedIsTriedFirstTheNextTimeToo) {
   EXPECT_EQ(Next(300), kHard);
 }
 
-// Limits so small that every executor is above them after its first job.
+// The limits are so small that every executor is above them after its first job.
 TEST_F(CollectionTest, WhatYoungExecutorsHoldIsNoReasonToReplaceThem) {
   int full = 0, restarts = 0, told = 0;
   for (int job = 0; job < 100; ++job) {
@@ -107,7 +107,7 @@ TEST_F(CollectionTest, OneLargeJobIsNotTakenForWhatAllHold) {
   ASSERT_EQ(Next(800), kRestart);
   collection_.Started();
   Job();
-  collection_.Collected(What::kFull, 30);  // for another reason
+  collection_.Collected(What::kFull, 30);  // the collection has another reason
   EXPECT_FALSE(collection_.TellFloor());
   Job();
   EXPECT_EQ(Next(201), kHard);

@@ -18,18 +18,18 @@
 namespace galley::worker {
 namespace {
 
-// What a call may take: a slow line is waited for; a machine that is gone is noticed by the
-// channel's keepalive.
+// The time limit of a call. A slow line is waited for; the channel's keepalive notices a machine
+// that is gone.
 constexpr std::chrono::seconds kCallMax(120);
-constexpr uint64_t kTableBytes = 256 << 20;     // how large a table is nobody knows before
-constexpr uint64_t kBytesOfASecond = 32 << 10;  // and so long more for so many bytes
+constexpr uint64_t kTableBytes = 256 << 20;     // nobody knows before how large a table is
+constexpr uint64_t kBytesOfASecond = 32 << 10;  // the limit rises by a second for so many bytes
 
 std::chrono::system_clock::time_point DeadlineOf(uint64_t bytes) {
   return std::chrono::system_clock::now() + kCallMax +
          std::chrono::seconds(bytes / kBytesOfASecond);
 }
 
-// Of a file of unknown digest not more than its bytes_max come.
+// The bytes that the item brings. A file of unknown digest brings at most its bytes_max.
 uint64_t BytesOf(const v1::FetchItem& item) {
   if (item.has_digest())
     return static_cast<uint64_t>(std::max<int64_t>(0, item.digest().size_bytes()));
@@ -110,7 +110,7 @@ class GrpcBytes final : public DirectorBytes {
   }
 
  private:
-  // A call that Cancel reaches.
+  // A call that Cancel can end.
   struct Call {
     Call(GrpcBytes& from, uint64_t bytes) : of(from) {
       context.set_deadline(DeadlineOf(bytes));
@@ -128,7 +128,7 @@ class GrpcBytes final : public DirectorBytes {
     grpc::ClientContext context;
   };
 
-  // A write that fails shows as the end of the call.
+  // Sends a blob. A write that fails shows as the end of the call.
   static absl::Status Send(const std::string& directory, const Digest& digest,
                            v1::UploadPiece& piece, grpc::ClientWriter<v1::UploadPiece>& writer) {
     const auto reader = store::NewBlobFileReader(directory, digest, 0);

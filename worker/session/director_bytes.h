@@ -1,7 +1,7 @@
 // DirectorBytes: bytes from and to the director, by its calls Fetch, FindMissing and Upload
 // (proto/galley/v1/worker.proto).
 //
-// Threads: any; Cancel ends the calls that are under way, and those that come after it.
+// Threads: any; Cancel ends the calls that are under way, and later calls.
 #pragma once
 
 #include <cstdint>
@@ -22,17 +22,17 @@ namespace galley::worker {
 class DirectorBytes {
  public:
   virtual ~DirectorBytes() = default;
-  // An error ends the call; `take` was called for what came before.
+  // An error ends the call; `take` has got the pieces before the error.
   virtual absl::Status Fetch(const std::vector<v1::FetchItem>& items,
                              const std::function<void(const v1::FetchPiece&)>& take) = 0;
-  // Those that the director does not have, of at most kFindMax. An error: try again.
+  // The digests that the director does not have, among at most kFindMax. An error: try again.
   static constexpr size_t kFindMax = 4'096;
   virtual absl::StatusOr<std::vector<Digest>> FindMissing(std::span<const Digest> digests) = 0;
-  // Blob files of `directory`. INVALID_ARGUMENT: the bytes of one are not the digest's, or cannot
-  // be read; RESOURCE_EXHAUSTED: the director has no room for them; others: try again.
+  // Uploads blob files of `directory`. INVALID_ARGUMENT: a file's bytes are not the digest's, or
+  // cannot be read; RESOURCE_EXHAUSTED: the director has no room; other codes: try again.
   virtual absl::Status Upload(const std::string& directory, std::span<const Digest> digests) = 0;
   virtual void Cancel() = 0;
-  // From the next call on.
+  // Takes effect from the next call on.
   virtual void UseTls(const wire::ClientTls& tls) = 0;
 };
 

@@ -47,8 +47,8 @@ struct DirectorStream::Impl {
   uint64_t context_number GALLEY_GUARDED_BY(mutex) = 0;
   bool is_stopping GALLEY_GUARDED_BY(mutex) = false;
   bool has_ended GALLEY_GUARDED_BY(mutex) = false;
-  std::shared_ptr<v1::Director::Stub> stub GALLEY_GUARDED_BY(mutex);  // of the next stream
-  wire::ClientTls shown GALLEY_GUARDED_BY(mutex);                     // likewise
+  std::shared_ptr<v1::Director::Stub> stub GALLEY_GUARDED_BY(mutex);  // for the next stream
+  wire::ClientTls shown GALLEY_GUARDED_BY(mutex);                     // for the next stream
 
   void UseTls(const wire::ClientTls& tls) {
     std::shared_ptr<v1::Director::Stub> next =
@@ -58,9 +58,9 @@ struct DirectorStream::Impl {
     shown = tls;
   }
 
-  // Waits, with pauses, until a director is there whose certificate will do: gRPC would try in
-  // vain for ever, and not say why. False: the session is to end. (A director that was there once
-  // may get its certificate right again.)
+  // Waits, with pauses, until a director with an acceptable certificate is there: gRPC would try
+  // endlessly, and not say why. False: the session is to end. A director that was there once may
+  // get its certificate right again, so it is waited for.
   bool AwaitDirector(ReconnectPacing& pacing, uint64_t number) {
     if (address.starts_with("unix:")) return true;
     if (LacksTls()) {
@@ -88,8 +88,8 @@ struct DirectorStream::Impl {
     }
   }
 
-  // Whether the director speaks TLS and this worker was given none: asked once, since gRPC would
-  // wait in vain for ever.
+  // Whether the director speaks TLS though this worker was given no authority. Asked only once.
+  // gRPC would wait endlessly.
   bool LacksTls() {
     if (!is_far || std::exchange(has_asked_for_tls, true)) return false;
     {
@@ -99,7 +99,7 @@ struct DirectorStream::Impl {
     return wire::SpeaksTls(address, kProbeMax);
   }
 
-  // True: the session is stopping.
+  // Waits. True: the session is stopping.
   bool Pause(absl::Duration wait) {
     const auto deadline = std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(wait);
     base::MutexLock lock(mutex);
@@ -110,13 +110,13 @@ struct DirectorStream::Impl {
 
   std::thread thread;
 
-  // The thread's own:
-  std::string last_said;      // by a director that took us not
-  absl::Duration come_again;  // it said that it takes nobody before
-  bool has_attached = false;  // to a director, at some time
+  // Used by the stream's thread alone:
+  std::string last_said;      // the last error of a director that did not take us
+  absl::Duration come_again;  // a wait that a director asked for
+  bool has_attached = false;  // some director has taken us
   bool has_asked_for_tls = false;
 
-  // (Of a director that says nothing of it, at once.)
+  // The wait that a director asked for; a director that asks for none gives 0.
   static absl::Duration ComeAgainOf(const grpc::ClientContext& context) {
     const auto& metadata = context.GetServerTrailingMetadata();
     const auto told = metadata.find(wire::kComeAgainMs);
@@ -127,7 +127,7 @@ struct DirectorStream::Impl {
   }
 
   bool RunOnce(uint64_t number) {
-    std::shared_ptr<v1::Director::Stub> own_stub;  // (it outlives the call)
+    std::shared_ptr<v1::Director::Stub> own_stub;  // outlives the call
     grpc::ClientContext own_context;
     {
       base::MutexLock lock(mutex);
@@ -136,9 +136,9 @@ struct DirectorStream::Impl {
       context_number = number;
       own_stub = stub;
     }
-    // Waits until somebody answers. A call that fails at once waits for no connection, and gRPC
-    // looks at one that no call waits for every 5 s only: two answers that came late were more than
-    // the 10 s that a director waits for a survivor.
+    // Waits until somebody answers. A call that fails at once does not wait for a connection, and
+    // gRPC looks only every 5 s at a connection without a waiting call: two late answers would take
+    // more than the 10 s that a director waits for a survivor.
     own_context.set_wait_for_ready(true);
     const std::unique_ptr<ClientStream> stream = own_stub->Attach(&own_context);
     {

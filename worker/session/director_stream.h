@@ -1,7 +1,7 @@
-// DirectorStream: attaches to the director, and again when the stream breaks; what comes goes to
-// the sink with the stream's number. While nobody listens at the address it waits, and there is no
-// stream.
-// Threads: one of its own; Send, Finish and Stop from the session's thread.
+// DirectorStream: attaches to the director, and attaches again when the stream breaks. Messages go
+// to the sink with the stream's number. While nobody listens at the address, DirectorStream waits,
+// and there is no stream.
+// Threads: one of its own; Send, HangUp and Finish from the session's thread.
 #pragma once
 
 #include <cstdint>
@@ -17,16 +17,17 @@ namespace galley::worker {
 
 class DirectorStream {
  public:
-  // `is_far`: as for wire::OpenChannel.
+  // `is_far`: see wire::OpenChannel.
   DirectorStream(const std::string& address, const wire::ClientTls& tls, bool is_far,
                  EventSink* events);
   ~DirectorStream();
 
-  // Dropped unless `stream` is the present one: a broken stream's messages go with the next Attach.
+  // Drops the message unless `stream` is the present one: the next Attach repeats the messages of a
+  // broken stream.
   void Send(uint64_t stream, const v1::FromWorker& message);
-  // Ends this stream, if it is the present one; Disconnected follows, and a new one.
+  // Ends the stream, if it is the present one; Disconnected follows, and a new stream.
   void HangUp(uint64_t stream);
-  // From the next stream on.
+  // Takes effect from the next stream on.
   void UseTls(const wire::ClientTls& tls);
   // Closes our side and gives the director a moment to close its own.
   void Finish(absl::Duration patience);

@@ -21,7 +21,7 @@ namespace {
 
 constexpr auto kPatience = std::chrono::seconds(60);
 
-// Says one thing to each worker that attaches.
+// A director that sends a single message to each worker that attaches.
 class Director final : public v1::Director::Service {
  public:
   explicit Director(const std::string& path) {
@@ -77,7 +77,7 @@ class CountingSink final : public EventSink {
   int received_ = 0;
 };
 
-// Waits for somebody who connects, and hangs up on them. False: that failed, or nobody came.
+// Waits for a client that connects, and hangs up on it. False: that failed, or nobody came.
 bool HangUpOnTheNext(const std::string& path) {
   sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
   std::copy(path.begin(), path.end(), address.sun_path);
@@ -94,10 +94,11 @@ bool HangUpOnTheNext(const std::string& path) {
   return met.valid();
 }
 
-// A call that fails at once leaves its connection to nobody, and gRPC looks at such a one every 5 s
-// only: a director that waits 10 s for its survivors gave up those that were unlucky.
+// A call that fails at once leaves a connection without a waiting call, and gRPC looks at such a
+// connection only every 5 s: a director that waits 10 s for its survivors gave up the unlucky ones.
 TEST(DirectorStreamTest, BetweenTwoDirectorsItWaitsAndAttachesToNobody) {
-  const std::string folder = *MakeTemporaryDirectory("/tmp", "stream-");  // short: a socket's path
+  // a short path: sockets have a limit
+  const std::string folder = *MakeTemporaryDirectory("/tmp", "stream-");
   const std::string path = folder + "/s";
   CountingSink events;
   auto first = std::make_unique<Director>(path);

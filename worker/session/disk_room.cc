@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint64_t kPartOfASmallOne = 20;
 
-// A folder that is not made yet will be on the disk of the one above it.
+// Looks at the disk of `folder`. A folder that is not made yet will be on the disk of its parent.
 bool LookAt(std::string folder, struct statvfs& disk) {
   while (::statvfs(folder.c_str(), &disk) != 0) {
     const size_t slash = folder.rfind('/');

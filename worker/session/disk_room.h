@@ -1,7 +1,7 @@
-// DiskRoom: whether there is room for a job on the disks to which it writes: bytes, and inodes.
+// DiskRoom: whether the disks to which a job writes have room for it: bytes, and inodes.
 //
-// A disk with less than kLeastBytes or kLeastInodes left (on a small one: a twentieth) is full:
-// what a job writes there would not fit, and neither would the next log line.
+// A disk with less than kLeastBytes or kLeastInodes left (on a small disk: a twentieth) is full: a
+// job's output would not fit, and neither would the next log line.
 // Threads: any.
 #pragma once
 
@@ -17,16 +17,15 @@ inline constexpr uint64_t kLeastInodes = 64;
 
 struct DiskSpace {
   uint64_t free_bytes = 0, bytes = 0;
-  uint64_t free_inodes = 0, inodes = 0;  // 0 of 0: the file system has no number of them
+  uint64_t free_inodes = 0, inodes = 0;  // 0 of 0: the file system does not limit inodes
   bool is_read_only = false;
 };
 
-// Empty: there is room. Else what is missing, and what to do.
+// The text says what is missing, and what to do; empty: there is room.
 std::string LackOf(const std::string& folder, const DiskSpace& space);
 
-// What the first of these folders lacks that lacks something. One that is not made yet is on the
-// disk of the one above it. One that cannot be looked at lacks nothing: who uses it says what is
-// wrong.
+// The lack of the first folder that lacks something. A folder that is not made yet is on the disk
+// of its parent. A folder that cannot be looked at lacks nothing: its user will report the trouble.
 std::string LackOfRoom(const std::vector<std::string>& folders);
 
 }  // namespace galley::worker

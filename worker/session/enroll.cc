@@ -31,7 +31,7 @@ absl::StatusOr<wire::ClientTls> Ask(Exchange exchange, const EnrollOptions& opti
   const auto stub =
       v1::Director::NewStub(wire::OpenChannel(options.director, tls, /*is_far=*/true));
   grpc::ClientContext context;
-  context.set_wait_for_ready(true);  // (a director that is about to listen is waited for)
+  context.set_wait_for_ready(true);  // waits for a director that is about to listen
   context.set_deadline(std::chrono::system_clock::now() +
                        absl::ToChronoMilliseconds(options.wait_max));
   v1::EnrollRequest request;
@@ -44,7 +44,7 @@ absl::StatusOr<wire::ClientTls> Ask(Exchange exchange, const EnrollOptions& opti
       .ca = options.authority, .certificate = answer.certificate(), .key = std::move(made.key)};
 }
 
-// gRPC would not say why it comes to no handshake.
+// Finds out why there is no handshake, which gRPC would not say.
 absl::Status ProbeDirector(const EnrollOptions& options, absl::Duration wait_max) {
   if (options.authority.empty()) return absl::OkStatus();
   return wire::ProbeTls(options.director, {.ca = options.authority}, wait_max);
@@ -53,8 +53,8 @@ absl::Status ProbeDirector(const EnrollOptions& options, absl::Duration wait_max
 }  // namespace
 
 absl::StatusOr<wire::ClientTls> Enroll(const EnrollOptions& options) {
-  // The request is the same each time: so the director knows that it is no other process which has
-  // the token.
+  // Every try repeats the same request, so that the director knows that no other process has the
+  // token.
   ASSIGN_OR_RETURN(const wire::KeyAndRequest made, wire::NewKeyAndRequest());
   SystemClock clock;
   const absl::Time until = clock.Monotonic() + options.wait_max;
@@ -71,7 +71,7 @@ absl::StatusOr<wire::ClientTls> Enroll(const EnrollOptions& options) {
       left = until - clock.Monotonic();
       continue;
     }
-    // (An answer that is lost is not waited for to the end.)
+    // A try uses only a part of the time, since its answer may be lost.
     EnrollOptions one = options;
     one.wait_max = std::min(left, std::max(left / 2, kTryMin));
     given = Ask(&v1::Director::Stub::Enroll, one, {.ca = options.authority}, made);

@@ -1,5 +1,5 @@
 // Enroll: a launched worker exchanges the token of its ticket for a certificate of its own, and
-// later, by Renew, that one for the next. Keys are made here, and never leave the process.
+// later, by Renew, its certificate for the next. Keys are made here, and never leave the process.
 #pragma once
 
 #include <string>
@@ -14,19 +14,19 @@ struct EnrollOptions {
   std::string director;  // "host:port"
   std::string worker_id;
   std::string token;
-  std::string authority;    // PEM: of the director's certificate
-  absl::Duration wait_max;  // so long it is tried
+  std::string authority;    // PEM: the authority of the director's certificate
+  absl::Duration wait_max;  // the time for all tries
 };
 
-// What the worker shows and trusts from here on. An answer that is lost or late is asked for again.
-// UNAVAILABLE: nobody answers at that address, or the director ends; FAILED_PRECONDITION: who
-// answers there shows a certificate that will not do, at once; UNAUTHENTICATED and others: as the
-// director says.
+// The certificate that the worker shows and the authority that it trusts from now on. If an answer
+// is lost or late, the call asks again. UNAVAILABLE: nobody answers at the address, or the director
+// ends; FAILED_PRECONDITION, at once: the certificate of the answering side is not acceptable;
+// UNAUTHENTICATED and others: as the director says.
 absl::StatusOr<wire::ClientTls> Enroll(const EnrollOptions& options);
 
-// The next certificate of the same name, in exchange for `present`, of a worker that is attached.
-// FAILED_PRECONDITION: it is drained or quarantined, and gets none; UNAVAILABLE: nobody answers, or
-// it is not attached; others: as the director says.
+// The next certificate of the same name, in exchange for `present`, for an attached worker.
+// FAILED_PRECONDITION: the worker is drained or quarantined, and gets none; UNAVAILABLE: nobody
+// answers, or the worker is not attached; others: as the director says.
 absl::StatusOr<wire::ClientTls> Renew(const EnrollOptions& options, const wire::ClientTls& present);
 
 }  // namespace galley::worker

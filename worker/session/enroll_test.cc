@@ -19,7 +19,7 @@ namespace {
 
 using grpc::StatusCode;
 
-// A director that answers as it is told, and in the end gives a certificate. (It speaks no TLS.)
+// A director without TLS that answers as it is told, and in the end gives a certificate.
 class EnrollTest : public testing::Test, public v1::Director::Service {
  protected:
   using Answer = std::function<grpc::Status(grpc::ServerContext&)>;

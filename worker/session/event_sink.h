@@ -1,5 +1,5 @@
-// EventSink: where the session's threads bring what happened: the executor slots, the stream, the
-// signals. Applied at once, on the caller's thread.
+// EventSink: takes the events of the session's threads: the executor slots, the stream, the
+// signals. An event is applied at once, on the caller's thread.
 // Threads: any.
 #pragma once
 
@@ -12,8 +12,8 @@ namespace galley::worker {
 class EventSink {
  public:
   virtual ~EventSink() = default;
-  // `stream`: of which stream, for Connected, Disconnected and Received. Never blocks for long; may
-  // call the slots' methods.
+  // `stream`: the number of the stream, for Connected, Disconnected and Received. Never blocks for
+  // long; may call the slots' methods.
   virtual void Take(SessionEvent event, uint64_t stream = 0) = 0;
 };
 

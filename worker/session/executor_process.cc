@@ -38,7 +38,7 @@ absl::StatusOr<ExecutorProcess> ExecutorProcess::Start(const std::string& progra
   ::fcntl(started.log(), F_SETFL, O_NONBLOCK);
   const timeval send_timeout{.tv_sec = kSendTimeoutSeconds, .tv_usec = 0};
   ::setsockopt(started.socket(), SOL_SOCKET, SO_SNDTIMEO, &send_timeout, sizeof(send_timeout));
-  RETURN_IF_ERROR(RemoveAll(scratch_directory));  // what a killed one left
+  RETURN_IF_ERROR(RemoveAll(scratch_directory));  // leftovers of a killed executor
   RETURN_IF_ERROR(CreateDirectories(scratch_directory));
   std::vector<std::string> command = CommandOf(program);
   command.emplace_back("executor");
@@ -70,7 +70,8 @@ ExecutorProcess::Received ExecutorProcess::Receive() {
 
 void ExecutorProcess::ReadLog(absl::FunctionRef<void(std::string_view bytes)> take) {
   char piece[16 << 10];
-  // A flood must not keep the thread from the rest: so many pieces a turn.
+  // The number of pieces in a turn is limited: a flood must not keep the thread from its other
+  // work.
   for (int i = 0; i < 8 && log_.valid(); ++i) {
     const ssize_t count = ::read(log_.get(), piece, sizeof(piece));
     if (count > 0) {
@@ -90,7 +91,7 @@ ExitStatus ExecutorProcess::Kill() {
 
 void ExecutorProcess::End() {
   child_ = ChildProcess();  // kills and reaps
-  KillOrphans();  // the program that it ran dies with it; what the program started falls to us
+  KillOrphans();            // programs of the executor die; their children become ours
   socket_.Reset();
   log_.Reset();
   notes_.Reset();

@@ -1,9 +1,9 @@
-// ExecutorProcess: one executor (`galley-worker executor`) from its start to its end: the process,
-// the socket by which it is spoken to, the pipe into which it and its programs print, and its notes
+// ExecutorProcess: an executor (`galley-worker executor`) from its start to its end: the process,
+// the socket to talk to it, the pipe into which it and its programs print, and its notes
 // (worker/executor/opened_notes.h).
 //
-// Threads: that which started it: the child's death signal is tied to it. Send may block for the
-// socket's send time-out.
+// Threads: the one that started it, since the child's death signal is tied to that thread. Send may
+// block for the socket's send time-out.
 #pragma once
 
 #include <sys/types.h>
@@ -25,40 +25,41 @@ namespace galley::worker {
 
 class ExecutorProcess {
  public:
-  // `program`: path of galley-worker. The scratch directory is emptied. Errors: the machine's.
+  // `program`: the path of galley-worker. The scratch directory is emptied. Errors: the machine's.
   static absl::StatusOr<ExecutorProcess> Start(const std::string& program,
                                                const std::string& scratch_directory);
-  // None runs.
+  // No executor runs.
   ExecutorProcess() = default;
 
   bool running() const { return child_.running(); }
   pid_t pid() const { return child_.pid(); }
-  // To be polled; -1: there is none (any more).
+  // Descriptors to be polled; -1: there is none (any more).
   int socket() const { return socket_.get(); }
   int log() const { return log_.get(); }
   int notes() const { return notes_.get(); }
 
-  // As SendFrames.
+  // See SendFrames.
   absl::Status Send(std::span<const std::string> messages);
 
   enum class Received {
-    kNothing,      // now
-    kInterrupted,  // there may be something
-    kBytes,        // NextFrame may have something
-    kEnd,          // it closed its socket, or that is broken
+    kNothing,      // nothing has arrived
+    kInterrupted,  // something may have arrived
+    kBytes,        // NextFrame may have a frame
+    kEnd,          // the executor closed its socket, or the socket is broken
   };
   Received Receive();
-  // As FrameReader::Next.
+  // See FrameReader::Next.
   absl::StatusOr<std::optional<Frame>> NextFrame() { return frames_.Next(); }
-  // Hands over what was printed since, as far as that can be had at once without end.
+  // Hands over the output since the last call, as far as it can be read at once; a flood is cut
+  // short.
   void ReadLog(absl::FunctionRef<void(std::string_view bytes)> take);
 
-  // nullopt: it did not end in that time.
+  // nullopt: the executor did not end within `timeout`.
   std::optional<ExitStatus> WaitFor(absl::Duration timeout) { return child_.WaitFor(timeout); }
-  // REQUIRES: running(). What it printed can still be read.
+  // Output before the kill can still be read. REQUIRES: running().
   ExitStatus Kill();
   FileDescriptor TakeNotes() { return std::move(notes_); }
-  // Kills and reaps it, and what its programs started; none is left.
+  // Kills and reaps the executor, and all processes that its programs started.
   void End();
 
  private:

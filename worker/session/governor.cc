@@ -8,7 +8,7 @@ namespace galley::worker {
 namespace {
 
 constexpr uint64_t kNeedBytesLeast = 256 << 20;
-constexpr uint64_t kDecay = 64;  // of what was used, with each sample
+constexpr uint64_t kDecay = 64;  // the part of used_bytes_ that is forgotten with each sample
 
 }  // namespace
 

@@ -1,12 +1,13 @@
-// Governor: whether the machine, or the control group, leaves enough memory for another job.
+// Governor: whether the machine, or the control group, has enough memory left for another job.
 //
-// The memory of another job is learnt from what executors used lately, at least an eighth of the
-// limit or 256 MiB, whichever is less, and at most half of the limit. When less is left, memory is
-// short, until a quarter more is left. Where it is unknown what is left, memory is never short.
+// The memory of another job is learnt from the recent use of executors. It is at least an eighth of
+// the limit or 256 MiB, whichever is less, and at most half of the limit. When less is left, memory
+// is short, until a quarter more is left. Where nobody knows what is left, memory is never short.
 //
-// A job that began a moment ago has not taken its memory yet, and what is left does not show it: so
-// much is reserved for it until it was there for a whole period between two samples (the owner
-// counts such jobs). Other sessions of the machine are seen by what they use only. Pure.
+// A job that began a moment ago has not taken its memory yet, so that the memory that is left does
+// not show the job. Such a young job has memory reserved until it was there for a whole period
+// between two samples; the owner counts young jobs. Other sessions of the machine show only by the
+// memory that they use. Pure.
 // Threads: one owner.
 #pragma once
 
@@ -19,21 +20,21 @@ namespace galley::worker {
 
 class Governor {
  public:
-  // `executor_bytes`: what the largest executor uses now. True: it became short, or no longer is.
+  // `executor_bytes`: the present memory of the largest executor. True: is_short() changed.
   bool Sample(const MemoryRoom& room, uint64_t executor_bytes);
 
-  // So many samples were taken.
+  // The number of samples that were taken.
   uint64_t samples() const { return samples_; }
-  // A job that began after sample number `began` may not have taken its memory.
+  // Whether a job that began after sample number `began` may not have taken its memory yet.
   bool IsYoung(uint64_t began) const { return samples_ < began + 2; }
-  // Enough is left for a job beside so many young ones.
+  // Whether enough is left for a job beside so many young jobs.
   bool HasRoomBeside(uint64_t young_jobs) const;
 
   bool is_short() const { return is_short_; }
   // The memory that must be left for another job to begin.
   uint64_t need_bytes() const { return need_bytes_; }
   uint64_t limit_bytes() const { return limit_bytes_; }
-  // Differs by more than an eighth from what was told last; telling is noted.
+  // Whether the limit differs by more than an eighth from the last one told. True notes it as told.
   bool TellLimit();
   // For the log: "12 bytes are left (machine), another job may take 34".
   std::string Describe() const;

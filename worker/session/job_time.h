@@ -1,13 +1,13 @@
-// JobTime: how much of its time a job has used, and when that is up.
+// JobTime: how much of its time a job has used, and when the time is up.
 //
-// A job's time is processor time: that of its executor and of the programs below it, never more
-// than what passed by the clock. So a machine that is busy takes nothing from a job, and a job of
-// many threads has no less time than one of a single thread. A job that waits uses no processor and
-// must end, too: once its time has passed by the clock, each moment counts in which it used next to
-// none and wanted none. What wants the processor or the disk and does not get it ends when
-// kClockFactor times its time has passed, and kClockMin at least.
+// A job's time is processor time: that of its executor and of the programs below it, but never more
+// than the time that passed by the clock. So a busy machine takes nothing from a job, and a job of
+// many threads has no less time than a job of a single thread. A job that waits uses no processor
+// but must end, too: once its time has passed by the clock, every moment counts in which the job
+// used hardly any processor and wanted none. A job that wants the processor or the disk and does
+// not get it ends when kClockFactor times its time has passed, and at least kClockMin.
 //
-// The first look is for what was used before; looks at short jobs cost nothing. Pure.
+// The first look measures what was used before the job; looks at short jobs cost nothing. Pure.
 // Threads: one owner.
 #pragma once
 
@@ -20,9 +20,9 @@ namespace galley::worker {
 
 enum class TimeUp {
   kNo,
-  kProcessor,  // it used it
-  kWaiting,    // it used it and waited
-  kClock,      // it did not get it
+  kProcessor,  // the job used its time
+  kWaiting,    // the job used and waited its time
+  kClock,      // the job did not get its time
 };
 
 class JobTime {
@@ -33,15 +33,15 @@ class JobTime {
   static constexpr absl::Duration kPeriod = absl::Milliseconds(100);
 
   void Begin(absl::Time now, absl::Duration limit);
-  // Leaves out time that passed by no doing of the job.
+  // Leaves out time that passed without the job's doing.
   void LeaveOut(absl::Duration passed) {
     begun_ += passed;
     looked_at_ += passed;
   }
   bool IsDue(absl::Time now) const { return now >= next_look_; }
-  // `use`: of the executor and what is below it. Once the time is up it stays so, for that reason.
+  // `use`: by the executor and the processes below it. Once the time is up, the reason stays.
   TimeUp Look(absl::Time now, const ProcessorUse& use);
-  // At the last look.
+  // The result of the last look.
   TimeUp up() const { return up_; }
   static absl::Duration ClockMax(absl::Duration limit) {
     return std::max(kClockFactor * limit, kClockMin);
@@ -52,10 +52,10 @@ class JobTime {
   absl::Duration limit_ = absl::InfiniteDuration();
   absl::Time next_look_ = absl::InfiniteFuture();
   bool has_looked_ = false;
-  bool is_watched_ = false;     // its time has passed by the clock
-  absl::Duration used_before_;  // by the executor, for other jobs
+  bool is_watched_ = false;     // the job's time has passed by the clock
+  absl::Duration used_before_;  // by the executor, for earlier jobs
   absl::Time looked_at_;
-  absl::Duration used_;  // then
+  absl::Duration used_;  // at the last look
   absl::Duration waited_;
   TimeUp up_ = TimeUp::kNo;
 };

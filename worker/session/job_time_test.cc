@@ -7,7 +7,7 @@ namespace {
 
 class JobTimeTest : public testing::Test {
  protected:
-  // Looks whenever one is due, for so long; the job uses `share` processors meanwhile.
+  // Looks whenever a look is due, for `duration`; the job uses `share` processors meanwhile.
   TimeUp Pass(absl::Duration duration, double share, bool wants_more) {
     const absl::Time end = now_ + duration;
     while (now_ < end && time_.up() == TimeUp::kNo) {
@@ -22,7 +22,7 @@ class JobTimeTest : public testing::Test {
   absl::Duration Passed() const { return now_ - absl::UnixEpoch(); }
 
   absl::Time now_ = absl::UnixEpoch();
-  absl::Duration used_ = absl::Seconds(1000);  // for the jobs before
+  absl::Duration used_ = absl::Seconds(1000);  // for earlier jobs
   int looks_ = 0;
   JobTime time_;
 };
@@ -36,7 +36,7 @@ TEST_F(JobTimeTest, WhatUsesTheProcessorHasItsTime) {
 
 TEST_F(JobTimeTest, TimeThatIsLeftOutIsNotWaitedFor) {
   time_.Begin(now_, absl::Seconds(10));
-  EXPECT_EQ(Pass(absl::Seconds(12), 0.3, true), TimeUp::kNo);  // it is watched by now
+  EXPECT_EQ(Pass(absl::Seconds(12), 0.3, true), TimeUp::kNo);  // the job is watched by now
   now_ += absl::Minutes(5);                                    // bytes were fetched
   time_.LeaveOut(absl::Minutes(5));
   EXPECT_EQ(Pass(absl::Seconds(5), 0.3, true), TimeUp::kNo);
@@ -48,7 +48,7 @@ TEST_F(JobTimeTest, ABusyMachineTakesNothingOfIt) {
   EXPECT_EQ(Pass(absl::Seconds(2), 0.5, true), TimeUp::kProcessor);
 }
 
-// However much passed before it had it, and although it waited for a while.
+// The job has used its time, however long it took, and although it waited for a while.
 TEST_F(JobTimeTest, WhatHasUsedItsTimeHasUsedItOnABusyMachineToo) {
   time_.Begin(now_, absl::Seconds(10));
   EXPECT_EQ(Pass(absl::Seconds(60), 0.1, true), TimeUp::kNo);
@@ -88,7 +88,7 @@ TEST_F(JobTimeTest, WhatGetsNothingEndsByTheClock) {
 TEST_F(JobTimeTest, WhyItsTimeWasUpIsNotForgottenWhileItIsEnded) {
   time_.Begin(now_, absl::Seconds(10));
   ASSERT_EQ(Pass(absl::Minutes(1), 1, true), TimeUp::kProcessor);
-  const absl::Duration left = absl::Seconds(1000);  // of the executor, its program being gone
+  const absl::Duration left = absl::Seconds(1000);  // of the executor alone, whose program is gone
   for (int i = 0; i < 300; ++i) {
     now_ += absl::Milliseconds(100);
     EXPECT_EQ(time_.Look(now_, {.below = 0, .time = left, .wants_more = false}),

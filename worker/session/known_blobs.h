@@ -1,11 +1,11 @@
-// KnownBlobs: where blobs lie that a session wrote, or was told lie in the store, so that they are
-// not written again.
+// KnownBlobs: the places of blobs that a session wrote, or that lie in the store as the session was
+// told, so that they are not written again.
 //
-// Blobs that the session wrote are remembered, the last 65,536 at least. The store is asked for
-// blobs of kAskBytesMin and more only: the answer costs about what it costs to append so many
-// bytes. While it is seldom a hit only every kProbeEvery-th is asked for: content that nobody
-// cooked before pays next to nothing. A blob that the store said to have stays known until the
-// director's session with the store ends: then all is to be forgotten.
+// Blobs that the session wrote are remembered, the last 65,536 at least. The store is asked only
+// for blobs of kAskBytesMin and more, since an answer costs about as much as appending so many
+// bytes. While the store seldom has the blobs, only every kProbeEvery-th is asked for, so that
+// content that nobody cooked before pays next to nothing. A blob of the store stays known until the
+// director's session with the store ends; then everything must be forgotten.
 //
 // Threads: any; `ask` is called from all of them, under no lock.
 #pragma once
@@ -25,18 +25,18 @@ class KnownBlobs {
  public:
   static constexpr size_t kRememberedMax = 65'536;  // in each of two generations
   static constexpr uint64_t kAskBytesMin = 32 << 10;
-  static constexpr uint32_t kMissesMax = 16;  // one after the other
+  static constexpr uint32_t kMissesMax = 16;  // in a row
   static constexpr uint32_t kProbeEvery = 16;
 
-  // nullopt: absent, or nobody answers.
+  // nullopt: the store does not have the blob, or nobody answers.
   using Ask = std::function<std::optional<store::BlobLocation>(const Digest& digest)>;
   // Null: nobody can be asked.
   explicit KnownBlobs(Ask ask) : ask_(std::move(ask)) {}
 
-  // nullopt: it has to be written.
+  // nullopt: the blob must be written.
   std::optional<store::BlobLocation> Find(const Digest& digest);
   void Add(const Digest& digest, const store::BlobLocation& location);
-  // An answer that is still on its way is not remembered either.
+  // Forgets everything; an answer that is still on its way is not remembered either.
   void Forget();
 
  private:

@@ -47,7 +47,7 @@ TEST_F(KnownBlobsTest, TheStoreIsAskedOnceForWhatItHas) {
   EXPECT_THAT(asked_, SizeIs(1));
 }
 
-// The answer was given for a session that has ended since.
+// The answer is for a session that has ended since.
 TEST_F(KnownBlobsTest, AnAnswerThatComesAfterAllWasForgottenIsNotRemembered) {
   store_[Large(1)] = {.segment = 7, .offset = 128};
   on_ask_ = [this] { known_.Forget(); };
@@ -62,7 +62,7 @@ TEST_F(KnownBlobsTest, WhatIsNewIsSeldomAskedFor) {
   constexpr int kBlobs = 1'600;
   for (int i = 0; i < kBlobs; ++i) EXPECT_EQ(known_.Find(Large(i)), std::nullopt);
   EXPECT_LE(asked_.size(), KnownBlobs::kMissesMax + kBlobs / KnownBlobs::kProbeEvery);
-  // A hit, and it is asked for all again.
+  // After a hit, the store is asked for every blob again.
   store_[Large(0)] = {};
   uint32_t looks = 1;
   while (!known_.Find(Large(0)).has_value() && looks < KnownBlobs::kProbeEvery) ++looks;

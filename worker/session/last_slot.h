@@ -1,6 +1,6 @@
-// LastSlot: of all sessions of a machine that are short of memory one may work on, with one slot;
-// it is the one that holds a lock on a file beside their scratch folders. The kernel gives the lock
-// back when its holder dies.
+// LastSlot: lets a single one of a machine's sessions work on, with one slot, when all are short of
+// memory: the session that holds a lock on a file beside their scratch folders. The kernel releases
+// the lock when its holder dies.
 // Threads: one owner.
 #pragma once
 
@@ -12,8 +12,8 @@ namespace galley::worker {
 
 class LastSlot {
  public:
-  // True: it is held. Does not wait. Where no lock can be had (no such folder, no descriptors) it
-  // counts as held: to work without memory is better than to wait for ever.
+  // True: this session holds the lock. Does not wait. Where no lock can be had (no such folder, no
+  // descriptors) it counts as held: working without memory is better than waiting endlessly.
   bool Take(const std::string& path);
   void Release() { file_.Reset(); }
   bool is_held() const { return file_.valid(); }

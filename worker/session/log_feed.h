@@ -1,5 +1,5 @@
-// LogFeed: the lines that this process logs, on their way to the director: they wait here until the
-// session's thread takes them. (Whoever logs may hold any lock of the session.)
+// LogFeed: this process' log lines, on their way to the director. They wait here until the
+// session's thread takes them, because the logging thread may hold any lock of the session.
 //
 // Threads: any.
 #pragma once
@@ -18,7 +18,7 @@ namespace galley::worker {
 
 class LogFeed {
  public:
-  // For SetLogObserver.
+  // The observer for SetLogObserver.
   void Add(LogLevel level, std::string_view text) {
     v1::LogLine line;
     line.set_level(static_cast<int32_t>(level));

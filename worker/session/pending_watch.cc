@@ -22,11 +22,11 @@ bool PendingWatch::Look(absl::Time now, const ProcessorUse& use) {
   if (use.below == 0) {
     is_pending_ = false;
   } else if (is_first) {
-    // Since when, and how much, is to be seen.
+    // The first look: later looks show how much was used since.
   } else if (was_pending) {
     is_pending_ = used <= passed / 2 && !(use.wants_more && has_wanted_more);
   } else {
-    // Less than before: something ended that nobody waited for.
+    // Less time than before means that a process ended for which nobody waited.
     is_pending_ = used >= absl::ZeroDuration() && used < passed / 4 && !use.wants_more;
   }
   const bool is_quiet = was_pending && is_pending_ && !use.wants_more;

@@ -1,11 +1,12 @@
 // PendingWatch: whether a job only waits for programs that its executor started (a remote build, a
-// licence, a device): then its slot may go on with other work.
+// licence, a device): then its slot may begin other work.
 //
-// It waits while there are programs, all of them and the executor together used less than a quarter
-// of a processor since the look before, and no thread of theirs wanted more (on a busy machine one
-// that gets no processor waits for nothing else). It goes on when they use more than half of one,
-// want more at two looks in a row, have all ended, or the executor speaks. In between it stays as
-// it is. Looks are kPeriod apart, while it waits with back-off. Pure.
+// The job waits if there are programs, if all of them and the executor together used less than a
+// quarter of a processor since the look before, and if no thread of theirs wanted more: on a busy
+// machine a thread without a processor does not wait for anything else. The job goes on when they
+// use more than half of a processor, want more at two looks in a row, have all ended, or when the
+// executor speaks. In between nothing changes. Looks are kPeriod apart, with back-off while the job
+// waits. Pure.
 // Threads: one owner.
 #pragma once
 
@@ -19,20 +20,21 @@ namespace galley::worker {
 class PendingWatch {
  public:
   static constexpr absl::Duration kPeriod = absl::Milliseconds(100);
-  static constexpr absl::Duration kPeriodMax = absl::Seconds(1);  // doubled up to this
+  // the most that back-off doubles kPeriod to
+  static constexpr absl::Duration kPeriodMax = absl::Seconds(1);
 
-  // Another job runs, or none.
+  // Another job runs, or no job.
   void Begin() { *this = PendingWatch(); }
   bool IsDue(absl::Time now) const { return now >= next_look_; }
-  // The job does not wait before two more looks. True: it did.
+  // The executor spoke: the job does not wait before two more looks. True: it did wait.
   bool Spoke();
-  // True: is_pending() changed.
+  // Looks. True: is_pending() changed.
   bool Look(absl::Time now, const ProcessorUse& use);
   bool is_pending() const { return is_pending_; }
 
  private:
   bool is_pending_ = false;
-  bool has_looked_ = false;  // there were programs; the next three are of then
+  bool has_looked_ = false;  // there were programs; the next three are of that look
   absl::Time looked_at_;
   absl::Duration time_;  // processor time
   bool wanted_more_ = false;

@@ -7,7 +7,7 @@ namespace {
 
 class PendingWatchTest : public ::testing::Test {
  protected:
-  // A look `after` the one before, in which time programs and executor used so much.
+  // Looks `after` the look before; programs and executor used `used` in between.
   bool Look(absl::Duration after, absl::Duration used, bool wants_more = false,
             uint32_t programs = 1) {
     now_ += after;
@@ -21,7 +21,7 @@ class PendingWatchTest : public ::testing::Test {
     ASSERT_TRUE(Look(kPeriod, kIdle));
     ASSERT_TRUE(watch_.is_pending());
   }
-  // When the next look is due.
+  // The time until the next look is due.
   absl::Duration Pause() const {
     absl::Time at = now_;
     while (!watch_.IsDue(at)) at += absl::Milliseconds(10);
@@ -29,12 +29,12 @@ class PendingWatchTest : public ::testing::Test {
   }
 
   static constexpr absl::Duration kPeriod = PendingWatch::kPeriod;
-  static constexpr absl::Duration kIdle = absl::Milliseconds(20);  // of kPeriod
+  static constexpr absl::Duration kIdle = absl::Milliseconds(20);  // within kPeriod
   static constexpr absl::Duration kHalfBusy = absl::Milliseconds(40);
   static constexpr absl::Duration kBusy = absl::Milliseconds(60);
 
   absl::Time now_ = absl::UnixEpoch();
-  ProcessorUse use_{.below = 0, .time = absl::Seconds(7)};  // the executor's, of earlier jobs
+  ProcessorUse use_{.below = 0, .time = absl::Seconds(7)};  // by the executor, for earlier jobs
   PendingWatch watch_;
 };
 
@@ -50,7 +50,7 @@ TEST_F(PendingWatchTest, AJobWithoutProgramsNeverWaits) {
   EXPECT_FALSE(Look(kPeriod, absl::ZeroDuration())) << "the first that has one";
 }
 
-// A machine with more work than processors.
+// The machine has more work than processors.
 TEST_F(PendingWatchTest, AProgramThatGetsNoProcessorDoesNotWait) {
   for (int i = 0; i < 10; ++i) EXPECT_FALSE(Look(kPeriod, absl::ZeroDuration(), true));
   EXPECT_FALSE(watch_.is_pending());
@@ -89,7 +89,7 @@ TEST_F(PendingWatchTest, ItGoesOnWhenTheExecutorSpeaks) {
   EXPECT_FALSE(Look(kPeriod, kIdle));
 }
 
-// Their time is nobody's: less than before says nothing of what the others did.
+// The time of lost processes is nobody's: less time than before does not tell what the others did.
 TEST_F(PendingWatchTest, WhenTimeIsLostWithAProcessItIsNotTakenToWait) {
   Look(kPeriod, kBusy);
   EXPECT_FALSE(Look(kPeriod, -absl::Seconds(1)));

@@ -1,5 +1,5 @@
-// PrintedOutput: what an executor and its programs print: lines, as they come, and the end of all
-// of it, which is kept with a failure.
+// PrintedOutput: the output of an executor and its programs: lines as they come, and the end of the
+// whole output, which is kept with a failure.
 //
 // Threads: one.
 #pragma once
@@ -15,15 +15,15 @@ namespace galley::worker {
 
 class PrintedOutput {
  public:
-  static constexpr size_t kLineBytesMax = 4'096;  // a longer one is cut into several
+  static constexpr size_t kLineBytesMax = 4'096;  // a longer line is cut into several
 
-  // Hands over each line that has ended now.
+  // Hands over each line that ends within `bytes`.
   void Add(std::string_view bytes, absl::FunctionRef<void(const std::string& line)> take_line);
-  // The last line, which nothing has ended; empty: there is none.
+  // The last line, which has not ended yet; empty: there is none.
   const std::string& rest() const { return rest_; }
   std::string TakeRest() { return std::exchange(rest_, {}); }
 
-  // The end (kLogTailBytesMax) of what was printed, and of what was added to it.
+  // The end (kLogTailBytesMax) of the output and of added texts.
   const std::string& tail() const { return tail_; }
   std::string TakeTail() { return std::exchange(tail_, {}); }
   void AddToTail(std::string_view text);
@@ -37,7 +37,7 @@ class PrintedOutput {
   std::string tail_, rest_;
 };
 
-// The last kLogTailBytesMax bytes of it.
+// The last kLogTailBytesMax bytes of `log`.
 std::string TailOfLog(std::string log);
 
 }  // namespace galley::worker

@@ -16,7 +16,7 @@ using ::testing::SizeIs;
 
 class PrintedOutputTest : public ::testing::Test {
  protected:
-  // The lines that end by it.
+  // The lines that end within `bytes`.
   std::vector<std::string> Print(std::string_view bytes) {
     std::vector<std::string> lines;
     output_.Add(bytes, [&](const std::string& line) { lines.push_back(line); });

@@ -1,4 +1,4 @@
-// ReceivedBlobs: the blobs that an executor sent for its next report. A large one comes in pieces,
+// ReceivedBlobs: the blobs that an executor sent for its next report. A large blob comes in pieces,
 // and is never whole in memory.
 //
 // Threads: one; Take may wait for a segment.
@@ -18,11 +18,11 @@ namespace galley::worker {
 
 class ReceivedBlobs {
  public:
-  explicit ReceivedBlobs(BlobSink* sink) : sink_(sink) {}  // which outlives it
+  explicit ReceivedBlobs(BlobSink* sink) : sink_(sink) {}  // the sink outlives this object
 
-  // A blob, or a piece of a large one. REQUIRES: it is no message. Errors: those of the sink.
+  // Takes a blob, or a piece of a large blob. Errors: the sink's. REQUIRES: `frame` is no message.
   absl::Status Take(const Frame& frame);
-  // What came whole, in order; what did not is dropped.
+  // The blobs that came whole, in order; a large blob that is not whole is dropped.
   std::vector<wire::BlobAt> TakeAll() {
     large_.reset();
     return std::exchange(blobs_, {});
@@ -32,7 +32,7 @@ class ReceivedBlobs {
  private:
   BlobSink* const sink_;
   std::vector<wire::BlobAt> blobs_;
-  std::optional<store::HashedFile> large_;  // of which pieces came
+  std::optional<store::HashedFile> large_;  // the blob whose pieces have come
 };
 
 }  // namespace galley::worker

@@ -1,8 +1,8 @@
-// ReconnectPacing: how long a session waits before it tries to reach a director again: 50 ms,
-// doubling to 1 s while nobody answers; of each a random part, at least half, so that the workers
-// of a director that died do not come to the next one all at once.
+// ReconnectPacing: the time that a session waits before it tries to reach a director again: 50 ms,
+// doubling to 1 s while nobody answers. The wait is a random part of that, at least half, so that
+// the workers of a dead director do not reach the next one all at once.
 //
-// Pure: the same seed gives the same waits. How long it is tried at all is SessionCore's.
+// Pure: the same seed gives the same waits. SessionCore decides how long the session tries at all.
 // Threads: one owner.
 #pragma once
 
@@ -22,8 +22,8 @@ class ReconnectPacing {
 
   static constexpr absl::Duration kToldMax = absl::Seconds(60);
 
-  // A stream ended; `was_answered`: something came on it. `told`: the director said that it takes
-  // nobody before, and is believed up to kToldMax.
+  // A stream ended. `was_answered`: something came on it. `told`: the director said that it takes
+  // nobody before so long; believed up to kToldMax.
   absl::Duration Next(bool was_answered, absl::Duration told = absl::ZeroDuration());
 
  private:

@@ -29,7 +29,7 @@ TEST(RunsAsTest, APodIsNamedWithItsNodeWhereTheManifestTells) {
                 {"GALLEY_NODE", "node7"}}),
             "pod galley-0-abc on node7");
   EXPECT_EQ(In({{"KUBERNETES_SERVICE_HOST", "10.0.0.1"},
-                {"HOSTNAME", "node7"},  // it has the network of its node
+                {"HOSTNAME", "node7"},  // the pod has the network of its node
                 {"GALLEY_POD", "galley-0-abc"}}),
             "pod galley-0-abc");
 }

@@ -85,7 +85,7 @@ absl::Status SegmentPool::Open(std::chrono::steady_clock::time_point deadline) {
 
 absl::StatusOr<wire::BlobAt> SegmentPool::Append(std::string_view bytes) {
   const Digest digest = Digest::Of(bytes);
-  if (bytes.size() > store::kSmallBlobBytesMax) {  // its name says where it is
+  if (bytes.size() > store::kSmallBlobBytesMax) {  // the name of the blob's file tells its place
     RETURN_IF_ERROR(store::WriteBlobFile(Directory(), digest, bytes));
     return wire::BlobAt{.digest = digest, .location = {}};
   }
@@ -100,7 +100,7 @@ absl::StatusOr<wire::BlobAt> SegmentPool::Append(std::string_view bytes) {
     opened = OpenNext();
     unusable = unusable_;
   }
-  // Never under the lock: it may wait for Give's caller.
+  // Called without the lock: the callback may wait for Give's caller.
   if (!opened.ok() && starved_ != nullptr) starved_(unusable);
   const base::MutexLock lock(mutex_);
   RETURN_IF_ERROR(Open(deadline));
@@ -109,7 +109,7 @@ absl::StatusOr<wire::BlobAt> SegmentPool::Append(std::string_view bytes) {
     known_.Add(digest, written->location);
     return written;
   }
-  // On a full disk another segment would be of no more use.
+  // On a full disk another segment would not help.
   if (!absl::IsResourceExhausted(written.status())) {
     unusable_ = MessageOf(written.status());
     writer_.reset();
@@ -117,8 +117,8 @@ absl::StatusOr<wire::BlobAt> SegmentPool::Append(std::string_view bytes) {
   return written.status();
 }
 
-// A copy may have been damaged, or its segment gone, since it was known. It is read once a second
-// at most: a thousand shaders have one reflection.
+// Whether the known copy can be read: it may have been damaged since, or its segment may be gone.
+// Read at most once a second, since a thousand shaders may share a reflection.
 bool SegmentPool::IsThere(const Digest& digest, const store::BlobLocation& location) {
   const auto now = std::chrono::steady_clock::now();
   {
@@ -139,7 +139,8 @@ std::string SegmentPool::Directory() {
 }
 
 absl::StatusOr<wire::BlobAt> SegmentPool::AppendTo(const Digest& digest, std::string_view bytes) {
-  // Not for each blob: it is a round trip on some file systems, and everybody waits here.
+  // Not checked for each blob: on some file systems the check is a round trip, and everybody waits
+  // here.
   if (bytes.size() >= unchecked_bytes_) {
     RETURN_IF_ERROR(
         store::CheckFreeSpace(directory_, bytes.size() + kUncheckedBytes, store::kFreeBytesMargin));

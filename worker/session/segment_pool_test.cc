@@ -43,7 +43,8 @@ TEST_F(SegmentPoolTest, WhatWasAppendedIsNotAppendedAgain) {
   EXPECT_EQ(SegmentBytes(), bytes);
 }
 
-// Another director's session with the store does not hold what an earlier one was told.
+// Another director's session with the store does not hold blobs that an earlier session was told
+// of.
 TEST_F(SegmentPoolTest, WhatWasKnownIsForgottenWhenAnotherDirectorComes) {
   const auto first = pool_.Append("one blob");
   ASSERT_TRUE(first.ok()) << first.status();
@@ -71,7 +72,7 @@ TEST_F(SegmentPoolTest, WhatWasDamagedMeanwhileIsAppendedAgain) {
   EXPECT_TRUE(store::ReadBlobAt(folder_, again->digest, again->location).ok());
 }
 
-// Bytes that are appended to a file without a name are never read by anybody.
+// Nobody ever reads bytes that are appended to a deleted file.
 TEST_F(SegmentPoolTest, ASegmentThatWasDeletedIsLeftForTheNextOne) {
   const auto first = pool_.Append("one blob");
   ASSERT_TRUE(first.ok());

@@ -1,4 +1,4 @@
-// How a session meets, loses and leaves its directors.
+// Directors: how a session meets, loses and leaves them.
 #include <string>
 #include <utility>
 #include <vector>
@@ -66,7 +66,7 @@ TEST_F(SessionCoreTest, ForASegmentThatCannotBeWrittenToItAttachesAgain) {
 
 TEST_F(SessionCoreTest, AMessageThatIsMissingEndsTheStream) {
   Attach();
-  ++sequence_;  // lost on the way
+  ++sequence_;  // a message is lost
   Give({JobOf(1)});
   EXPECT_EQ(hang_ups_, 1);
   EXPECT_EQ(core_.in_hand(), 0u) << "what came behind the gap is told again after the next attach";
@@ -115,7 +115,7 @@ TEST_F(SessionCoreTest, ResendAllRepeatsReportsAndInHand) {
   EXPECT_THAT(TakeReports(), ElementsAre("1:saved@7"));
 }
 
-// Each names a table of all files; jobs that come are of the newest.
+// Every snapshot names a table of all files; new jobs are of the newest snapshot.
 TEST_F(SessionCoreTest, OnlyTheNewestSnapshotIsKept) {
   Attach();
   v1::ToWorker message = Message();
@@ -233,13 +233,13 @@ TEST_F(SessionCoreTest, ALaterDirectorHearsWhatIsInHandAndWhatNobodyPersisted) {
   EXPECT_THAT(first.in_hand(), ElementsAre(2, 3, 4));
   EXPECT_THAT(first.begun(), ElementsAre(2, 3));
   EXPECT_THAT(TakeReports(), ElementsAre("2:ended@1"));
-  Saved(1, 2, 0);  // what ran went on
+  Saved(1, 2, 0);  // the running job went on
   EXPECT_THAT(TakeReports(), ElementsAre("3:saved@2"));
 }
 
 TEST_F(SessionCoreTest, AJobGoesOnWithTheSnapshotOfTheDirectorThatGaveIt) {
   Attach(3);
-  Give({JobOf(1), JobOf(2), JobOf(3)});  // two slots
+  Give({JobOf(1), JobOf(2), JobOf(3)});  // for two slots
   Step(Disconnected{});
   Step(Connected{});
   sequence_ = 0;
@@ -270,7 +270,7 @@ TEST_F(SessionCoreTest, NothingThatAStaleDirectorSaysIsDone) {
   stale.add_cancel(1);
   Step(Received{stale});
   EXPECT_EQ(hang_ups_, 1);
-  Give({JobOf(8)});  // it goes on
+  Give({JobOf(8)});  // the session goes on
   v1::ToWorker abort = Message();
   abort.set_abort(true);
   Step(Received{abort});
@@ -279,7 +279,7 @@ TEST_F(SessionCoreTest, NothingThatAStaleDirectorSaysIsDone) {
   EXPECT_FALSE(exit_.has_value());
   sent_.clear();
   Saved(0, 1, 0);
-  EXPECT_THAT(TakeReports(), IsEmpty());  // it is told nothing either
+  EXPECT_THAT(TakeReports(), IsEmpty());  // this director is told nothing
   Step(Disconnected{});
   Attach(5);
   EXPECT_THAT(TakeReports(), ElementsAre("1:saved@1"));

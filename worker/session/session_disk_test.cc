@@ -14,7 +14,7 @@ using ::testing::IsEmpty;
 
 class DiskTest : public SessionCoreTest {
  protected:
-  // The attempts that were given back for want of room, in what was sent.
+  // The attempts that the sent messages gave back for want of room.
   std::vector<uint64_t> GivenBack() const {
     std::vector<uint64_t> attempts;
     for (const v1::FromWorker& message : sent_) {

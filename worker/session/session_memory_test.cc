@@ -1,4 +1,4 @@
-// Memory: what a session is told of it, holds up for want of it and tells.
+// Memory: what a session learns of it, which jobs wait for it, and what the director is told.
 #include <string>
 #include <utility>
 #include <vector>
@@ -56,7 +56,7 @@ TEST_F(MemoryTest, WhileTooLittleIsLeftNoJobBeginsBesideOneThatRuns) {
   EXPECT_THAT(started_, ElementsAre(std::pair(0u, 1u), std::pair(1u, 2u)));
 }
 
-// The memory that a job will take is missing from what is left only after a while.
+// The memory that is left shows a new job's memory only after a while.
 TEST_F(MemoryTest, ABurstOfJobsWaitsUntilTheMemoryOfTheFirstIsSeen) {
   Attach();
   Sample(kGiB + kGiB / 2);
@@ -88,7 +88,7 @@ class OneSlotMemoryTest : public MemoryTest {
   OneSlotMemoryTest() : MemoryTest(1) { Attach(); }
 };
 
-// A pending job keeps its memory, and the young one beside it has not taken its own.
+// A pending job keeps its memory, and the young job beside it has not taken its own yet.
 TEST_F(OneSlotMemoryTest, BesideAPendingJobAnotherBeginsOnlyWhereMemoryIsLeft) {
   Sample(kGiB + kGiB / 2);
   Give({JobOf(1), JobOf(2), JobOf(3)});
@@ -102,14 +102,15 @@ TEST_F(OneSlotMemoryTest, BesideAPendingJobAnotherBeginsOnlyWhereMemoryIsLeft) {
   EXPECT_THAT(started_, ElementsAre(std::pair(0u, 1u), std::pair(1u, 2u)));
 }
 
-// The director gave both for the one slot, one after the other.
+// The director gave the jobs for a single slot, one after the other.
 TEST_F(OneSlotMemoryTest, WhatDoesNotFitBesideAPendingJobWaitsAndWhatDoesOvertakesIt) {
   const auto job = [](uint64_t attempt, uint64_t memory_bytes) {
     v1::Job given = JobOf(attempt);
     given.set_expected_memory_bytes(memory_bytes);
     return given;
   };
-  for (int i = 0; i < 3; ++i) Sample(8 * kGiB, false, 8 * kGiB);  // the first has not taken it yet
+  // job 1 has not taken its memory yet
+  for (int i = 0; i < 3; ++i) Sample(8 * kGiB, false, 8 * kGiB);
   Give({job(1, 6 * kGiB), job(2, 6 * kGiB), job(3, 3 * kGiB), job(4, 2 * kGiB), job(5, 0)});
   for (int i = 0; i < 3; ++i) Sample(8 * kGiB, false, 8 * kGiB);
   Step(SlotPending{.slot = 0, .attempt = 1, .is_pending = true});

@@ -1,4 +1,4 @@
-// When a session tells its director.
+// News: when a session tells its director.
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -9,7 +9,7 @@
 namespace galley::worker {
 namespace {
 
-// When it is told: the wait from now on; infinite: there is nothing to say.
+// Measures the wait until the director is told; infinite: there is nothing to tell.
 class NewsTest : public SessionCoreTest {
  protected:
   absl::Duration WaitAfter(const SessionEvent& event) {
@@ -20,7 +20,7 @@ class NewsTest : public SessionCoreTest {
   absl::Duration WaitAfter(uint64_t attempt, const v1::Report& report) {
     return WaitAfter(SlotReported{.slot = 0, .attempt = attempt, .report = report});
   }
-  // Gives jobs, of which the first two begin.
+  // Gives jobs; the first two begin.
   void GiveJobs(int count, int64_t expected_us, bool is_awaited = false) {
     std::vector<v1::Job> jobs;
     for (int i = 1; i <= count; ++i) {
@@ -57,11 +57,11 @@ TEST_F(NewsTest, WhatNobodyWaitsForIsToldTogether) {
 }
 
 TEST_F(NewsTest, NothingWaitsLongerThanAQuarterOfTheWorkThatIsLeft) {
-  GiveJobs(4, 80'000);  // two wait, for two slots
+  GiveJobs(4, 80'000);  // two jobs wait for the two slots
   EXPECT_EQ(WaitAfter(1, SavedReport()), absl::Milliseconds(20));
 }
 
-// (Else one message would tell that a slot went on, and the next one that its job is over.)
+// Otherwise a message would tell that a slot went on, and the next message that its job is over.
 TEST_F(NewsTest, ThatASlotWentOnIsToldBeforeLongAndWithWhatElseThereIs) {
   GiveJobs(2, 1'000'000);
   EXPECT_EQ(WaitAfter(SlotFreed{.slot = 0, .attempt = 1}), kUploadingWait);

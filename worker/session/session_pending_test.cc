@@ -1,4 +1,4 @@
-// Jobs whose programs merely wait.
+// Pending jobs: jobs whose programs only wait.
 #include <optional>
 #include <utility>
 #include <vector>
@@ -26,7 +26,8 @@ class PendingTest : public SessionCoreTest {
     Saved(slot, attempt, 0);
     Done(slot, attempt);
   }
-  // The pending attempts that the director was told last; nullopt: nothing, since the last call.
+  // The pending attempts that the director was told last; nullopt: it was told nothing since the
+  // last call.
   std::optional<std::vector<uint64_t>> Told() {
     std::optional<std::vector<uint64_t>> told;
     for (const v1::FromWorker& message : std::exchange(sent_, {})) {
@@ -75,7 +76,7 @@ TEST_F(PendingTest, AtMostAsManyArePendingAsThereAreSlotsThoseThatWaitedFirst) {
   Waits(0, 1);
   EXPECT_THAT(Told(), Optional(ElementsAre(1)));
   Waits(1, 2);
-  Waits(0, 1);  // told twice
+  Waits(0, 1);  // the slot tells twice
   EXPECT_EQ(started_.size(), 2u) << "the second waits, and holds the slot";
   EXPECT_FALSE(sent_.back().pending().is_held()) << "it is the slot that the third waits for";
   EXPECT_THAT(Told(), Optional(ElementsAre(1)));
@@ -113,7 +114,7 @@ TEST_F(PendingTest, TheDirectorIsToldWhatIsPendingWhenItChangesAndWithEachHello)
   EXPECT_THAT(Told(), Optional(IsEmpty()));
 }
 
-// Words of a stream whose place another took may come last.
+// The last messages of a stream that was replaced may come after those of its successor.
 TEST_F(PendingTest, WhileAJobIsPendingTheDirectorIsToldEachSecond) {
   Give({JobOf(1)});
   Told();

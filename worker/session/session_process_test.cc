@@ -31,7 +31,7 @@ constexpr auto kPatience = std::chrono::seconds(60);
 
 using ServerStream = grpc::ServerReaderWriter<v1::ToWorker, v1::FromWorker>;
 
-// A director with one worker: it remembers what it heard and sends what the test says.
+// A director with a single worker: it remembers what it hears and sends what the test says.
 class FakeDirector final : public v1::Director::Service {
  public:
   grpc::Status Attach(grpc::ServerContext* context, ServerStream* stream) override {
@@ -64,7 +64,7 @@ class FakeDirector final : public v1::Director::Service {
       changed_.NotifyAll();
     } while (stream->Read(&message));
     base::MutexLock lock(mutex_);
-    if (stream_ != stream) return grpc::Status::OK;  // the next one may be there already
+    if (stream_ != stream) return grpc::Status::OK;  // the next stream may be there already
     stream_ = nullptr;
     context_ = nullptr;
     changed_.NotifyAll();
@@ -75,7 +75,7 @@ class FakeDirector final : public v1::Director::Service {
     return Wait([&] { return attached_ >= times && stream_ != nullptr; });
   }
 
-  // The next attaches find that it does not serve yet.
+  // Makes the next `times` attaches find that the director does not serve yet.
   void RefuseFor(int times) {
     base::MutexLock lock(mutex_);
     refusals_ = times;
@@ -92,7 +92,7 @@ class FakeDirector final : public v1::Director::Service {
     stream_->Write(message);
   }
 
-  // When this returns, the messages that were sent are in the slots' hands.
+  // When this returns, the slots have the messages that were sent.
   bool WaitForAcknowledgement() {
     return Wait([&] { return acknowledged_ == sequence_; });
   }
@@ -102,7 +102,7 @@ class FakeDirector final : public v1::Director::Service {
     if (context_ != nullptr) context_->TryCancel();
   }
 
-  // All reports of the attempt, once its Ended has come.
+  // Every report of the attempt, once its Ended has come.
   std::vector<v1::Report> WaitForEnd(uint64_t attempt) {
     std::vector<v1::Report> of_attempt;
     Wait([&] {
@@ -170,7 +170,7 @@ class FakeDirector final : public v1::Director::Service {
   bool said_goodbye_ = false;
   uint64_t memory_bytes_ = 0;
   v1::Collections collections_;
-  int most_pending_ = 0;  // at once
+  int most_pending_ = 0;  // at a time
   std::vector<v1::Report> reports_;
   std::string log_;
 };
@@ -178,7 +178,7 @@ class FakeDirector final : public v1::Director::Service {
 class SessionProcessTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    root_ = *MakeTemporaryDirectory("/tmp", "session-");  // short: a socket's path has a limit
+    root_ = *MakeTemporaryDirectory("/tmp", "session-");  // a short path: sockets have a limit
     ASSERT_TRUE(CreateDirectories(root_ + "/game").ok());
     ASSERT_TRUE(WriteFileAtomic(root_ + "/game/readme.txt", "hello").ok());
     ASSERT_TRUE(WriteFileAtomic(root_ + "/game/large.bin", std::string(600'000, 'x')).ok());
@@ -227,7 +227,7 @@ class SessionProcessTest : public ::testing::Test {
     welcome.set_scratch_directory(root_ + "/scratch");
     welcome.set_project_root(root_);
     welcome.set_memory_bytes_default(8ull << 30);
-    welcome.set_walls("off");  // programs of these tests write beside the files of the project
+    welcome.set_walls("off");  // programs of these tests write beside the project's files
     message.mutable_snapshot()->set_number(1);
     message.mutable_snapshot()->add_platforms()->set_name("linux");
     message.mutable_snapshot()->add_platforms()->set_name("phone");
@@ -250,7 +250,7 @@ class SessionProcessTest : public ::testing::Test {
     return job;
   }
 
-  // A job of `command` that runs `script`, for one platform.
+  // A job of `command` that runs `script`, for a single platform.
   static v1::Job CommandOf(uint64_t attempt, const std::string& script) {
     v1::Job job = JobOf(attempt, "/Game/readme.txt");
     job.mutable_targets()->RemoveLast();
@@ -261,7 +261,7 @@ class SessionProcessTest : public ::testing::Test {
     return job;
   }
 
-  // Once the program has written a pid there.
+  // The pid that a program writes to `file`, once it is there.
   pid_t PidIn(const std::string& file) {
     const auto end = std::chrono::steady_clock::now() + kPatience;
     while (std::chrono::steady_clock::now() < end) {
@@ -283,7 +283,7 @@ class SessionProcessTest : public ::testing::Test {
     director_.Send(message);
   }
 
-  // The only executor. A job must have ended, so that there is one.
+  // The only executor. REQUIRES: a job has ended, so that there is an executor.
   pid_t ExecutorPid() const {
     for (const std::string& task : Tasks()) {
       const auto text =
@@ -303,8 +303,8 @@ class SessionProcessTest : public ::testing::Test {
     return count;
   }
 
-  // Without a segment the session waits with the first output in hand, and the executor with the
-  // second, which fills the socket.
+  // Without a segment the session waits with the first output in hand, and the executor waits with
+  // the second output, which fills the socket.
   void KillWithinAJob(int signal, v1::Failed::Cause cause) {
     StartSession(/*give_segment=*/false);
     v1::Job job = JobOf(1, "/Game/large.bin");
@@ -460,7 +460,7 @@ TEST_F(SessionProcessTest, WhatWasSentAheadOfALostExecutorIsDoneByTheNext) {
   *message.mutable_start(2) = CommandOf(4, "sleep 600");
   message.mutable_start(2)->set_expected_us(1000);
   director_.Send(message);
-  v1::ToWorker cancel;  // by then it is in the executor's hands: events are applied in order
+  v1::ToWorker cancel;  // by now the executor has the job: events are applied in order
   cancel.add_cancel(4);
   director_.Send(cancel);
   const std::vector<v1::Report> hung = director_.WaitForEnd(2);
@@ -472,10 +472,10 @@ TEST_F(SessionProcessTest, WhatWasSentAheadOfALostExecutorIsDoneByTheNext) {
     EXPECT_EQ(FailureIn(reports), nullptr);
     EXPECT_EQ(reports.size(), 4u);
   }
-  EXPECT_EQ(director_.WaitForEnd(4).size(), 1u);  // cancelled: ended, and nothing else
+  EXPECT_EQ(director_.WaitForEnd(4).size(), 1u);  // only Ended, since the job was cancelled
 }
 
-// What a short job loaded is told with what it saves; but it saves nothing any more.
+// The load of a short job is told with its first save, but this job saves nothing any more.
 TEST_F(SessionProcessTest, AShortJobWhoseExecutorDiesInTheCookIsSaidToBeLoaded) {
   StartSession();
   v1::ToWorker message;
@@ -519,7 +519,7 @@ TEST_F(SessionProcessTest, AFailingProgramIsNoVerdictAndItsWordsAreTheLog) {
 
 TEST_F(SessionProcessTest, AProgramThatEatsMemoryBesideItsExecutorIsEnded) {
   StartSession();
-  // Many small ones: none of them outgrows the limit that each has.
+  // Many small processes, none of which outgrows the limit that each of them has.
   v1::Job job = CommandOf(
       1,
       "for i in 1 2 3 4 5 6 7 8; do sh -c 'x=$(yes | head -c 30000000); sleep 1000' & done; wait");
@@ -529,7 +529,7 @@ TEST_F(SessionProcessTest, AProgramThatEatsMemoryBesideItsExecutorIsEnded) {
   EXPECT_NE(failed.log_tail().find("it took more than 143.1 MiB of memory"), std::string::npos);
 }
 
-// A depfile that is there when the program is ended may not be the whole list of what it read.
+// A depfile that is there when the program is ended may lack some of its reads.
 TEST_F(SessionProcessTest, WhatAProgramReadThatRanOutOfTimeIsKnownOnlyWithoutADepfile) {
   StartSession();
   uint64_t attempt = 0;
@@ -565,7 +565,7 @@ TEST_F(SessionProcessTest, WhatIsWarmIsDroppedBeforeAJobForWhichThereIsMuch) {
   Run(JobOf(1, "/Game/readme.txt"));
   const pid_t executor = ExecutorPid();
   v1::Job job = JobOf(2, "/Game/readme.txt");
-  job.set_memory_bytes(3 * ResidentBytes(executor));  // more than a quarter, less than half
+  job.set_memory_bytes(3 * ResidentBytes(executor));  // more than a quarter, less than half of it
   EXPECT_EQ(Run(job).size(), 4u);
   EXPECT_TRUE(director_.WaitForCollections(
       [](const v1::Collections& counts) { return counts.soft_limit() == 1; }));
@@ -603,7 +603,8 @@ TEST_F(SessionProcessTest, AJobThatRunsAloneHasAnExecutorOfItsOwn) {
 
 TEST_F(SessionProcessTest, AnExecutorThatEndsWhenItIsToCollectIsReplacedAndTheJobIsDone) {
   StartSession();
-  // It may die before the session has the job, and then takes the job with it: again.
+  // If the executor dies before the session has the job, the job dies with it: the test tries
+  // again.
   for (uint64_t attempt = 1; attempt < 100; attempt += 2) {
     Run(JobOf(attempt, "/Game/readme.txt"));
     const pid_t executor = ExecutorPid();
@@ -623,11 +624,12 @@ TEST_F(SessionProcessTest, AnExecutorThatEndsWhenItIsToCollectIsReplacedAndTheJo
   FAIL() << "the job was lost each time";
 }
 
-// Memory that an earlier job left may be seen as that of the next one, which was sent ahead: that
-// job begins again in an executor of its own, and is judged only there.
+// Memory that an earlier job left may be taken for the memory of the next job, which was sent
+// ahead: the next job begins again in an executor of its own, and is judged only there.
 TEST_F(SessionProcessTest, AJobSentAheadThatOutgrowsItsMemoryIsJudgedInAnExecutorOfItsOwn) {
   StartSession();
-  // The first may end before the slot has sent the second, which then is not ahead: again.
+  // If the first job ends before the slot has sent the second, the second is not ahead: the test
+  // tries again.
   for (uint64_t attempt = 1; attempt < 300; attempt += 3) {
     RemoveAll(root_ + "/runs").IgnoreError();
     Run(JobOf(attempt, "/Game/readme.txt"));
@@ -653,8 +655,9 @@ TEST_F(SessionProcessTest, AJobSentAheadThatOutgrowsItsMemoryIsJudgedInAnExecuto
   FAIL() << "it was judged at once each time";
 }
 
-// An executor that cooks does not read, and one whose output we do not read does not end: a job
-// that does not fit the socket is not sent ahead, or both would wait for each other.
+// An executor that cooks does not read, and an executor whose output nobody reads does not end its
+// job. So a job that does not fit the socket is not sent ahead, or both sides would wait for each
+// other.
 TEST_F(SessionProcessTest, LargeJobsWaitForTheirExecutor) {
   StartSession();
   Run(JobOf(1, "/Game/readme.txt"));
@@ -680,7 +683,7 @@ TEST_F(SessionProcessTest, LargeJobsWaitForTheirExecutor) {
 
 TEST_F(SessionProcessTest, WhatAProgramStartedDiesWithItAndWithItsExecutor) {
   StartSession();
-  // In a session of its own, so that no signal to a group reaches it.
+  // The daemon has a session of its own, so that no signal to a group reaches it.
   const std::string daemon = "setsid sh -c 'echo $$ > " + root_ + "/NAME; exec sleep 1000' & ";
   const auto with_name = [&](const std::string& name) {
     return std::string(daemon).replace(daemon.find("NAME"), 4, name);
@@ -697,7 +700,7 @@ TEST_F(SessionProcessTest, WhatAProgramStartedDiesWithItAndWithItsExecutor) {
   EXPECT_NE(::kill(second, 0), 0) << "the executor's end";
 }
 
-// With one slot: each program waits for what another job writes, and none of them ends before.
+// With a single slot: each program waits for what another job writes, and none ends before.
 TEST_F(SessionProcessTest, WhileAProgramWaitsItsSlotGoesOnWithOtherJobs) {
   StartSession();
   const auto wait_for = [&](const std::string& file) {
@@ -714,7 +717,7 @@ TEST_F(SessionProcessTest, WhileAProgramWaitsItsSlotGoesOnWithOtherJobs) {
 
 TEST_F(SessionProcessTest, AProgramThatWorksKeepsItsSlot) {
   StartSession();
-  // It would end at once if the next one began.
+  // The program would end at once if the next job began.
   Give(CommandOf(1, "i=0; while [ $i -lt 300000 ] && ! [ -e " + root_ +
                         "/next ]; do i=$((i+1)); done; [ -e " + root_ + "/next ] || exit 3"));
   Give(CommandOf(2, "touch " + root_ + "/next; exit 4"));
@@ -724,7 +727,7 @@ TEST_F(SessionProcessTest, AProgramThatWorksKeepsItsSlot) {
 
 TEST_F(SessionProcessTest, AProgramThatWaitsIsEndedAtItsTimeLimitAndWhenItIsCancelled) {
   StartSession();
-  // A machine that is too slow to see within its time that it waits gives it more.
+  // A machine that is too slow to find out in time that a job waits gives the job more time.
   for (int64_t attempt = 1, limit_us = 1'500'000; director_.most_pending() == 0;
        attempt += 2, limit_us *= 2) {
     for (const char* name : {"first", "second"}) RemoveAll(root_ + "/" + name).IgnoreError();
@@ -752,12 +755,12 @@ TEST_F(SessionProcessTest, AProgramThatGoesOnAndEatsMemoryIsEnded) {
                                  "sh -c 'x=$(yes | head -c 30000000); sleep 1000' & done; wait");
   job.set_memory_bytes(150'000'000);
   Give(job);
-  Give(CommandOf(2, "touch " + root_ + "/eat; exit 3"));  // the first is pending
+  Give(CommandOf(2, "touch " + root_ + "/eat; exit 3"));  // job 1 is pending
   const v1::Failed failed = *FailureIn(director_.WaitForEnd(1));
   EXPECT_EQ(failed.cause(), v1::Failed::MEMORY) << failed.error();
 }
 
-// A session with one slot has one executor, and a second one only while it is of use.
+// A session with a single slot has one executor, and a second only while it is useful.
 TEST_F(SessionProcessTest, TheSpareExecutorEndsWhenItIsIdleForAWhile) {
   StartSession();
   Run(JobOf(1, "/Game/readme.txt"));

@@ -42,12 +42,13 @@ namespace galley::worker {
 namespace {
 
 constexpr absl::Duration kTickPeriod = absl::Seconds(1);
-constexpr absl::Duration kMemoryPeriod = absl::Milliseconds(500);  // of samples, with work in hand
+// between samples while there are jobs
+constexpr absl::Duration kMemoryPeriod = absl::Milliseconds(500);
 // The period of messages to the director: news within it travel together. The first message after a
 // pause goes at once.
 constexpr absl::Duration kSendPeriod = absl::Milliseconds(5);
 constexpr absl::Duration kSegmentWaitMax = absl::Seconds(60);
-constexpr absl::Duration kAloneTold = absl::Seconds(5);  // without a director
+constexpr absl::Duration kAloneTold = absl::Seconds(5);  // time without a director
 constexpr absl::Duration kGoodbyePatience = absl::Seconds(2);
 constexpr absl::Duration kRenewPatience = absl::Seconds(5);  // the session may end meanwhile
 
@@ -61,7 +62,8 @@ uint64_t NewSession() {
   return uint64_t{random()} << 32 | random();
 }
 
-// Beside the scratch folders of this director's workers: `folder` is one worker's.
+// The path of the lock beside the scratch folders of this director's workers; `folder` is one of
+// them.
 std::string LastSlotFile(std::string folder) {
   while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
   return JoinPath(folder.substr(0, folder.rfind('/')), "memory.lock");
@@ -78,8 +80,8 @@ std::string FolderName(std::string_view worker_id) {
   return name;
 }
 
-// Waits for SIGTERM, which every thread of the process blocks; of a worker that a person started,
-// for SIGINT, too; or for the end of our standard input.
+// Waits for SIGTERM, which every thread of the process blocks, or for the end of our standard
+// input; in a worker that a person started, also for SIGINT.
 class TerminationWatch {
  public:
   TerminationWatch(EventSink* events, bool is_by_hand, bool is_until_input_ends) {
@@ -98,7 +100,7 @@ class TerminationWatch {
   }
   ~TerminationWatch() {
     ::pthread_kill(thread_.native_handle(),
-                   SIGTERM);  // only to wake it; the session has ended
+                   SIGTERM);  // only wakes the thread; the session has ended
     thread_.join();
     is_over_ = true;
     if (input_.joinable()) input_.join();
@@ -149,8 +151,8 @@ class Shell final : public EventSink {
   int Run() {
     const TerminationWatch watch(
         this, config_.is_by_hand,
-        config_.is_until_input_ends);  // first: the threads that follow block SIGTERM too
-    SampleMemory();                    // what Hello tells
+        config_.is_until_input_ends);  // comes first, so that later threads block SIGTERM, too
+    SampleMemory();                    // for Hello
     if (config_.is_without_files) {
       if (const absl::Status opened = OpenRemote(); !opened.ok()) {
         LogError("{}", MessageOf(opened));
@@ -192,7 +194,7 @@ class Shell final : public EventSink {
       remote_->Close();
     }
     if (exit.said_goodbye) stream_->Finish(kGoodbyePatience);
-    slots_.clear();  // (nobody answers them any more)
+    slots_.clear();  // nobody answers slots any more
     remote_.reset();
     stream_.reset();
     if (!scratch_.empty()) RemoveAll(scratch_).IgnoreError();
@@ -213,13 +215,13 @@ class Shell final : public EventSink {
     std::vector<SessionEffect> effects;
     core_.Step(clock_.Monotonic(), std::move(event), effects);
     Execute(effects);
-    // After it: the core has nothing fetched for them any more.
+    // Done after the effects: now the core has nothing more fetched for these attempts.
     if (remote_ != nullptr && !taken_back.empty()) remote_->fetcher.DropAhead(taken_back);
     if (exit_.has_value() || NextSend() < wakes_at_) changed_.NotifyAll();
   }
 
  private:
-  // What a session without the director's files has instead of them.
+  // The parts that only a session without the director's files has.
   struct Remote {
     Remote(const SessionConfig& config, BlobCache opened, EventSink& next,
            UploadGate::EndJob end_job)
@@ -259,7 +261,7 @@ class Shell final : public EventSink {
       base::MutexLock lock(mutex_);
       disks_ = {scratch_, config_.cache_directory};
     }
-    // (No slot has an attempt before all are there.)
+    // Slots get attempts only after all slots are there.
     remote_ =
         std::make_unique<Remote>(config_, std::move(cache), *this,
                                  [this](uint32_t slot, uint64_t attempt, const std::string& error) {
@@ -289,7 +291,7 @@ class Shell final : public EventSink {
   }
 
   struct Outgoing {
-    uint64_t stream = 0;  // for which they were made
+    uint64_t stream = 0;  // the stream for which the messages were made
     std::vector<v1::FromWorker> messages;
   };
 
@@ -303,7 +305,7 @@ class Shell final : public EventSink {
     return clock_.Monotonic() >= next_sample_;
   }
 
-  // Reads files, so outside the lock. The session's own thread.
+  // Reads files, so it takes no lock meanwhile. Called by the session's own thread.
   void SampleMemory() {
     const MemoryRoom room = memory_.Sample();
     uint64_t largest = 0;
@@ -325,8 +327,8 @@ class Shell final : public EventSink {
          0);
   }
 
-  // What the core is told before it begins jobs, and at a period while some wait. Asks the kernel,
-  // so outside the lock.
+  // Samples the disks before the core begins jobs, and periodically while some wait. Asks the
+  // kernel, so it takes no lock meanwhile.
   void LookAtDisks() {
     std::vector<std::string> folders;
     {
@@ -347,7 +349,7 @@ class Shell final : public EventSink {
     return std::max(next_send_, core_.NextFlush());
   }
 
-  // Sleeps until messages are due. Those of one call go to one stream.
+  // Sleeps until messages are due. The messages of one call go to one stream.
   Outgoing WaitForMessages() {
     base::MutexLock lock(mutex_);
     while (!exit_.has_value()) {
@@ -375,7 +377,7 @@ class Shell final : public EventSink {
     for (v1::LogLine& line : config_.log->Take()) core_.Step(now, Logged{std::move(line)}, effects);
   }
 
-  // An address at which nobody answers is named, once for each time.
+  // Warns of an address at which nobody answers, once for each time without a director.
   void TellIfAlone() GALLEY_REQUIRES(mutex_) {
     const bool is_long = core_.AloneFor() >= kAloneTold;
     if (is_long && !has_told_alone_)
@@ -404,7 +406,7 @@ class Shell final : public EventSink {
       segments_.SetStore(welcome.store_directory(), welcome.term());
       scratch_ = JoinPath(welcome.scratch_directory(), FolderName(config_.worker_id));
       last_slot_file_ = LastSlotFile(welcome.scratch_directory());
-      // (The scratch folder is made with the first job.)
+      // The scratch folder is made with the first job.
       disks_ = {welcome.store_directory(), welcome.scratch_directory()};
       setup.set_store_directory(welcome.store_directory());
     }
@@ -464,21 +466,21 @@ class Shell final : public EventSink {
   bool has_told_alone_ GALLEY_GUARDED_BY(mutex_) = false;
   absl::Time next_tick_ GALLEY_GUARDED_BY(mutex_) = absl::InfinitePast();
   absl::Time next_send_ GALLEY_GUARDED_BY(mutex_) = absl::InfinitePast();
-  // When the session's thread wakes by itself.
+  // The time when the session's thread wakes by itself.
   absl::Time wakes_at_ GALLEY_GUARDED_BY(mutex_) = absl::InfiniteFuture();
   std::vector<v1::FromWorker> outbox_ GALLEY_GUARDED_BY(mutex_);
   absl::Time next_sample_ GALLEY_GUARDED_BY(mutex_) = absl::InfinitePast();
   std::string last_slot_file_ GALLEY_GUARDED_BY(mutex_);
   std::vector<std::string> disks_ GALLEY_GUARDED_BY(mutex_);  // folders to which jobs write
-  std::string disk_lack_ GALLEY_GUARDED_BY(mutex_);           // as the core was told
-  MemoryLimits memory_;  // the session's thread's own, like the next
+  std::string disk_lack_ GALLEY_GUARDED_BY(mutex_);           // as the core was told last
+  MemoryLimits memory_;  // used by the session's thread alone, like last_slot_
   LastSlot last_slot_;
-  std::optional<ExitSession> exit_;  // written under the mutex, once
+  std::optional<ExitSession> exit_;  // written once, under the mutex
   std::string scratch_;
-  std::string tables_ GALLEY_GUARDED_BY(mutex_);  // of a session without files
+  std::string tables_ GALLEY_GUARDED_BY(mutex_);  // the tables' folder of a session without files
   StoreAsker asker_;
   SegmentPool segments_;
-  std::unique_ptr<Remote> remote_;  // null: of a session that reads files in their places
+  std::unique_ptr<Remote> remote_;  // null: the session reads files in their places
   std::vector<std::unique_ptr<ExecutorSlot>> slots_;
   std::unique_ptr<DirectorStream> stream_;
   std::unique_ptr<CertificateKeeper> keeper_;  // null: the certificate stays

@@ -35,7 +35,7 @@ std::shared_ptr<store::Store> StoreAsker::Connected() {
   absl::StatusOr<std::unique_ptr<store::Store>> store = connect_(directory);
   const base::MutexLock lock(mutex_);
   is_connecting_ = false;
-  if (directory != directory_) return nullptr;  // there is another store by now
+  if (directory != directory_) return nullptr;  // SetStore named another store meanwhile
   if (store.ok()) {
     store_ = *std::move(store);
   } else {

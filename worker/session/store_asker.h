@@ -1,8 +1,9 @@
-// StoreAsker: asks the owner of the store in a directory where a blob lies, through its socket.
+// StoreAsker: asks the owner of the store in a directory, through its socket, for the place of a
+// blob.
 //
-// Nobody relies on an answer: without one a blob is written that may be there. After a failure
-// nobody is asked for a while, nor while another thread connects: an owner that is stuck holds up
-// that thread alone.
+// Nobody relies on an answer: without it a blob is written that the store may have. After a failure
+// nobody is asked for a while, nor while another thread connects, so that a stuck owner holds up
+// only that thread.
 // Threads: any.
 #pragma once
 
@@ -22,7 +23,7 @@ namespace galley::worker {
 
 class StoreAsker {
  public:
-  static constexpr absl::Duration kDeadline = absl::Seconds(1);  // of a question
+  static constexpr absl::Duration kDeadline = absl::Seconds(1);  // for an answer
   static constexpr absl::Duration kPause = absl::Seconds(30);    // after a failure
 
   using Connect =
@@ -42,7 +43,7 @@ class StoreAsker {
   const Connect connect_;
   SystemClock clock_;
   base::Mutex mutex_;
-  std::string directory_ GALLEY_GUARDED_BY(mutex_);  // empty: none yet
+  std::string directory_ GALLEY_GUARDED_BY(mutex_);  // empty: not set yet
   std::shared_ptr<store::Store> store_ GALLEY_GUARDED_BY(mutex_);
   bool is_connecting_ GALLEY_GUARDED_BY(mutex_) = false;
   absl::Time paused_until_ GALLEY_GUARDED_BY(mutex_) = absl::InfinitePast();

@@ -8,7 +8,7 @@
 namespace galley::worker {
 namespace {
 
-// The others write what may be there.
+// Threads that do not wait write blobs that the store may have.
 TEST(StoreAskerTest, NobodyWaitsForAThreadThatConnects) {
   int connects = 0;
   StoreAsker* other_thread = nullptr;

@@ -146,7 +146,7 @@ absl::StatusOr<std::vector<v1::Report>> ReportsOf(const v1::FromExecutor& messag
                                                   std::span<const wire::BlobAt> blobs,
                                                   const Teller& teller) {
   absl::StatusOr<std::vector<v1::Report>> reports = ToReports(message, blobs, teller);
-  // One of them: what serves several platforms was read and made once.
+  // Only the first report has the bytes: what serves several platforms was read and made once.
   if (reports.ok() && message.has_bytes()) *reports->front().mutable_bytes() = message.bytes();
   return reports;
 }

@@ -1,5 +1,5 @@
-// Turns an executor's messages into reports for the director. The executor parsed foreign bytes, so
-// all of them are checked here.
+// Translate: turns an executor's messages into reports for the director. Everything is checked
+// here, because the executor parsed foreign bytes.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,9 @@ struct Teller {
   std::string machine;
 };
 
-// Reports without number and attempt. `blobs`: what the executor sent since its last Loaded or
-// Saved, as it was stored, in order. INVALID_ARGUMENT: a place without a blob, malformed details,
-// observations or suffixes; the executor is not to be trusted any more.
+// Reports without number and attempt. `blobs`: the blobs that the executor sent since its last
+// Loaded or Saved, as they were stored, in order. INVALID_ARGUMENT: a place without a blob,
+// malformed details, observations or suffixes; the executor cannot be trusted any more.
 absl::StatusOr<std::vector<v1::Report>> ReportsOf(const v1::FromExecutor& message,
                                                   std::span<const wire::BlobAt> blobs,
                                                   const Teller& teller);

@@ -59,7 +59,7 @@ UploadQueue::Blobs UploadGate::BlobsOf(const std::vector<SessionEvent>& events) 
   return queue_.BlobsOf(events);
 }
 
-// One try.
+// Makes a single try.
 absl::Status UploadGate::Send(const UploadQueue::Blobs& blobs) {
   std::vector<Digest> digests = blobs.send;
   std::span<const Digest> ask = blobs.ask;
@@ -69,7 +69,8 @@ absl::Status UploadGate::Send(const UploadQueue::Blobs& blobs) {
     digests.insert(digests.end(), missing.begin(), missing.end());
     ask = ask.subspan(count);
   }
-  for (const Digest& digest : digests) cache_.Use(digest);  // so that they stay there
+  // marks them as used, so that they stay in the cache
+  for (const Digest& digest : digests) cache_.Use(digest);
   if (digests.empty()) return absl::OkStatus();
   return director_.Upload(cache_.directory(), digests);
 }
@@ -108,7 +109,7 @@ void UploadGate::Deliver(UploadLane lane, SessionEvent event, const absl::Status
   changed_.NotifyAll();
 }
 
-// (One upload serves the batch: one report tells of it.)
+// Adds the upload, which serves the whole batch, to a single report.
 void UploadGate::NoteUpload(absl::Time started, std::vector<SessionEvent>& events) {
   for (SessionEvent& event : events) {
     auto* const reported = std::get_if<SlotReported>(&event);
@@ -131,7 +132,7 @@ void UploadGate::Run(UploadLane lane) {
     if (!Upload(blobs, all)) return;
     if (!blobs.empty()) NoteUpload(started, events);
     for (SessionEvent& event : events) {
-      // Of several, one alone may be what cannot be uploaded.
+      // In a failed batch of several events, only one may be the reason.
       absl::Status own;
       if (!all.ok() && !Upload(BlobsOf({event}), own)) return;
       Deliver(lane, std::move(event), own);

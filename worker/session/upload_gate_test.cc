@@ -28,7 +28,7 @@ class Events final : public EventSink {
     events_.push_back(event);
     changed_.NotifyAll();
   }
-  // Slots and what they are done with.
+  // The slots that became free, with their attempts.
   std::vector<std::string> freed() {
     const base::MutexLock lock(mutex_);
     return freed_;
@@ -42,7 +42,7 @@ class Events final : public EventSink {
  private:
   base::Mutex mutex_;
   base::CondVar changed_;
-  std::vector<SessionEvent> events_ GALLEY_GUARDED_BY(mutex_);  // but for SlotFreed
+  std::vector<SessionEvent> events_ GALLEY_GUARDED_BY(mutex_);  // without SlotFreed
   std::vector<std::string> freed_ GALLEY_GUARDED_BY(mutex_);
 };
 
@@ -62,7 +62,7 @@ class UploadGateTest : public ::testing::Test {
     RemoveAll(folder_).IgnoreError();
   }
 
-  // A result with these outputs, which lie in the cache.
+  // A result with these outputs, whose blobs lie in the cache.
   SessionEvent Saved(uint64_t attempt, const std::vector<std::string>& outputs) {
     SlotReported reported{.slot = 0, .attempt = attempt, .report = {}};
     v1::Saved& saved = *reported.report.mutable_saved();
@@ -106,7 +106,7 @@ TEST_F(UploadGateTest, WhatWasUploadedIsUploadedAgainOnlyIfTheDirectorLostIt) {
   events_.Wait(1);
   gate_->Take(Saved(2, {"a", "b"}));
   events_.Wait(2);
-  director_.stored.clear();  // its store lost them; or it is another director
+  director_.stored.clear();  // the store lost the blobs; or it is another director's
   gate_->Take(Saved(3, {"a"}));
   events_.Wait(3);
   EXPECT_THAT(director_.uploads,
@@ -161,7 +161,7 @@ TEST_F(UploadGateTest, AJobThatIsLostForItIsToldAsLost) {
   gate_->Take(SlotLost{.slot = 0, .attempt = 1, .error = "it was ended"});
   const std::vector<SessionEvent> events = events_.Wait(1);
   EXPECT_TRUE(std::holds_alternative<SlotLost>(events[0]));
-  gate_->Take(Saved(1, {"small"}));  // (an attempt of that number comes again only in this test)
+  gate_->Take(Saved(1, {"small"}));  // only this test gives an attempt number twice
   EXPECT_TRUE(ReportOf(events_.Wait(2)[1]).has_saved());
 }
 
@@ -194,7 +194,7 @@ TEST_F(UploadGateTest, SmallResultsOvertakeALargeOne) {
   EXPECT_EQ(std::get<SlotReported>(events[3]).attempt, 1u);
 }
 
-// Without a driver: it is in which order things may happen.
+// Without a driver, to test the order in which things may happen.
 TEST_F(UploadGateTest, ALargeResultFollowsWhatCameBeforeItOfItsJob) {
   UploadQueue queue(/*large_bytes_min=*/5);
   ASSERT_TRUE(queue.Wait(Saved(1, {"a"})));

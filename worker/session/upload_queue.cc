@@ -11,7 +11,7 @@ namespace {
 
 using Blobs = google::protobuf::RepeatedPtrField<v1::BlobWritten>;
 
-// The blobs that a report names; nullptr: it can name none.
+// The blobs that a report names; nullptr: the event cannot name blobs.
 const Blobs* BlobsOf(const SessionEvent& event) {
   const auto* reported = std::get_if<SlotReported>(&event);
   if (reported == nullptr) return nullptr;
@@ -59,7 +59,7 @@ void ClearBlobs(v1::Report& report) {
     report.mutable_failed()->mutable_verdict()->clear_blobs();
 }
 
-// The slot has no more to say of the attempt.
+// Whether the slot will report no more of the attempt.
 bool IsEnd(const v1::Report& report) {
   return report.has_needs() || report.has_stale() || report.has_ended() ||
          (report.has_failed() && !report.failed().has_verdict());
@@ -105,7 +105,8 @@ bool UploadQueue::HasAny(const Counts& counts, const std::vector<uint64_t>& atte
                      [&](uint64_t attempt) { return counts.contains(attempt); });
 }
 
-// A small event never follows a large one of its attempt (Wait); a large one may follow small ones.
+// A small event never follows a large event of its attempt (Wait); a large event may follow small
+// ones.
 bool UploadQueue::MayGo(UploadLane lane, const SessionEvent& event) const {
   return lane == UploadLane::kSmall || !HasAny(of_small_, AttemptsOf(event));
 }
@@ -116,7 +117,7 @@ std::vector<SessionEvent> UploadQueue::Next(UploadLane lane) {
   uint64_t bytes = 0;
   for (auto at = waiting.begin(); at != waiting.end();) {
     if (!MayGo(lane, *at)) {
-      ++at;  // and so for all that follows of its attempt
+      ++at;  // later events of its attempt stay, too
       continue;
     }
     bytes += BytesOf(*at);
@@ -189,7 +190,7 @@ UploadQueue::Delivery UploadQueue::Deliver(SessionEvent event, const absl::Statu
     delivery.event = OfFailed(std::move(event), std::string(failed->second));
     return delivery;
   }
-  ClearBlobs(reported->report);  // the director finds them in its store
+  ClearBlobs(reported->report);  // the director finds the blobs in its store
   delivery.event = std::move(event);
   return delivery;
 }

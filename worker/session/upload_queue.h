@@ -1,15 +1,15 @@
-// UploadQueue: what UploadGate decides: the order in which events of executor slots pass behind
-// the blobs that they name, which blobs are to be uploaded, whether a slot goes on meanwhile, and
+// UploadQueue: the decisions of UploadGate: the order in which events of executor slots pass behind
+// the blobs that they name, which blobs must be uploaded, whether a slot goes on meanwhile, and
 // what becomes of a job whose blobs cannot be uploaded. It does no I/O and knows no clock:
 // UploadGate and the simulation drive it.
 //
-// There are two lanes, which a driver serves side by side, so that small results overtake a large
-// one: events whose blobs are too many bytes for one call take the second, and so does all that
-// follows of their attempts. Events of one attempt stay in order.
+// A driver serves two lanes side by side, so that small results overtake a large one. Events whose
+// blobs are too many bytes for a single call take the large lane, and so do all later events of
+// their attempts. Events of an attempt stay in order.
 //
-// For each lane a driver takes a batch (Next), sees to it that the director has the blobs that
-// BlobsOf names, calls NoteUploaded, hands each event of the batch to Deliver, lets it pass, and
-// says so (Passed). Not thread-safe.
+// For each lane a driver takes a batch (Next), ensures that the director has the blobs of BlobsOf,
+// calls NoteUploaded, hands each event of the batch to Deliver, lets it pass, and says so (Passed).
+// Threads: none.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@
 
 namespace galley::worker {
 
-// No later try helps: the blob's file is damaged, the director has no room, or it wants nothing of
+// Whether no later try helps: the blob's file is damaged, the director has no room, or it refuses
 // this worker.
 bool IsFinalUpload(const absl::Status& status);
 
@@ -37,67 +37,68 @@ inline constexpr UploadLane kUploadLanes[] = {UploadLane::kSmall, UploadLane::kL
 
 class UploadQueue {
  public:
-  static constexpr uint64_t kCallBytesMax = 32 << 20;  // if one report alone has not more
-  // Of a larger blob the director is asked first whether it has it.
+  static constexpr uint64_t kCallBytesMax = 32 << 20;  // unless a single report has more
+  // The director is asked first whether it has a blob larger than this.
   static constexpr int64_t kAskedBytesMin = 64 << 10;
-  static constexpr size_t kRememberedMax = 65'536;  // of those that were uploaded
-  // While more waits to be uploaded, a slot waits, too: a line that is slower than the jobs must
-  // not fill the machine's cache.
+  static constexpr size_t kRememberedMax = 65'536;  // uploaded blobs that are remembered
+  // While more bytes wait to be uploaded, a slot waits, too: a line that is slower than the jobs
+  // must not fill the machine's cache.
   static constexpr uint64_t kWaitingBytesMax = 64 << 20;
   static constexpr absl::Duration kPauseMin = absl::Milliseconds(100);
   static constexpr absl::Duration kPauseMax = absl::Seconds(2);
 
-  // `large_bytes_min`: blobs of so many bytes take the lane of large ones.
+  // `large_bytes_min`: blobs of so many bytes take the large lane.
   explicit UploadQueue(uint64_t large_bytes_min = kCallBytesMax)
       : large_bytes_min_(large_bytes_min) {}
 
   struct Delivery {
-    std::optional<SessionEvent> event;  // passes now; none: nobody may hear of it
-    // Set: the executor of this slot is to end, if it still has the attempt.
+    std::optional<SessionEvent> event;  // passes now; nullopt: nobody may hear of it
+    // Set: the executor of this slot must end, if it still has the attempt.
     struct End {
       uint32_t slot = 0;
       uint64_t attempt = 0;
       std::string error;
     };
     std::optional<End> end;
-    std::vector<uint64_t> attempts;  // that the event is of
-    uint64_t bytes = 0;              // of the blobs that it named
+    std::vector<uint64_t> attempts;  // the attempts of the event
+    uint64_t bytes = 0;              // bytes of the blobs that the event named
   };
 
-  // True: the event waits. False: it names no blobs and ends no job, and passes at once: a session
-  // that hears late that a program goes on would give its slot to another job meanwhile.
+  // True: the event waits. False: the event passes at once, since it names no blobs and ends no
+  // job. A session that hears late that a program goes on would meanwhile give its slot to another
+  // job.
   bool Wait(const SessionEvent& event);
-  // What passes at once of an event that waits: its slot is ready for the next job. None: the job
-  // goes on there, or too much waits.
+  // The event that passes at once in place of a waiting event: its slot is ready for the next job.
+  // nullopt: the job goes on, or too much waits.
   std::optional<SlotFreed> FreedBy(const SessionEvent& event) const;
-  // The next batch; empty: nothing of this lane can go now. REQUIRES: the lane's last has passed.
+  // The next batch; empty: no event of this lane can go now. REQUIRES: the lane's last batch has
+  // passed.
   std::vector<SessionEvent> Next(UploadLane lane);
-  // What events name, each once, sorted. Asked for are large ones, and those that were uploaded
-  // before: the director's store may have lost them since.
+  // The blobs that events name, each once, sorted. The director is asked for large blobs, and for
+  // blobs that were uploaded before, because its store may have lost them since.
   struct Blobs {
-    std::vector<Digest> send;  // most likely the director does not have these
-    std::vector<Digest>
-        ask;  // those that it lacks are to be sent: large ones, and some that it had
+    std::vector<Digest> send;  // the director most likely does not have these
+    std::vector<Digest> ask;   // must be sent if the director lacks them
     bool empty() const { return send.empty() && ask.empty(); }
   };
   Blobs BlobsOf(const std::vector<SessionEvent>& events) const;
   void NoteUploaded(const Blobs& blobs);
-  // `uploaded`: whether the director has all that the event names; an error is final.
+  // `uploaded`: OK when the director has every blob that the event names; an error is final.
   Delivery Deliver(SessionEvent event, const absl::Status& uploaded);
-  // What Deliver returned is done. The other lane may have waited for it.
+  // The caller has done what Deliver returned. The other lane may have waited for it.
   void Passed(UploadLane lane, const Delivery& delivery);
 
  private:
-  using Counts = std::map<uint64_t, size_t>;  // of events that have not passed, by attempt
+  using Counts = std::map<uint64_t, size_t>;  // attempt -> number of events that have not passed
   static bool HasAny(const Counts& counts, const std::vector<uint64_t>& attempts);
   bool MayGo(UploadLane lane, const SessionEvent& event) const;
   std::optional<SessionEvent> OfFailed(SessionEvent event, const std::string& error);
 
-  std::map<uint64_t, std::string>
-      failed_;  // attempts with blobs that cannot be uploaded: the error
+  // Attempt -> error, for attempts with blobs that cannot be uploaded.
+  std::map<uint64_t, std::string> failed_;
   const uint64_t large_bytes_min_;
-  std::deque<SessionEvent> small_, large_;  // that wait
-  uint64_t waiting_bytes_ = 0;              // of blobs of what has not passed
+  std::deque<SessionEvent> small_, large_;  // waiting events
+  uint64_t waiting_bytes_ = 0;              // bytes of the blobs of events that have not passed
   Counts of_small_, of_large_;
   absl::flat_hash_set<Digest> uploaded_;  // the director may have lost them since, or be another
 };

@@ -18,9 +18,8 @@ using Json = nlohmann::json;
 struct ModuleNames {
   std::set<uint32_t> entry_points;
   std::map<uint32_t, std::vector<std::string>> members;  // by structure
-  std::set<std::string>
-      // spirv-cross writes a second name for each specialisation constant.
-      constants_in_metal;
+  // The second names that spirv-cross writes for specialisation constants.
+  std::set<std::string> constants_in_metal;
 };
 
 ModuleNames ReadNames(const std::vector<uint32_t>& module) {

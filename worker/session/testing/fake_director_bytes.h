@@ -1,4 +1,5 @@
-// A director that has files, blobs and tables in memory, for tests of those who fetch and upload.
+// FakeDirectorBytes: a director with files, blobs and tables in memory, for tests of fetching and
+// uploading.
 #pragma once
 
 #include <algorithm>
@@ -76,7 +77,7 @@ class FakeDirectorBytes final : public DirectorBytes {
     changed_.NotifyAll();
   }
 
-  // Uploads of a blob of `held_bytes_min` do not end until GoOn.
+  // Uploads of a blob of at least `held_bytes_min` do not end until GoOn.
   void Hold() {
     base::MutexLock lock(mutex_);
     is_held_ = true;
@@ -97,12 +98,12 @@ class FakeDirectorBytes final : public DirectorBytes {
   }
 
   std::map<std::string, std::string> files;   // by path
-  std::map<Digest, std::string> blobs, lies;  // lies: what is sent instead
+  std::map<Digest, std::string> blobs, lies;  // lies: the bytes that are sent instead
   std::map<std::string, std::string> tables, tools;
-  std::deque<absl::Status> fails;  // of the next calls
+  std::deque<absl::Status> fails;  // results of the next calls
   std::set<std::string> held;      // calls for these paths do not end until GoOn
   std::set<Digest> refused, stored;
-  std::vector<size_t> calls;  // the items of each
+  std::vector<size_t> calls;  // the number of items of each call
   std::vector<std::vector<Digest>> uploads, asked;
   uint64_t sent_bytes = 0, held_bytes_min = 0;
   bool is_cancelled = false;
@@ -141,7 +142,7 @@ class FakeDirectorBytes final : public DirectorBytes {
     piece.set_is_left_out(is_left_out);
     if (is_left_out) return take(piece);
     sent_bytes += bytes.size();
-    v1::FetchPiece first;  // in two pieces
+    v1::FetchPiece first;  // the bytes come in two pieces
     first.set_item(number);
     first.set_bytes(bytes.substr(0, bytes.size() / 2));
     take(first);

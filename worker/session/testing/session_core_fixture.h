@@ -1,4 +1,4 @@
-// The fixture of the session core's specs. For tests alone.
+// SessionCoreTest: the fixture of the session core's specs.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace galley::worker {
 
-// A session and a director with a memory: what was started, stopped, sent.
+// A session and a director that remembers what was started, stopped and sent.
 class SessionCoreTest : public ::testing::Test {
  protected:
   explicit SessionCoreTest(uint32_t slots = 2, bool is_without_files = false)
@@ -105,7 +105,7 @@ class SessionCoreTest : public ::testing::Test {
     Step(SlotReported{.slot = slot, .attempt = attempt, .report = report});
   }
 
-  // "1:saved@7" for report 1 of attempt 7, of all messages since the last call.
+  // "1:saved@7" for report 1 of attempt 7, over all messages since the last call.
   std::vector<std::string> TakeReports() {
     std::vector<std::string> texts;
     for (const v1::FromWorker& message : std::exchange(sent_, {})) {
@@ -131,21 +131,21 @@ class SessionCoreTest : public ::testing::Test {
   std::vector<std::pair<uint32_t, uint64_t>> started_;
   std::vector<std::pair<uint32_t, uint64_t>> stopped_;
   std::vector<v1::JobPart> left_out_;
-  std::vector<v1::Job> ahead_;  // FetchAhead
+  std::vector<v1::Job> ahead_;  // jobs of FetchAhead
   std::vector<v1::FromWorker> sent_;
   v1::ExecutorJob last_job_;
-  std::vector<std::string> files_;  // snapshots of the jobs that were started
+  std::vector<std::string> files_;  // snapshot files of the started jobs
   v1::Failed last_failed_;
   std::optional<ExitSession> exit_;
 };
 
-// With attempts 1, 2, ...
+// Jobs with the attempts 1, 2, ...
 inline std::vector<v1::Job> ShortJobs(int count) {
   std::vector<v1::Job> jobs(static_cast<size_t>(count));
   for (size_t i = 0; i < jobs.size(); ++i) {
     jobs[i].set_attempt(i + 1);
     jobs[i].set_snapshot(1);
-    jobs[i].set_expected_us(8'000);  // two in 20 ms
+    jobs[i].set_expected_us(8'000);  // two take less than 20 ms
   }
   return jobs;
 }
