@@ -1,5 +1,5 @@
-// The environment of a client, as its ask has it: values while the cook runs, and only salted
-// digests of them where the ask is kept on the disk.
+// AskedEnvironment: a client's environment in its ask: values while the cook runs, and only salted
+// digests of the values where the ask is kept on the disk.
 #pragma once
 
 #include <map>
@@ -10,7 +10,7 @@
 
 namespace galley::director {
 
-// What of the client's environment is not as in `ours`.
+// Returns the client's variables that differ from `ours`.
 DifferingVariables DifferingOf(const std::map<std::string, std::string>& ours,
                                const v1::CookAsk& ask);
 

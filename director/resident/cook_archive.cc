@@ -42,14 +42,14 @@ CookArchive::CookArchive(const std::string& state_directory)
 
 CookArchive::Begun CookArchive::Begin(uint32_t term) {
   base::MutexLock lock(mutex_);
-  // (A number that could not be written down is taken all the same.)
+  // A number is taken even if it could not be written down.
   const uint64_t number = last_ = TakeCookNumber(state_, term, last_);
   RemoveOld();
   return {.number = number, .log = CookLog::Begin(PathOf(number), {})};
 }
 
 std::shared_ptr<CookLog> CookArchive::BeginAgain(uint64_t number) const {
-  // (A director that was overtaken may still write to the old file.)
+  // A director that was overtaken may still write to the old file.
   std::error_code error;
   std::filesystem::remove(PathOf(number), error);
   return CookLog::Begin(PathOf(number), {});

@@ -1,6 +1,6 @@
-// CookArchive: keeps the logs of a project's last cooks, `<state>/cooks/<n>.log`, for those who ask
-// again, and the asks of detached cooks that are not over, `<state>/cooks/<n>.ask`: the next
-// director goes on with them, however this one ends.
+// CookArchive: keeps the logs of a project's last cooks, `<state>/cooks/<n>.log`, for later
+// readers, and the asks of detached cooks that are not over, `<state>/cooks/<n>.ask`: the next
+// director goes on with these cooks, however this director ends.
 //
 //   ask   "galley-cook-ask 1\n", the digest text of the bytes that follow, "\n", a CookAsk
 //         (director.proto) with a sealed environment (asked_environment.h)
@@ -28,36 +28,37 @@ class CookArchive {
 
   explicit CookArchive(const std::string& state_directory);
 
-  // Of a new cook, with a number of its own (host/cook_numbers.h). The oldest logs beyond kKept go.
+  // Begun: a new cook, with a number of its own (host/cook_numbers.h). The oldest logs beyond kKept
+  // go.
   struct Begun {
     uint64_t number = 0;
     std::shared_ptr<CookLog> log;
   };
   Begun Begin(uint32_t term);
-  // The same of a cook that an earlier director left; what its log had is gone.
+  // Begins the log of a cook that an earlier director left; the earlier log is dropped.
   std::shared_ptr<CookLog> BeginAgain(uint64_t number) const;
 
-  // Keeps the ask until Drop, on the disk before it returns. Without it the cook ends with the
-  // director.
+  // Keeps the ask until Drop; on return the ask is on the disk. A cook without a kept ask ends with
+  // the director.
   absl::Status Keep(uint64_t number, const v1::CookAsk& ask) const;
   void Drop(uint64_t number) const;
   bool IsKept(uint64_t number) const;
-  // All that are kept, by number; damaged ones are dropped, and told in the log.
+  // Returns all kept asks, by number; drops damaged asks, and logs that.
   std::vector<std::pair<uint64_t, v1::CookAsk>> Kept() const;
 
-  // Of a cook that has ended. NOT_FOUND says how many are kept.
+  // Returns the log of a cook that has ended. NOT_FOUND says how many logs are kept.
   absl::StatusOr<std::shared_ptr<CookLog>> Find(uint64_t number) const;
 
  private:
   std::string PathOf(uint64_t number) const;
   std::string AskOf(uint64_t number) const;
-  // The numbers of the files with this ending, the newest first.
+  // Returns the numbers of the files with this ending, the newest first.
   std::vector<uint64_t> Numbers(std::string_view ending) const;
   void RemoveOld() const;
 
   const std::string state_, folder_;
   base::Mutex mutex_;
-  uint64_t last_ GALLEY_GUARDED_BY(mutex_) = 0;  // number that was taken
+  uint64_t last_ GALLEY_GUARDED_BY(mutex_) = 0;  // last number that was taken
 };
 
 }  // namespace galley::director

@@ -38,7 +38,7 @@ TEST(CookArchiveTest, AnAskIsKeptUntilItIsDroppedAndADamagedOneIsLeftOut) {
   EXPECT_EQ(kept[0].first, 3u);
   EXPECT_EQ(kept[0].second.output_directory(), "/out");
   EXPECT_FALSE(archive.IsKept(2));
-  // What an earlier director told of it is gone.
+  // The events that an earlier director told are gone.
   archive.BeginAgain(3)->End(v1::CookReport(), "");
   EXPECT_TRUE(archive.Find(3).ok());
   ASSERT_TRUE(RemoveAll(state).ok());

@@ -33,7 +33,7 @@ size_t SizeAt(std::string_view bytes) {
   return size;
 }
 
-// Takes the first event off `bytes`; false: it is not there whole.
+// Takes the first event off `bytes`; false: `bytes` does not hold it whole.
 bool TakeEvent(std::string& bytes, size_t& at, v1::CookEvent& event) {
   const std::string_view rest = std::string_view(bytes).substr(at);
   if (rest.size() < kSizeBytes || rest.size() - kSizeBytes < SizeAt(rest)) return false;
@@ -47,7 +47,7 @@ bool TakeEvent(std::string& bytes, size_t& at, v1::CookEvent& event) {
   return true;
 }
 
-// The report of a cook whose director died before it.
+// Returns the report of a cook whose director died before the report.
 v1::CookReport ReportOfTheDead() {
   v1::CookReport report;
   const absl::Status end =
@@ -82,7 +82,7 @@ class CookLog::Reader final : public CookReader {
  private:
   enum class Source { kNothing, kFile, kMemory, kProgress };
 
-  // Decides where the next bytes are; takes those that are in memory.
+  // Decides where the next bytes are; takes bytes that are in memory.
   Source Look(absl::Duration patience, v1::CookEvent& event) {
     base::MutexLock lock(log_->mutex_);
     if (!HasMore()) log_->changed_.WaitFor(log_->mutex_, absl::ToChronoNanoseconds(patience));
@@ -131,8 +131,8 @@ class CookLog::Reader final : public CookReader {
   const std::shared_ptr<CookLog> log_;
   std::string bytes_;  // read, not yet told; from at_ on
   size_t at_ = 0;
-  uint64_t read_ = kFirstLine.size();  // place in the log behind `bytes_`
-  uint64_t until_ = 0;                 // so far the file may be read
+  uint64_t read_ = kFirstLine.size();  // place in the log after `bytes_`
+  uint64_t until_ = 0;                 // the file may be read up to here
   uint64_t progress_read_ = 0;
   size_t trace_read_ = 0;
   bool is_reported_ = false;
@@ -161,7 +161,7 @@ absl::StatusOr<std::shared_ptr<CookLog>> CookLog::Open(const std::string& path) 
   if (::pread(file.get(), first.data(), first.size(), 0) != static_cast<ssize_t>(first.size()) ||
       first != kFirstLine)
     return absl::DataLossError(fmt::format("{} is no log of a cook, or of another version", path));
-  // Events are cut off, or the report is missing, when the director died.
+  // When the director died, the last event may be cut off, or the report be missing.
   uint64_t whole = kFirstLine.size();
   bool is_reported = false;
   std::string size(kSizeBytes, '\0');
@@ -237,7 +237,7 @@ void CookLog::Add(const v1::CookEvent& event) {
   buffer_ += bytes;
 }
 
-// What was written in part is written again: its place is the same.
+// A part that was written before is written again, at the same place.
 void CookLog::Flush() {
   if (!file_.valid()) return;
   size_t done = 0;

@@ -1,14 +1,14 @@
-// CookLog: what happened in one cook, for all who read it, now or later: a file below the state
-// folder. The cook never waits for a reader; each reader goes at its own pace, from the beginning.
+// CookLog: the events of one cook, for all readers, now or later: a file below the state folder.
+// The cook never waits for a reader; each reader reads at its own pace, from the beginning.
 //
 //   file       "galley-cook-log 1\n", then each event: its size (4 bytes, little endian), its bytes
-//              (CookEvent, director.proto). The last one is the report.
+//              (CookEvent, director.proto). The last event is the report.
 //   progress   only the newest is kept, in memory
-//   limit      beyond it results and what is said are left out, and counted (`missed`); failures,
-//              warnings and the report are not
+//   limit      beyond it results and lines for people are left out, and counted (`missed`);
+//              failures, warnings and the report are not
 //
-// A disk without room ends no cook: what cannot be written stays in memory, within a limit.
-// Version rule: the number in the first line is raised when an older reader must not read it.
+// A full disk ends no cook: what cannot be written stays in memory, within a limit. Version rule:
+// the number in the first line is raised when an older reader must not read the file.
 //
 // Threads: any.
 #pragma once
@@ -31,18 +31,18 @@ class CookLog {
   struct Limits {
     uint64_t file_bytes = 256 << 20;
     size_t buffer_bytes = 64 << 10;    // that wait to be written together
-    size_t unwritten_bytes = 4 << 20;  // of a disk without room
+    size_t unwritten_bytes = 4 << 20;  // kept in memory when the disk is full
   };
 
-  // Of a cook that begins.
+  // Begins the log of a cook.
   static std::shared_ptr<CookLog> Begin(const std::string& path, const Limits& limits);
-  // Of a cook that has ended. NOT_FOUND; DATA_LOSS: it is none. When its director died before it,
-  // the report says so.
+  // Opens the log of a cook that has ended. NOT_FOUND; DATA_LOSS: the file is no log. When the
+  // director died before the report, a report is returned that says so.
   static absl::StatusOr<std::shared_ptr<CookLog>> Open(const std::string& path);
 
   void Append(const v1::CookEvent& event);
   void SetProgress(v1::CookProgress progress);
-  // Once, last. `trace` follows the report; it is not in the file.
+  // Called once, last. `trace` follows the report; the trace is not in the file.
   void End(const v1::CookReport& report, std::string trace);
 
   uint32_t readers() const { return readers_; }
@@ -58,16 +58,17 @@ class CookLog {
   void Flush() GALLEY_REQUIRES(mutex_);
 
   const Limits limits_;
-  const FileDescriptor file_;  // invalid: it could not be made
+  const FileDescriptor file_;  // invalid: the file could not be made
   std::atomic<uint32_t> readers_ = 0;
   mutable base::Mutex mutex_;
   base::CondVar changed_;
   uint64_t written_ GALLEY_GUARDED_BY(mutex_) = 0;  // bytes of the file
-  std::string buffer_ GALLEY_GUARDED_BY(mutex_);    // behind these
+  std::string buffer_ GALLEY_GUARDED_BY(mutex_);    // bytes after these
   uint64_t missed_ GALLEY_GUARDED_BY(mutex_) = 0;
-  std::set<std::string> failed_ GALLEY_GUARDED_BY(mutex_);  // packages; a result takes that back
+  // Packages; a result takes a failure back.
+  std::set<std::string> failed_ GALLEY_GUARDED_BY(mutex_);
   bool is_over_ GALLEY_GUARDED_BY(mutex_) = false;
-  std::string trace_ GALLEY_GUARDED_BY(mutex_);  // constant once it is over
+  std::string trace_ GALLEY_GUARDED_BY(mutex_);  // constant after the end
   v1::CookProgress progress_ GALLEY_GUARDED_BY(mutex_);
   uint64_t progress_number_ GALLEY_GUARDED_BY(mutex_) = 0;
 };

@@ -39,7 +39,7 @@ class CookLogTest : public testing::Test {
     report.set_has_failures(true);
     return report;
   }
-  // "one", "warned two", "at 5", "missed 3", "report 14 gone", "trace xx": until there is no more.
+  // Returns the rest as "one", "warned two", "at 5", "missed 3", "report 14 gone", "trace xx".
   static std::vector<std::string> Rest(CookReader& reader) {
     std::vector<std::string> texts;
     v1::CookEvent event;

@@ -1,4 +1,4 @@
-// What a cook comes to, as proto/galley/v1/director.proto carries it.
+// CookWire: converts the report of a cook to and from proto/galley/v1/director.proto.
 //
 // Threads: none.
 #pragma once
@@ -13,9 +13,9 @@ namespace galley::director {
 void ToWire(const Counters& counters, v1::CookCounters& out);
 Counters FromWire(const v1::CookCounters& counters);
 
-// But for its world, which stays with the director, and its trace, which follows in parts.
+// Leaves out the world, which stays with the director, and the trace, which follows in parts.
 void ToWire(const CookReport& report, v1::CookReport& out);
-// A digest that is none (a log of a newer Galley, damaged): INVALID_ARGUMENT.
+// INVALID_ARGUMENT: a digest is malformed (a log of a newer Galley, or damaged).
 absl::StatusOr<CookReport> FromWire(const v1::CookReport& report);
 
 }  // namespace galley::director

@@ -16,8 +16,8 @@ namespace {
 using google::protobuf::util::MessageDifferencer;
 using testing::ElementsAre;
 
-// Sets every field of a message, each to another value, so that one that a conversion leaves out is
-// seen.
+// Sets every field of a message, each to another value, so that a field which a conversion leaves
+// out is noticed.
 void Fill(google::protobuf::Message& message, uint32_t& next) {
   const auto& descriptor = *message.GetDescriptor();
   const auto& fields = *message.GetReflection();
@@ -26,7 +26,7 @@ void Fill(google::protobuf::Message& message, uint32_t& next) {
     using Type = google::protobuf::FieldDescriptor::CppType;
     ++next;
     const std::string text = field->name() + std::to_string(next);
-    if (field->is_map()) continue;  // set by hand
+    if (field->is_map()) continue;  // the test sets maps by hand
     if (field->is_repeated()) {
       if (field->cpp_type() == Type::CPPTYPE_STRING) fields.AddString(&message, field, text);
       continue;
@@ -99,8 +99,8 @@ TEST(CookWireTest, AReportWithADigestThatIsNoneIsRefused) {
   EXPECT_FALSE(FromWire(v1::CookReport()).ok());
 }
 
-// A sink that writes events down. Another one is at the other end of the wire, and must take the
-// same.
+// Heard: a sink that writes events down. Another Heard is at the other end of the wire, and must
+// get the same events.
 struct Heard final : CookEventSink {
   void TakeEvent(const CookEvent& event) override {
     std::visit([this](const auto& what) { calls.push_back(TextOf(what)); }, event.what);

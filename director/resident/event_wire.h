@@ -1,4 +1,4 @@
-// CookEvent as proto/galley/v1/director.proto carries it.
+// EventWire: converts a CookEvent to and from proto/galley/v1/director.proto.
 //
 // Threads: none.
 #pragma once
@@ -10,9 +10,10 @@
 
 namespace galley::director {
 
-// A result has a package and a platform only, a failure all but ids of packages and workers.
+// A result has only a package and a platform; a failure has everything but ids of packages and
+// workers.
 v1::CookEvent ToWire(const CookEvent& event);
-// nullopt: the event is of the stream itself (begun, missed, report, trace).
+// nullopt: the event belongs to the stream itself (begun, missed, report, trace).
 std::optional<CookEvent> FromWire(const v1::CookEvent& event);
 
 }  // namespace galley::director

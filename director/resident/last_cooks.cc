@@ -18,7 +18,7 @@ constexpr std::string_view kKind = "galley-last-cooks";
 constexpr int kVersion = 1;
 constexpr std::string_view kKey = "cook";
 constexpr uint64_t kFileBytesMax = 1 << 20;
-// A person reads them in a table.
+// A person reads the texts in a table.
 constexpr size_t kTextBytesMax = 1'000;
 
 std::vector<v1::EndedCook> Read(const std::string& file) {

@@ -1,12 +1,12 @@
-// LastCooks: what the last cooks of a project came to, in whichever director they ran, for `galley
-// status`. They are kept in `<state>/cooks/ended`, so that a director that starts knows those
-// before it.
+// LastCooks: the outcomes of a project's last cooks, in whichever director they ran, for `galley
+// status`. The outcomes are kept in `<state>/cooks/ended`, so that a new director knows the earlier
+// cooks.
 //
 //   file   SealedText "galley-last-cooks 1"; a line for each cook, the newest first: `cook`, and
 //          the bytes of an EndedCook (director.proto)
 //
-// A file that is damaged, or of another version, counts as empty: nothing rests on it.
-// Threads: any. One process at a time writes: that which has the project.
+// A file that is damaged, or of another version, counts as empty: nothing depends on it.
+// Threads: any. One process at a time writes: the process that has the project.
 #pragma once
 
 #include <cstddef>
@@ -24,13 +24,13 @@ class LastCooks {
  public:
   static constexpr size_t kKept = 10;
 
-  // Reads those that are kept.
+  // Reads the cooks that are kept.
   explicit LastCooks(const std::string& state_directory);
 
-  // One more is over; one of the same number was left by an earlier director, and gives way. One
-  // that was refused before it began may have no number (0).
+  // Adds a cook that is over, in place of a cook with the same number that an earlier director
+  // left. A cook that was refused before it began may have no number (0).
   void Add(const v1::EndedCook& cook);
-  // The newest first.
+  // Returns the cooks, the newest first.
   std::vector<v1::EndedCook> All() const;
 
  private:
@@ -39,7 +39,7 @@ class LastCooks {
   std::vector<v1::EndedCook> cooks_ GALLEY_GUARDED_BY(mutex_);
 };
 
-// Sets what the report says: results, exit code, why it ended early.
+// Sets the fields that the report decides: results, exit code, why the cook ended early.
 void SetEnd(const CookReport& report, absl::Duration took, v1::EndedCook& cook);
 
 }  // namespace galley::director

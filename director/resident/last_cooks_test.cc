@@ -16,7 +16,7 @@ class LastCooksTest : public testing::Test {
     v1::EndedCook cook;
     cook.set_cook(number);
     cook.set_what("/Game/a\n\\b\x7f\xff.txt");
-    cook.set_took_us(0x0a0a0a0a);  // (bytes that end lines)
+    cook.set_took_us(0x0a0a0a0a);  // these bytes end lines
     return cook;
   }
   static std::vector<uint64_t> NumbersOf(const LastCooks& cooks) {

@@ -22,7 +22,7 @@ bool DecidesBytes(std::string_view key) {
          std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
 }
 
-// Not by the project file, which both read.
+// Says whether the value comes from outside the project file, which both sides read.
 bool IsExpress(std::string_view source) {
   return source != "default" && !source.starts_with(project::kProjectFile);
 }
@@ -82,7 +82,7 @@ absl::StatusOr<std::shared_ptr<const project::Project>> ProjectReader::Read() {
   }
   base::MutexLock lock(mutex_);
   notes_ = std::move(notes);
-  if (std::exchange(is_unreadable_, false)) refusal_.clear();  // it was mended
+  if (std::exchange(is_unreadable_, false)) refusal_.clear();  // the file was mended
   return present_;
 }
 
@@ -124,7 +124,7 @@ std::string DifferenceThatMatters(const std::vector<project::Origin>& ours,
   for (const project::Origin& one : ours) known[one.key] = &one;
   for (const project::Origin& one : theirs) {
     const auto found = known.find(one.key);
-    // Each cook has an output folder of its own.
+    // Every cook has an output folder of its own.
     if (found == known.end() || found->second->value == one.value || one.key == "output.dir")
       continue;
     if (!DecidesBytes(one.key) && !IsExpress(one.source)) continue;

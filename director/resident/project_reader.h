@@ -1,7 +1,7 @@
-// ProjectReader: the project file of a resident director, read again when a cook begins.
+// ProjectReader: the project file of a resident director, which is read again when a cook begins.
 //
-// A changed file is taken up, but for what only a restart can change ([store], [farm] listen,
-// [director]), which stays as it was. One with an error changes nothing.
+// A changed file is taken up, except for sections that only a restart can change ([store], [farm]
+// listen, [director]), which stay the same. A file with an error changes nothing.
 //
 // Threads: any.
 #pragma once
@@ -22,22 +22,23 @@ class ProjectReader {
  public:
   using Load = std::function<absl::StatusOr<project::Project>()>;
 
-  // `first`: as the director was opened.
+  // `first`: the project with which the director was opened.
   ProjectReader(Load load, std::shared_ptr<const project::Project> first);
 
-  // The project as it is now: the same object as before when nothing changed. INVALID_ARGUMENT,
+  // Returns the present project: the same object as before when nothing changed. INVALID_ARGUMENT,
   // NOT_FOUND: what is wrong with the file.
   absl::StatusOr<std::shared_ptr<const project::Project>> Read();
 
-  // Reads where the file is another one than Read saw, or was wrong.
+  // Reads the file if it has changed since Read, or was wrong.
   void Renew();
 
-  // How a cook of the present project ended: `refusal` says why it was refused, for what only a
-  // look at rules and files can tell (INVALID_ARGUMENT); empty: it was not. It is a note until the
-  // file is another one, or a cook is not refused.
+  // Notes how a cook of the present project ended: `refusal` says why the cook was refused, for
+  // errors that only a look at rules and files can find (INVALID_ARGUMENT); empty: it was not
+  // refused. A refusal is a note until the file changes, or a cook is not refused.
   void NoteEnd(const std::string& refusal);
 
-  // For people: what waits for a restart, what is wrong with the file, why a cook was refused.
+  // Returns notes for people: what waits for a restart, what is wrong with the file, why a cook was
+  // refused.
   std::vector<std::string> notes() const;
 
  private:
@@ -45,19 +46,20 @@ class ProjectReader {
 
   const Load load_;
   const std::shared_ptr<const project::Project> first_;
-  base::Mutex reading_;  // before mutex_
+  base::Mutex reading_;  // locked before mutex_
   std::shared_ptr<const project::Project> present_ GALLEY_GUARDED_BY(reading_);
-  std::string present_text_ GALLEY_GUARDED_BY(reading_);  // of the file
+  std::string present_text_ GALLEY_GUARDED_BY(reading_);  // text of the file
   absl::StatusOr<FileStat> seen_ GALLEY_GUARDED_BY(reading_);
   mutable base::Mutex mutex_;
   std::vector<std::string> notes_ GALLEY_GUARDED_BY(mutex_);
   std::string refusal_ GALLEY_GUARDED_BY(mutex_);
-  bool is_unreadable_ GALLEY_GUARDED_BY(mutex_) = false;  // the project file, when it was read last
+  // The last read of the project file failed.
+  bool is_unreadable_ GALLEY_GUARDED_BY(mutex_) = false;
 };
 
-// A value of which the client's differs from the director's, and that difference matters.
-// `theirs` are those of the client. Values that only say how the director works matter when the
-// client was told them expressly; those that can decide a byte always do. Empty: none.
+// Returns a value for which the client differs from the director in a way that matters. `theirs`
+// are the client's values. Values that only say how the director works matter when the client was
+// told them expressly; values that can decide a byte always matter. Empty: none.
 //
 //   "store.trust is \"main\" for the director (default) and \"nightly\" here (GALLEY_STORE_TRUST)"
 std::string DifferenceThatMatters(const std::vector<project::Origin>& ours,

@@ -21,7 +21,7 @@ namespace galley::director {
 
 namespace {
 
-// Why the project was refused; empty: it was not, but what was asked of it may have been.
+// Says why the project was refused; empty: it was not, though the ask may have been.
 std::string RefusalOf(const CookReport& report) {
   if (!absl::IsInvalidArgument(report.end)) return "";
   const std::string text = MessageOf(report.end);
@@ -38,7 +38,7 @@ v1::CookAsk WithoutEnvironment(v1::CookAsk ask) {
   return ask;
 }
 
-// For the log.
+// Returns the text for the log.
 std::string TextOfEnd(const CookReport& report) {
   if (!report.end.ok()) return std::string(MessageOf(report.end));
   if (report.outcome.has_value() && !report.outcome->ended.infrastructure_error.empty())
@@ -117,7 +117,7 @@ void ResidentCook::Abandon(const std::string& why) {
   TellEnd({.end = Stopped(), .total = absl::Now() - started_});
 }
 
-// The report of a cook that the director's end cut short.
+// Returns the status for the report of a cook that the director's end cut short.
 absl::Status ResidentCook::Stopped() {
   base::MutexLock lock(mutex_);
   const v1::CookCounters& counters = progress_.counters();
@@ -132,14 +132,14 @@ absl::Status ResidentCook::Stopped() {
           : "ask again"));
 }
 
-// Whether the director's end cut it short, and nothing else did.
+// Says whether only the director's end cut the cook short.
 bool ResidentCook::IsLeft(const CookReport& report) {
   base::MutexLock lock(mutex_);
   return !stopped_.empty() && !is_cancelled_ && !report.is_published &&
          (report.is_cut_short() || absl::IsUnavailable(report.end));
 }
 
-// Once: who tells it first is heard. False: that was another.
+// Tells the end once; only the first caller is heard. False: another caller was first.
 bool ResidentCook::TellEnd(const CookReport& report) {
   {
     base::MutexLock lock(mutex_);
@@ -192,7 +192,8 @@ void ResidentCook::Run() {
   NoteEnd(report);
   const bool is_told = TellEnd(report);
   if (ask_.is_detached() && is_told && !is_left) {
-    // (Before it is dropped: a director that dies in between leaves the cook to the next one.)
+    // Before the ask is dropped: a director that dies in between leaves the cook to the next
+    // director.
     const bool has_files = !ask_.summary_file().empty() || !ask_.trace_file().empty();
     if (has_files && deps_.write_files) deps_.write_files(number_, ask_);
     deps_.archive.Drop(number_);
@@ -243,7 +244,7 @@ CookReport ResidentCook::Cook() {
   auto taken = TakeAsk();
   if (!taken.ok()) return {.end = taken.status()};
   by_the_book_ = IsByTheBook(ask_);
-  // (A host has asked before it made the director.)
+  // A host has asked before it made the director.
   if (!host_.has_value()) {
     if (std::optional<CookReport> standing = AskWhatStands(*taken)) return *std::move(standing);
   }
@@ -283,7 +284,7 @@ std::optional<CookReport> ResidentCook::AskWhatStands(const Taken& taken) {
   return std::move(answer.report);
 }
 
-// Where the cook had to wait, the project file may be another by now.
+// The project file may have changed while the cook waited.
 absl::StatusOr<std::unique_ptr<CookPermit>> ResidentCook::Enter(Taken& taken) {
   while (true) {
     bool has_waited = false;
@@ -305,7 +306,7 @@ absl::StatusOr<std::unique_ptr<CookPermit>> ResidentCook::Enter(Taken& taken) {
 }
 
 absl::StatusOr<ResidentCook::Taken> ResidentCook::TakeAsk() {
-  if (host_.has_value()) {  // which has read the project, and looked at the sandboxes
+  if (host_.has_value()) {  // the host has read the project, and looked at the sandboxes
     const SetupPtr setup = deps_.director.setup();
     return Taken{.needs = {.setup = setup, .table = TableOptionsOf(ask_, *setup->project)}};
   }

@@ -1,7 +1,7 @@
-// ResidentCook: one cook of a ResidentDirector, from when it was asked for until its report is in
-// the archive.
+// ResidentCook: one cook of a ResidentDirector, from the request until its report is in the
+// archive.
 //
-// Threads: one runs it: its own, or that of its host; methods from any.
+// Threads: one runs the cook: its own thread, or its host's; methods from any.
 #pragma once
 
 #include <atomic>
@@ -40,39 +40,40 @@ class ResidentCook final : public CookEventSink {
     ProjectReader& project;
     const CookArchive& archive;
     LastCooks& last;
-    Trace& trace;                      // of the admission
+    Trace& trace;                      // trace of the admission
     WatchedTables* watched = nullptr;  // null: all files are looked at
     // ResidentDirector::Options::write_files.
     const std::function<void(uint64_t cook, const v1::CookAsk& ask)>& write_files;
   };
-  // The command that hosts the director for one cook of its own. All of it outlives the cook.
+  // Host: the command that hosts the director for one cook of its own. All of Host outlives the
+  // cook.
   struct Host {
-    CookEventSink& sink;                         // takes the events of the cook
-    Cancellation& stop;                          // a person ends the cook
-    std::string what;                            // is asked for, for people who ask for the status
-    std::optional<CheckedSources> checked = {};  // a moment ago
+    CookEventSink& sink;  // takes the events of the cook
+    Cancellation& stop;   // lets a person end the cook
+    std::string what;     // what is asked for, for people who ask for the status
+    std::optional<CheckedSources> checked = {};  // found a moment ago
   };
-  // Begins on a thread of its own. All of `deps` outlives it.
+  // Begins on a thread of its own. Everything in `deps` outlives the cook.
   ResidentCook(const Deps& deps, v1::CookAsk ask, uint64_t number, std::shared_ptr<CookLog> log);
-  // The cook of `host`, which RunHosted runs. It gets its number when it is sure to begin.
+  // The cook of `host`, which RunHosted runs. The cook gets its number when it is sure to begin.
   ResidentCook(const Deps& deps, v1::CookAsk ask, Host host);
-  // Cancels, and waits.
+  // Cancels the cook, and waits.
   ~ResidentCook() override;
 
-  // Runs the cook on this thread, and then ends the workers and closes the director. Once.
+  // Runs the cook on this thread, and then ends the workers and closes the director. Called once.
   // REQUIRES: a host.
   CookReport RunHosted();
-  // A person ends it.
+  // Called when a person ends the cook.
   void Cancel();
-  // The director ends, and says why: cancels the cook, whose report is then that `why` (exit 3),
-  // unless it was done before. What was asked of a detached one stays there.
+  // Called when the director ends, and says `why`: cancels the cook, whose report is then `why`
+  // (exit 3), unless the cook was done before. The ask of a detached cook stays in the archive.
   void Stop(const std::string& why);
-  // The process is about to end, and leaves its jobs to the next director: tells at once what Stop
-  // tells in the end. The thread goes on.
+  // Called when the process is about to end, and leaves its jobs to the next director: tells at
+  // once the report that Stop tells in the end. The thread goes on.
   void Abandon(const std::string& why);
 
   uint64_t number() const { return number_; }
-  const std::shared_ptr<CookLog>& log() const { return log_; }  // null: of a host
+  const std::shared_ptr<CookLog>& log() const { return log_; }  // null: a host's cook
   bool has_ended() const { return state_ == State::kEnded; }
   v1::StatusAnswer::Cook View() const;
   DirectorMeter::CookUnderWay UnderWay() const {
@@ -82,17 +83,17 @@ class ResidentCook final : public CookEventSink {
  private:
   enum class State : uint8_t { kWaiting, kScanning, kCooking, kEnded };
 
-  void TakeEvent(const CookEvent& event) override;  // the thread that runs the cook
+  void TakeEvent(const CookEvent& event) override;  // on the thread that runs the cook
   void TakeProgress(CookEvent::Progressed progressed);
   void Run();
   CookReport CookAndSettle();
-  // An ask as the director understands it, with the project file as it is at that moment.
+  // Taken: an ask as the director understands it, with the project file at that moment.
   struct Taken {
     DifferingVariables differing;
     CookAdmission::Needs needs;
   };
   absl::StatusOr<Taken> TakeAsk();
-  // A permit for it; the project file may be another by then.
+  // Returns a permit for the ask; the project file may have changed by then.
   absl::StatusOr<std::unique_ptr<CookPermit>> Enter(Taken& taken);
   std::optional<CookReport> AskWhatStands(const Taken& taken);
   CookReport Cook();
@@ -105,21 +106,21 @@ class ResidentCook final : public CookEventSink {
 
   const Deps deps_;
   const DifferingVariables differing_;  // from the director's environment
-  const v1::CookAsk ask_;               // without the client's
+  const v1::CookAsk ask_;               // without the client's environment
   const CookClass class_;
-  const std::string what_;  // is asked for, for people
+  const std::string what_;  // what is asked for, for people
   std::atomic<uint64_t> number_;
   const std::shared_ptr<CookLog> log_;
   std::optional<Host> host_;  // nullopt: the director stays
   const absl::Time started_;
-  bool by_the_book_ = false;  // the cook's thread, once the ask was understood
+  bool by_the_book_ = false;  // the cook's thread sets it once the ask is understood
   Cancellation stop_;
   std::atomic<State> state_ = State::kWaiting;
   std::atomic<bool> is_cancelled_ = false;  // by a person
   mutable base::Mutex mutex_;
   v1::CookProgress progress_ GALLEY_GUARDED_BY(mutex_);
   bool has_told_end_ GALLEY_GUARDED_BY(mutex_) = false;
-  std::string stopped_ GALLEY_GUARDED_BY(mutex_);  // why; empty: it was not
+  std::string stopped_ GALLEY_GUARDED_BY(mutex_);  // why; empty: the cook was not stopped
   std::thread thread_;
 };
 

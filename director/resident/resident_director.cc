@@ -25,19 +25,19 @@
 namespace galley::director {
 namespace {
 
-// So often it looks whether the project is still its own.
+// Time between two looks whether the project is still the director's own.
 constexpr absl::Duration kLookInterval = absl::Seconds(1);
-// So often at most it looks how large the store is.
+// Shortest time between two looks at the size of the store.
 constexpr absl::Duration kSizeInterval = absl::Seconds(5);
 constexpr std::string_view kStopped = "the director was stopped";
-// So long readers have to hear the reports of cooks that the director's end cancelled.
+// Time for readers to hear the reports of cooks that the director's end cancelled.
 constexpr absl::Duration kFarewell = absl::Seconds(2);
-// Cooks that ended and whose readers may come yet.
+// Ended cooks whose readers may still come.
 constexpr size_t kEndedKept = 4;
-// So long who cleans waits for the first cook: less than a client waits for an answer.
+// How long `galley clean` waits for the first cook: less than a client waits for an answer.
 constexpr std::chrono::seconds kCleanPatience(3);
 
-// Null: nothing can be watched, and all files are looked at in each cook.
+// Null: nothing can be watched, and each cook looks at all files.
 std::unique_ptr<content::FolderWatch> OpenWatch(const project::Project& project) {
   auto watch =
       content::FolderWatch::Open({.cookie_folder = JoinPath(project.state_directory(), "watch")});
@@ -73,7 +73,8 @@ absl::StatusOr<std::unique_ptr<ResidentDirector>> ResidentDirector::Open(Options
                    Director::Open(options.director, sink, stop));
   auto resident = std::unique_ptr<ResidentDirector>(
       new ResidentDirector(std::move(options), std::move(director)));
-  // Before clients can come: who starts a director in the background sees by them that it is ready.
+  // Opened before clients can come, because a client shows whoever starts a director in the
+  // background that it is ready.
   ASSIGN_OR_RETURN(
       resident->metrics_,
       OpenMetrics(resident->director_->project(), [of = resident.get()] { return of->Figures(); }));
@@ -81,7 +82,7 @@ absl::StatusOr<std::unique_ptr<ResidentDirector>> ResidentDirector::Open(Options
                                  is_hosted ? nullptr : resident.get(),
                                  is_hosted ? resident.get() : nullptr);
   if (!door.ok()) return Infrastructure(door.status());
-  base::MutexLock lock(resident->mutex_);  // clients that came already wait for it
+  base::MutexLock lock(resident->mutex_);  // early clients already wait for it
   resident->door_ = *std::move(door);
   RETURN_IF_ERROR(resident->ListenToClients(listen));
   resident->admission_.emplace(CookAdmission::Deps{.director = *resident->director_,
@@ -122,7 +123,7 @@ void ResidentDirector::CloseClientDoor() {
   clients_.reset();
 }
 
-// The detached cooks that the director before left.
+// Goes on with the detached cooks that the previous director left.
 void ResidentDirector::GoOn() {
   for (auto& [number, ask] : archive_.Kept()) {
     LogInfo("cook={} goes on: the director before left it", number);
@@ -195,7 +196,7 @@ std::string ResidentDirector::WhoStopped() {
   return fmt::format("{} asked it to (`galley serve --stop`)", stopped_by_);
 }
 
-// False: there was none. The threads of the cooks go on until the process ends.
+// False: there was no cook. The threads of the cooks go on until the process ends.
 bool ResidentDirector::LeaveCooks() {
   std::vector<std::shared_ptr<CookLog>> logs;
   {
@@ -233,7 +234,7 @@ void ResidentDirector::EndCooks(const std::string& why) {
   AwaitReaders(logs);
 }
 
-// Who reads slowly may miss the end.
+// A slow reader may miss the end.
 void ResidentDirector::AwaitReaders(const std::vector<std::shared_ptr<CookLog>>& logs) {
   const absl::Time until = absl::Now() + kFarewell;
   for (const auto& log : logs) {
@@ -305,7 +306,7 @@ absl::Status ResidentDirector::Cancel(uint64_t cook) {
   return absl::OkStatus();
 }
 
-// (While the end has begun, calls still come.)
+// Calls still come when the end has begun.
 std::shared_ptr<DirectorShell> ResidentDirector::Shell() const {
   return is_ending_ ? nullptr : admission_->shell();
 }
@@ -341,7 +342,7 @@ metrics::Figures ResidentDirector::Figures() {
   std::vector<DirectorMeter::CookUnderWay> cooks;
   {
     base::MutexLock lock(mutex_);
-    if (!meter_.has_value()) return {};  // it is about to open
+    if (!meter_.has_value()) return {};  // the director is about to open
     for (const auto& [number, cook] : cooks_) {
       if (!cook->has_ended()) cooks.push_back(cook->UnderWay());
     }
@@ -349,8 +350,8 @@ metrics::Figures ResidentDirector::Figures() {
   return meter_->Read(cooks);
 }
 
-// How large the store is: its index knows, but a look waits for what is being committed, so no
-// question waits for one.
+// Looks at the size of the store, which its index knows. The look waits for a commit under way, so
+// no question waits for a look.
 void ResidentDirector::LookAtStore() {
   const absl::Time now = absl::Now();
   if (now < store_looked_at_ + kSizeInterval || !is_size_asked_for_.exchange(false)) return;
@@ -360,8 +361,9 @@ void ResidentDirector::LookAtStore() {
   if (stats.ok()) store_bytes_ = stats->segment_bytes + stats->file_bytes;
 }
 
-// A director that nobody asks for long lets its workers go, and all that it was told of the store:
-// from then on a collection may drop what was not used since. The next cook begins as the first.
+// A director that nobody asks for long lets its workers go, and forgets everything that it was told
+// of the store: from then on a collection may drop what was not used since. The next cook begins
+// like the first.
 void ResidentDirector::RestIfIdle() {
   const absl::Time now = absl::Now();
   {

@@ -1,11 +1,11 @@
 // ResidentDirector: a director that stays, and takes asks from many clients: `galley serve`. A
-// command hosts one for a cook of its own, `galley cook`: nobody else asks it for anything but the
-// status.
+// command hosts a director for one cook of its own, `galley cook`: other clients ask that director
+// only for the status.
 //
 //   Open   Live          `galley serve`
 //   Open   CookHosted    `galley cook`
 //
-// Cooks are ResidentCooks, by their number; their events are in the archive, for all readers.
+// Cooks are ResidentCooks, by number; the archive has their events, for all readers.
 //
 // Threads: Open and Live: one; ClientCalls: any.
 #pragma once
@@ -42,53 +42,54 @@ namespace galley::director {
 class ResidentDirector final : public ClientCalls {
  public:
   static constexpr size_t kCooksMax = 1'000;  // that run and wait
-  static constexpr uint32_t kShownMax = 8;    // commands that run for others
+  static constexpr uint32_t kShownMax = 8;    // commands that run for clients
 
   struct Options {
     DirectorOptions director;
-    ProjectReader::Load load;  // the project, once more
+    ProjectReader::Load load;  // loads the project again
     v1::BuildIdentity build;
     absl::Duration rests_after = absl::Minutes(10);  // without a cook
     // Writes the files that the ask of a detached cook names (CookAsk::summary_file, trace_file),
     // once the cook has ended; on the cook's own thread.
     std::function<void(uint64_t cook, const v1::CookAsk& ask)> write_files;
-    // Runs a command that only reads, and tells what it prints; null: none is run.
+    // Runs a command that only reads, and tells what it prints; null: no command is run.
     std::function<absl::Status(const v1::ShowAsk& ask, Audience& audience)> show;
     bool is_hosted = false;  // by a command, for one cook
-    std::string listen;      // where clients of other machines ask, "host:port"; empty: nowhere
+    std::string listen;      // address for clients of other machines, "host:port"; empty: none
   };
-  // Opens the project, answers Prometheus where the project says so, and listens. Errors:
+  // Opens the project, answers Prometheus if the project says so, and listens. Errors:
   // outcome_status.h.
   static absl::StatusOr<std::unique_ptr<ResidentDirector>> Open(Options options,
                                                                 CookEventSink& sink,
                                                                 Cancellation& stop);
   ~ResidentDirector() override;
 
-  // What it knows about itself, for metrics. Any thread; waits for nobody.
+  // The director's figures about itself, for metrics. Any thread; waits for nobody.
   metrics::Figures Figures();
 
-  // Where it listens: "unix:/...".
+  // The address at which the director listens: "unix:/...".
   const std::string& address() const { return door_->address(); }
-  // Where clients of other machines ask; empty: nowhere.
+  // The address for clients of other machines; empty: none.
   std::string client_address() const { return clients_ == nullptr ? "" : clients_->address(); }
 
   // Runs the one cook of the command that hosts this director, on this thread, and closes the
   // director. REQUIRES: Options::is_hosted.
   CookReport CookHosted(const v1::CookAsk& ask, ResidentCook::Host host);
 
-  // What is asked when `stop` was cancelled.
+  // Ending: questions that are asked when `stop` was cancelled.
   struct Ending {
-    // True: what workers have in hand is left to the next director, as if this one had been killed,
-    // but that clients are told before.
+    // True: the workers' jobs are left to the next director, as if this director had been killed,
+    // except that clients are told before.
     std::function<bool()> hands_over;
-    std::function<std::string()> why;  // for the log: "it was interrupted (SIGINT)"
+    std::function<std::string()> why;  // text for the log: "it was interrupted (SIGINT)"
   };
   // Waits for `stop`, or for a client that stops the director; then ends all cooks and closes.
-  // UNAVAILABLE: it ended because another director has the project now.
+  // UNAVAILABLE: the director ended because another director has the project now.
   absl::Status Live(CookEventSink& sink, Cancellation& stop, const Ending& ending);
-  // The detached cooks of an earlier director that this one goes on with.
+  // The detached cooks of an earlier director with which this director goes on.
   const std::vector<uint64_t>& taken_up() const { return taken_up_; }
-  // Jobs were left: the process must end now, without destructors (_exit), or its workers end, too.
+  // True: jobs were left, so the process must end now, without destructors (_exit), or its workers
+  // end as well.
   bool has_left() const { return has_left_; }
 
   v1::HelloAnswer Hello(const v1::HelloAsk& ask) override;
@@ -129,33 +130,34 @@ class ResidentDirector final : public ClientCalls {
   const std::function<absl::Status(const v1::ShowAsk&, Audience&)> show_;
   const std::unique_ptr<Director> director_;
   ProjectReader project_;
-  std::vector<uint64_t> taken_up_;  // constant once it is open
+  std::vector<uint64_t> taken_up_;  // constant after Open
   CookArchive archive_;
   LastCooks last_;
-  std::optional<WatchedTables> watched_;  // nullopt: it does not stay
+  std::optional<WatchedTables> watched_;  // nullopt: the director does not stay
   Trace trace_;
   std::unique_ptr<DirectorDoor> door_;
-  std::unique_ptr<TcpDoor> clients_;  // null: of this machine only
+  std::unique_ptr<TcpDoor> clients_;  // null: only clients of this machine
   Cancellation asked_to_stop_;
   FiguresBoard figures_;
   std::optional<CookAdmission> admission_;
   std::optional<DirectorMeter> meter_;  // of admission_
-  // The thread of Live.
+  // Used by the thread of Live.
   bool has_left_ = false;
   absl::Time store_looked_at_ = absl::InfinitePast();
-  absl::Time busy_at_;  // the last time that a cook was seen, or that it rested
+  absl::Time busy_at_;  // when last a cook was seen, or the director rested
 
-  std::atomic<uint64_t> store_bytes_ = 0;       // as of that look
-  std::atomic<bool> is_size_asked_for_ = true;  // since then
+  std::atomic<uint64_t> store_bytes_ = 0;       // at the last look
+  std::atomic<bool> is_size_asked_for_ = true;  // somebody asked since the last look
 
   base::Mutex mutex_;
   bool is_ending_ GALLEY_GUARDED_BY(mutex_) = false;
-  std::string stopped_by_ GALLEY_GUARDED_BY(mutex_);  // the client that was the first to ask
-  uint32_t shown_ GALLEY_GUARDED_BY(mutex_) = 0;      // commands that run for others
+  std::string stopped_by_ GALLEY_GUARDED_BY(mutex_);  // the first client that asked
+  uint32_t shown_ GALLEY_GUARDED_BY(mutex_) = 0;      // commands that run for clients
   uint64_t ended_ GALLEY_GUARDED_BY(mutex_) = 0;
   std::map<uint64_t, std::unique_ptr<ResidentCook>> cooks_ GALLEY_GUARDED_BY(mutex_);
 
-  std::unique_ptr<metrics::MetricsDoor> metrics_;  // first to end: it asks for Figures; or null
+  // Ends first, because it asks for Figures; or null.
+  std::unique_ptr<metrics::MetricsDoor> metrics_;
 };
 
 }  // namespace galley::director

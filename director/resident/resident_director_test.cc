@@ -20,7 +20,8 @@ namespace {
 
 constexpr absl::Duration kPatience = absl::Seconds(30);
 
-// A project in a folder of its own, whose worker is a script that only describes itself.
+// ResidentDirectorTest: a project in its own folder, with a script as worker that only describes
+// itself.
 class ResidentDirectorTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -100,7 +101,7 @@ TEST_F(ResidentDirectorTest, ACookOfWhatAStoreLostIsForTheCommandThatHostsItsDir
   EXPECT_EQ(event.report().end_code(), static_cast<int>(absl::StatusCode::kInvalidArgument));
 }
 
-// Hears all.
+// PatientAudience: hears everything.
 class PatientAudience final : public Audience {
  public:
   bool Tell(const v1::Shown&) override { return true; }
