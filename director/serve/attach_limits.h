@@ -1,9 +1,10 @@
 // AttachLimits: how many workers that came by themselves may attach from one address: many at once,
-// so that a whole farm behind one address comes in seconds, and from then on so many a second.
-// Whoever comes too soon is told when to come again, each one later than the one before.
+// so that a whole farm behind one address comes in seconds, and after that a fixed number each
+// second. A worker that comes too soon is told when to come again, each worker later than the
+// worker before.
 //
-// Limit: addresses_max addresses are told apart; those that have not come for the longest time are
-// forgotten first. Cost: O(log addresses).
+// Limit: addresses_max addresses are told apart; addresses that have not come for the longest time
+// are forgotten first. Cost: O(log addresses).
 // Threads: none; owned by WorkerService.
 #pragma once
 
@@ -32,18 +33,19 @@ class AttachLimits {
   AttachLimits() : AttachLimits(Options()) {}
   explicit AttachLimits(const Options& options) : options_(options) {}
 
-  // nullopt: it may attach; else it is to come again after so long. `now`: monotonic.
+  // nullopt: the worker may attach; otherwise: how long to wait before it comes again. `now`:
+  // monotonic.
   std::optional<absl::Duration> Take(const std::string& address, absl::Time now);
-  // Of those of this address that were told to wait: how many since this was asked last, but
-  // nullopt when it was asked less than a minute ago. For a line in the log.
+  // Returns how many workers of this address were told to wait since the last answer; nullopt when
+  // the last answer is less than a minute old. For a line in the log.
   std::optional<uint64_t> TellRefused(const std::string& address, absl::Time now);
 
  private:
   struct Address {
     double room = 0;
     absl::Time filled;     // when `room` was right
-    absl::Time next;       // for whom is told to come again next
-    uint64_t refused = 0;  // not told of yet
+    absl::Time next;       // for the next worker that is told to come again
+    uint64_t refused = 0;  // not reported yet
     absl::Time told = absl::InfinitePast();
   };
 

@@ -7,7 +7,7 @@ namespace {
 
 class AttachLimitsTest : public ::testing::Test {
  protected:
-  // How many of these may attach.
+  // Returns how many of `count` workers may attach.
   int Come(int count, const std::string& address = "10.0.0.7") {
     int taken = 0;
     for (int i = 0; i < count; ++i) taken += limits_.Take(address, now_) == std::nullopt;

@@ -1,6 +1,6 @@
-// ClientCalls: what the clients of a resident director ask of it (proto/galley/v1/director.proto).
-// StatusCalls: those of a director that a command hosts for one cook. DirectorDoor passes the calls
-// on.
+// ClientCalls: the calls of clients to a resident director (proto/galley/v1/director.proto).
+// StatusCalls: the calls to a director that a command hosts for one cook. DirectorDoor passes the
+// calls on.
 //
 // Threads: any, many at once.
 #pragma once
@@ -15,19 +15,19 @@
 
 namespace galley::director {
 
-// CookReader: one reader of what happens in a cook. Threads: one owner.
+// CookReader: one reader of a cook's events. Threads: one owner.
 class CookReader {
  public:
   enum class Got {
     kEvent,
-    kNothingYet,  // within the time
-    kEnd,         // the report was read, and all that follows it
+    kNothingYet,  // nothing came within the time
+    kEnd,         // the report was read, and everything after it
   };
   virtual ~CookReader() = default;
   virtual Got Next(absl::Duration patience, v1::CookEvent& event) = 0;
 };
 
-// Audience: who hears what a command prints. Threads: that of the call.
+// Audience: hears what a command prints. Threads: that of the call.
 class Audience {
  public:
   virtual ~Audience() = default;
@@ -45,7 +45,7 @@ class StatusCalls {
 class ClientCalls : public StatusCalls {
  public:
   virtual v1::HelloAnswer Hello(const v1::HelloAsk& ask) = 0;
-  // The number of the new cook.
+  // Returns the number of the new cook.
   virtual absl::StatusOr<uint64_t> Cook(const v1::CookAsk& ask) = 0;
   virtual absl::StatusOr<std::unique_ptr<CookReader>> Read(uint64_t cook) = 0;
   virtual absl::Status Cancel(uint64_t cook) = 0;
@@ -53,7 +53,7 @@ class ClientCalls : public StatusCalls {
   virtual absl::StatusOr<v1::CleanAnswer> Clean(const v1::CleanAsk& ask) = 0;
   // `who`: who asks, for the log.
   virtual v1::StopAnswer Stop(const std::string& who) = 0;
-  // Returns when all was told. CANCELLED: nobody is there any more.
+  // Returns when everything was told. CANCELLED: nobody listens any more.
   virtual absl::Status Show(const v1::ShowAsk& ask, Audience& audience) = 0;
 };
 

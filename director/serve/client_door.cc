@@ -14,7 +14,7 @@
 namespace galley::director {
 namespace {
 
-constexpr int kClientMessageBytesMax = 16 << 20;  // a list of changed files, say
+constexpr int kClientMessageBytesMax = 16 << 20;  // for example a list of changed files
 
 class QuestionsOnly final : public v1::Director::Service {
  public:
@@ -50,7 +50,7 @@ absl::StatusOr<std::unique_ptr<TcpDoor>> OpenClientDoor(const ClientDoorOptions&
       .gate = GateOfClients(),
       .message_bytes_max = kClientMessageBytesMax,
       .threads_max = kClientCallsMax,
-      // (A client that waits for a long time pings, and is not to be cut off for it.)
+      // A client that waits for a long time pings, and must not be cut off for that.
       .arguments = {{GRPC_ARG_KEEPALIVE_TIME_MS, wire::kKeepaliveMs},
                     {GRPC_ARG_KEEPALIVE_TIMEOUT_MS, wire::kKeepaliveMs},
                     {GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, wire::kKeepaliveMs / 2},

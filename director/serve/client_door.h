@@ -1,10 +1,11 @@
 // OpenClientDoor: the door where clients of other machines ask a resident director (`galley serve
-// --listen`): who shows a certificate with a role (roles.h). Calls of workers are not served here.
+// --listen`): clients that show a certificate with a role (roles.h). The door serves no calls of
+// workers.
 //
-// What comes here comes from another machine, whose files and whose user are not the director's: a
-// cook that it asks for is staged where the project says and never takes away files that Galley did
-// not put there; else it is PERMISSION_DENIED. A call that finds no thread left is
-// RESOURCE_EXHAUSTED: so many clients at a time are kClientCallsMax, however many come.
+// A client of another machine has other files and another user than the director: a cook for such a
+// client is staged where the project says, and never takes away files that Galley did not put
+// there; other asks are PERMISSION_DENIED. A call that finds no thread left is RESOURCE_EXHAUSTED:
+// at most kClientCallsMax clients are served at a time, however many come.
 // Threads: one.
 #pragma once
 
@@ -26,9 +27,9 @@ struct ClientDoorOptions {
   std::string address;  // "host:port"
   wire::TlsFiles tls;
 };
-// `calls` and `door`, who answers questions about packages, outlive it. FAILED_PRECONDITION: there
-// are no files of TLS; INVALID_ARGUMENT: they do not fit; UNAVAILABLE: the address cannot be
-// listened on.
+// `calls`, and `door`, which answers questions about packages, outlive the door.
+// FAILED_PRECONDITION: there are no TLS files; INVALID_ARGUMENT: the TLS files do not fit;
+// UNAVAILABLE: the address cannot be listened on.
 absl::StatusOr<std::unique_ptr<TcpDoor>> OpenClientDoor(const ClientDoorOptions& options,
                                                         ClientCalls& calls, DirectorDoor& door);
 

@@ -21,13 +21,13 @@
 namespace galley::director {
 namespace {
 
-// So long the first Hello waits, and each later one twice as long as the one before it, up to the
-// most: then it is looked whether anybody listens still.
+// How long the first Hello waits; each later Hello waits twice as long, up to the most. Then the
+// client looks whether anybody still listens.
 constexpr absl::Duration kHelloPatience = absl::Milliseconds(500);
 constexpr absl::Duration kHelloPatienceMax = absl::Seconds(2);
 constexpr absl::Duration kFarPatience = absl::Seconds(10);  // with TLS, through a network
 
-// A call of this process, as it says.
+// CallContext: a call that says which process makes it.
 class CallContext : public grpc::ClientContext {
  public:
   CallContext() { AddMetadata(kCallerKey, OwnCaller()); }
@@ -52,7 +52,7 @@ class StreamOf final : public Stream {
 };
 using StreamOfEvents = StreamOf<CookStream, v1::CookEvent>;
 
-// `process`: of this machine; 0: not known.
+// `process`: a process of this machine; 0: unknown.
 bool IsAtWork(pid_t process) { return process > 0 && IsRunning(process) && !IsStopped(process); }
 
 absl::Duration PatienceWith(pid_t process) {
@@ -73,17 +73,17 @@ absl::Status SilentError(pid_t process, const std::string& path) {
 
 class Client final : public DirectorClient {
  public:
-  // `process`: of this machine, that listens there; 0: not known.
+  // `process`: the process of this machine that listens there; 0: unknown.
   explicit Client(const std::string& address, const wire::ClientTls& tls = {}, pid_t process = 0)
       : stub_(v1::Resident::NewStub(wire::OpenChannel(address, tls))), process_(process) {}
 
-  // DEADLINE_EXCEEDED: not answered within `patience`, though somebody may listen.
+  // DEADLINE_EXCEEDED: no answer within `patience`, though somebody may listen.
   absl::Status SayHello(const v1::BuildIdentity& own, absl::Duration patience) {
     v1::HelloAsk ask;
     *ask.mutable_client() = own;
     grpc::ClientContext context;
     context.set_deadline(absl::ToChronoTime(absl::Now() + patience));
-    // A process that is stopped lets connections be made, and gRPC gives these up.
+    // A stopped process lets connections be made, and gRPC gives such connections up.
     context.set_wait_for_ready(true);
     return wire::FromGrpc(stub_->Hello(&context, ask, &hello_));
   }
@@ -200,7 +200,8 @@ absl::StatusOr<std::unique_ptr<DirectorClient>> DirectorClient::Find(const std::
   bool is_told = false;
   while (true) {
     const SocketProbe probe = ProbeSocket(socket_path);
-    if (probe.process > 0) process = probe.process;  // (not told while many wait to be taken in)
+    // Unknown while many connections wait to be accepted.
+    if (probe.process > 0) process = probe.process;
     if (probe.listening == Listening::kNobody) return nullptr;
     if (probe.listening == Listening::kForbidden)
       return absl::PermissionDeniedError(fmt::format("{} belongs to another user", probe.path));
@@ -208,7 +209,7 @@ absl::StatusOr<std::unique_ptr<DirectorClient>> DirectorClient::Find(const std::
     const absl::Status hello = client->SayHello(own, patience);
     if (hello.ok()) return std::unique_ptr<DirectorClient>(std::move(client));
     if (absl::IsUnimplemented(hello)) return nullptr;
-    // One that ends takes its socket away.
+    // A director that ends takes its socket away.
     const bool may_end = absl::IsDeadlineExceeded(hello) || absl::IsUnavailable(hello);
     if (!may_end) return hello;
     const absl::Duration waited = absl::Now() - began;

@@ -1,4 +1,4 @@
-// DirectorClient: a resident director, asked over its socket.
+// DirectorClient: talks to a resident director over its socket.
 //
 // Threads: any.
 #pragma once
@@ -14,16 +14,17 @@
 
 namespace galley::director {
 
-// CookStream: what happens in a cook, as the director tells it. Threads: Next and End: one; Leave:
+// CookStream: the events of a cook, as the director tells them. Threads: Next and End: one; Leave:
 // any.
 class CookStream {
  public:
   virtual ~CookStream() = default;
-  // Waits. False: there is no more.
+  // Waits. False: there is no further event.
   virtual bool Next(v1::CookEvent& event) = 0;
-  // Nobody wants to know more; Next soon returns false.
+  // Called when nobody wants to know more; Next soon returns false.
   virtual void Leave() = 0;
-  // Why there is no more. UNAVAILABLE: the director is gone. REQUIRES: Next returned false; once.
+  // Says why there are no further events. UNAVAILABLE: the director is gone. REQUIRES: Next
+  // returned false; once.
   virtual absl::Status End() = 0;
 };
 
@@ -36,23 +37,24 @@ class ShownStream {
   virtual absl::Status End() = 0;
 };
 
-// This process, as it says of itself to a director: "anna, process 4711".
+// Returns how this process names itself to a director: "anna, process 4711".
 std::string OwnCaller();
 
 class DirectorClient {
  public:
-  // So long a director may take to answer; one of this machine that is seen to run, because it may
-  // have more to do than the machine can, kBusyPatience.
+  // How long a director may take to answer. A director of this machine that is seen to run may take
+  // kBusyPatience, because it may have more to do than the machine can.
   static constexpr absl::Duration kPatience = absl::Seconds(5);
   static constexpr absl::Duration kBusyPatience = absl::Seconds(60);
 
-  // The resident director whose socket is at `socket_path`. Null: nobody listens, or only a command
-  // that hosts one cook. PERMISSION_DENIED: it is another user's. DEADLINE_EXCEEDED: it is silent;
-  // the text says how long and what to do.
+  // Returns the resident director whose socket is at `socket_path`. Null: nobody listens, or only a
+  // command that hosts one cook. PERMISSION_DENIED: the socket is another user's.
+  // DEADLINE_EXCEEDED: the director is silent; the text says for how long, and what to do.
   static absl::StatusOr<std::unique_ptr<DirectorClient>> Find(const std::string& socket_path,
                                                               const v1::BuildIdentity& own);
-  // The resident director of another machine (OpenClientDoor), at "host:port". UNAVAILABLE: nobody
-  // answers there whom the authority is for; UNAUTHENTICATED, PERMISSION_DENIED: roles.h.
+  // Returns the resident director of another machine (OpenClientDoor), at "host:port". UNAVAILABLE:
+  // nobody with a certificate of the authority answers there; UNAUTHENTICATED, PERMISSION_DENIED:
+  // roles.h.
   static absl::StatusOr<std::unique_ptr<DirectorClient>> Connect(const std::string& address,
                                                                  const wire::ClientTls& tls,
                                                                  const v1::BuildIdentity& own);
@@ -68,17 +70,18 @@ class DirectorClient {
   virtual absl::StatusOr<v1::CleanAnswer> Clean(const v1::CleanAsk& ask) = 0;
   virtual absl::StatusOr<v1::StopAnswer> Stop() = 0;
   virtual std::unique_ptr<ShownStream> Show(const v1::ShowAsk& ask) = 0;
-  // Nobody is there any more, or another process is. False also when that cannot be known.
+  // True: no process listens there any more, or another process does. Also false when that cannot
+  // be known.
   virtual bool HasEnded() = 0;
 };
 
 // HostedClient: a director that a command hosts for one cook.
 class HostedClient {
  public:
-  // Null: none listens at `socket_path` that can be asked.
+  // Null: no such director listens at `socket_path`.
   static std::unique_ptr<HostedClient> Find(const std::string& socket_path);
   virtual ~HostedClient() = default;
-  // UNIMPLEMENTED: it is a resident one, or of another build; UNAVAILABLE: the cook has ended.
+  // UNIMPLEMENTED: the director is resident, or of another build; UNAVAILABLE: the cook has ended.
   virtual absl::StatusOr<v1::StatusAnswer> Status(const v1::StatusAsk& ask = {}) = 0;
 };
 

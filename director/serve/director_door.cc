@@ -39,18 +39,18 @@
 namespace galley::director {
 namespace {
 
-constexpr size_t kSocketPathMax = 107;  // sun_path less its NUL, unix(7)
-// Reports carry metadata only, but a package may observe 100,000 files.
+constexpr size_t kSocketPathMax = 107;  // sun_path without its NUL, unix(7)
+// Reports carry only metadata, but a package may observe 100,000 files.
 constexpr int kMessageBytesMax = 64 << 20;
-// The suffix of a socket until it is in its place. It names this process, since a director that was
-// overtaken may end just then.
+// Returns the suffix of a socket until it is in its place. The suffix names this process, because a
+// director that was overtaken may end just then.
 std::string NewSuffix() { return fmt::format("~{}", ::getpid()); }
 
-// So long clients have to hear the end of their calls.
+// Time for clients to hear the end of their calls.
 constexpr std::chrono::seconds kGrace(2);
 
-// Ends the connections of this process that came in at the socket, whatever it was called when it
-// was made.
+// Ends the connections of this process that came in at the socket, whatever name the socket had
+// then.
 void CutConnections(const std::string& socket_path) {
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", error)) {
@@ -65,7 +65,7 @@ void CutConnections(const std::string& socket_path) {
   }
 }
 
-// Passes calls of workers on to whoever answers them now.
+// WorkerRouter: passes calls of workers on to their present answerer.
 class WorkerRouter final : public v1::Director::WithCallbackMethod_Attach<v1::Director::Service> {
  public:
   WorkerCalls::Stream* Attach(grpc::CallbackServerContext* context) override {
@@ -151,7 +151,7 @@ class DirectorDoorImpl final : public DirectorDoor {
 
   void Withdraw() override {
     if (!short_directory_.empty()) (void)RemoveAll(short_directory_);
-    // Another director may have put its own there meanwhile.
+    // Another director may have put its own socket there meanwhile.
     if (IsOurs(socket_path_)) ::unlink(socket_path_.c_str());
     std::error_code error;
     if (!link_path_.empty() && std::filesystem::read_symlink(link_path_, error) == socket_path_)
@@ -166,8 +166,8 @@ class DirectorDoorImpl final : public DirectorDoor {
     return wire::FromGrpc(workers_.Ask(nullptr, &question, answer));
   }
 
-  // A write to a client that is stopped, and has its socket full, does not hear that its call is
-  // cancelled: such connections are cut.
+  // A write to a stopped client with a full socket does not notice that its call is cancelled: such
+  // connections are cut.
   void ShutDown() {
     std::promise<void> down;
     std::thread cutter([this, is_down = down.get_future()] {
@@ -194,7 +194,7 @@ class DirectorDoorImpl final : public DirectorDoor {
     ::unlink(bound.c_str());
     wire::PrepareGrpc();
     grpc::ServerBuilder builder;
-    // Protected by the folder's and socket's mode.
+    // The mode of the folder and of the socket protects them.
     const std::function<void(int)> hand_over =
         wire::HandOverToLocal(builder, wire::PlainCredentials(GateOfSocket()));
     builder.SetMaxReceiveMessageSize(kMessageBytesMax);
@@ -226,7 +226,7 @@ class DirectorDoorImpl final : public DirectorDoor {
     return there.ok() && there->inode == ours_->inode && there->device == ours_->device;
   }
 
-  // Where people look for the socket. Workers do without it.
+  // Makes a link where people look for the socket. Workers do without the link.
   void LinkTo(const std::string& socket_path) {
     ::unlink(link_path_.c_str());
     if (::symlink(socket_path.c_str(), link_path_.c_str()) != 0)
@@ -241,7 +241,7 @@ class DirectorDoorImpl final : public DirectorDoor {
   std::string socket_path_;
   std::string short_directory_;
   std::string link_path_;
-  std::optional<FileStat> ours_;  // the socket
+  std::optional<FileStat> ours_;  // the socket's stat
   SystemClock clock_;
   std::unique_ptr<listen::AcceptLoop> door_;
   std::unique_ptr<grpc::Server> server_;

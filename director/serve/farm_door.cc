@@ -19,20 +19,21 @@
 namespace galley::director {
 namespace {
 
-// A worker whose machine is gone says nothing: it is asked each second, and has two to answer.
+// A worker whose machine is gone says nothing: gRPC asks it each second, and it has two seconds to
+// answer.
 constexpr int kKeepaliveMs = 1'000;
 constexpr int kKeepaliveTimeoutMs = 2'000;
-// gRPC ends no connection, and asks nothing on it, while a write to it is under way: one to a
-// machine that is gone while bytes fill its link would be under way for a quarter of an hour, and
-// the server would not end before.
+// While a write to a connection is under way, gRPC neither ends the connection nor asks anything on
+// it: a write to a machine that is gone while bytes fill its link would be under way for a quarter
+// of an hour, and the server would not end before.
 constexpr absl::Duration kUnacknowledgedMax =
     absl::Milliseconds(kKeepaliveMs + kKeepaliveTimeoutMs);
 
-// Whoever attaches here is a worker (roles.h): people ask at the director's socket, or at that of
-// its clients.
+// WorkersOnly: whoever attaches here is a worker (roles.h); people ask at the director's socket, or
+// at the socket for its clients.
 class WorkersOnly final : public v1::Director::WithCallbackMethod_Attach<v1::Director::Service> {
  public:
-  // `lifetime`: of certificates. `clock`: null: the system's.
+  // `lifetime`: of certificates. `clock`: null: the system's clock.
   WorkersOnly(WorkerCalls& calls, Clock* clock, absl::Duration lifetime)
       : calls_(calls), clock_(clock != nullptr ? *clock : system_clock_), lifetime_(lifetime) {}
 
@@ -68,7 +69,7 @@ class WorkersOnly final : public v1::Director::WithCallbackMethod_Attach<v1::Dir
     return calls_.Renew(context, *request, Issuer(), answer);
   }
 
-  // `door`: outlives all calls.
+  // `door` outlives all calls.
   void ComesThrough(TcpDoor& door) { door_ = &door; }
   absl::StatusOr<std::string> MakeAuthority() {
     ASSIGN_OR_RETURN(authority_, wire::NewCertificateAuthority(clock_.Now()));
@@ -76,7 +77,7 @@ class WorkersOnly final : public v1::Director::WithCallbackMethod_Attach<v1::Dir
   }
 
  private:
-  // Its handshake is over, whoever it is.
+  // The handshake of the caller is over, whoever it is.
   void NoteCall(const grpc::ServerContextBase& context) {
     if (TcpDoor* const door = door_.load()) door->NoteCall(context.peer());
   }
@@ -119,7 +120,7 @@ absl::StatusOr<std::unique_ptr<TcpDoor>> OpenFarmDoor(const FarmDoorOptions& opt
       .address = options.address,
       .tls = options.tls,
       .more_roots = std::move(own),
-      // One that is shown is checked; who shows none may ask for one, and for nothing else.
+      // A shown certificate is checked; a caller without one may only ask for one.
       .request = GRPC_SSL_REQUEST_CLIENT_CERTIFICATE_AND_VERIFY,
       .gate = GateOfFarm(),
       .message_bytes_max = wire::kMessageBytesMax,

@@ -1,10 +1,11 @@
 // OpenFarmDoor: the door where workers of other machines attach ([farm] listen): a gRPC server on
-// TCP that passes the calls of workers on, and no others.
+// TCP that passes on only the calls of workers.
 //
-// With TLS both sides show certificates, and the files may be exchanged while it runs. Workers that
-// came by themselves have theirs from the authority that [farm] tls_ca names; those that were
-// launched ask for theirs with the token of their ticket (Enroll), and get one of an authority that
-// lives as long as the door. Without TLS only addresses of this machine are listened on.
+// With TLS both sides show certificates, and the files may be exchanged while the door is open.
+// Workers that came by themselves have certificates of the authority in [farm] tls_ca; launched
+// workers ask for theirs with the token of their ticket (Enroll), and get a certificate of an
+// authority that lives as long as the door. Without TLS the door listens only on addresses of this
+// machine.
 // Threads: one.
 #pragma once
 
@@ -26,12 +27,12 @@ inline constexpr absl::Duration kFarmCertificateLifetime = absl::Hours(7 * 24);
 struct FarmDoorOptions {
   std::string address;  // "host:port"
   wire::TlsFiles tls;   // no certificate: no TLS
-  // Of launched workers.
+  // Lifetime of the certificates of launched workers.
   absl::Duration certificate_lifetime = kFarmCertificateLifetime;
-  Clock* clock = nullptr;  // outlives it; null: the system's
+  Clock* clock = nullptr;  // outlives the door; null: the system's clock
 };
-// `calls`: outlives it. FAILED_PRECONDITION: an address that others than this machine may reach,
-// without TLS; INVALID_ARGUMENT: the files of TLS do not fit; UNAVAILABLE: it cannot be listened
+// `calls` outlives the door. FAILED_PRECONDITION: without TLS, an address that other machines may
+// reach; INVALID_ARGUMENT: the TLS files do not fit; UNAVAILABLE: the address cannot be listened
 // on.
 absl::StatusOr<std::unique_ptr<TcpDoor>> OpenFarmDoor(const FarmDoorOptions& options,
                                                       WorkerCalls& calls);

@@ -1,12 +1,13 @@
-// GivenCertificates: the certificates (PEM) of one launched worker that are good.
+// GivenCertificates: the valid certificates (PEM) of one launched worker.
 //
-//   Enroll   in exchange for the token: the worker's first
-//   Renew    in exchange for the present one
+//   Enroll   in exchange for the token: the worker's first certificate
+//   Renew    in exchange for the present certificate
 //
-// Answers may be lost, or come late, so that several may be *offered* of which the worker has at
-// most one. Those stay good until one of them is seen in use: that is the *present* one from then
-// on, and the others are void but for the one before, whose calls and stream go on. Each ends at
-// its own end, too, which TLS sees to.
+// Answers may be lost, or come late, so several certificates may be *offered*, of which the worker
+// has at most one. Offered certificates stay valid until one of them is seen in use: from then on
+// that certificate is the *present* certificate, and the others are void, except for the previous
+// present certificate, whose calls and stream go on. TLS ends each certificate at its own end as
+// well.
 // Threads: none; owned by WorkerService.
 #pragma once
 
@@ -20,11 +21,11 @@ namespace galley::director {
 
 class GivenCertificates {
  public:
-  // Of those that are offered; the oldest is void when there are more.
+  // Most offered certificates; beyond this the oldest is void.
   static constexpr size_t kOfferedMax = 16;
 
-  // False: another process has asked with the token (its request is another one), and all that were
-  // good are void.
+  // False: another process has asked with the token (with another request), and all valid
+  // certificates are now void.
   bool Enroll(const std::string& request, std::string certificate) {
     const bool is_same = is_fresh() || request == request_;
     if (!is_same) *this = {};
@@ -32,7 +33,7 @@ class GivenCertificates {
     Offer(std::move(certificate));
     return is_same;
   }
-  // A call shows it. False: it is not good.
+  // A call shows this certificate. False: it is not valid.
   bool Use(const std::string& shown) {
     if (shown.empty()) return false;
     if (std::find(offered_.begin(), offered_.end(), shown) != offered_.end()) {
@@ -41,8 +42,8 @@ class GivenCertificates {
     }
     return shown == present_ || shown == before_;
   }
-  // False: what is shown is not the present one. (A request that comes late, when its sender has
-  // got another one meanwhile.)
+  // False: the shown certificate is not the present one, because the request came late, and its
+  // sender has another certificate meanwhile.
   bool Renew(const std::string& shown, std::string certificate) {
     if (shown.empty() || shown != present_) return false;
     Offer(std::move(certificate));
@@ -57,8 +58,8 @@ class GivenCertificates {
   }
 
   std::string request_;  // of the process that enrolled
-  std::string present_;  // empty: none was seen yet
-  std::string before_;   // that was present before it; empty: none
+  std::string present_;  // empty: no certificate was seen yet
+  std::string before_;   // the previous present certificate; empty: none
   std::deque<std::string> offered_;
 };
 

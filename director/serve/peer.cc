@@ -19,7 +19,7 @@ std::string PropertyOf(const grpc::AuthContext& of, const char* name) {
   return values.empty() ? std::string() : std::string(values.front().data(), values.front().size());
 }
 
-// A line of a log, and a column of a table.
+// The caller is a part of a log line, and a column of a table.
 constexpr size_t kCallerBytesMax = 200;
 
 // "ipv4:10.0.0.3:4711" -> "10.0.0.3".

@@ -12,10 +12,11 @@
 namespace galley::director {
 namespace {
 
-// So often a stream on which nothing happens looks whether its reader is still there.
+// How often a stream without events looks whether its reader is still there.
 constexpr absl::Duration kLookInterval = absl::Milliseconds(50);
 
-// Modes of what is staged for a client of another machine: only the director's user writes it.
+// Modes of files that are staged for a client of another machine: only the director's user may
+// write.
 constexpr uint32_t kUmaskOfOthers = 022;
 
 absl::Status MayAskFromAfar(const v1::CookAsk& ask) {
@@ -138,7 +139,7 @@ grpc::Status ResidentService::Stop(grpc::ServerContext* context, const v1::StopA
   return grpc::Status::OK;
 }
 
-// What goes on until the director ends has ended well then.
+// A command that would go on until the director ends has ended well then.
 grpc::Status ResidentService::Show(grpc::ServerContext* context, const v1::ShowAsk* ask,
                                    grpc::ServerWriter<v1::Shown>* writer) {
   StreamAudience audience(*context, *writer, is_closed_);

@@ -1,5 +1,5 @@
-// ResidentService: the gRPC side of ClientCalls. HostedService: that of StatusCalls, in a director
-// that a command hosts for one cook.
+// ResidentService: the gRPC side of ClientCalls. HostedService: the gRPC side of StatusCalls, in a
+// director that a command hosts for one cook.
 //
 // Threads: any.
 #pragma once
@@ -15,8 +15,8 @@ namespace galley::director {
 
 class ResidentService final : public v1::Resident::Service {
  public:
-  // Where its callers are. Those of another machine may not say where on this one files are
-  // written, and which are taken away.
+  // From: the side of the callers. Callers of another machine may not say where on this machine
+  // files are written, and which files are taken away.
   enum class From { kThisMachine, kAnotherMachine };
   // `calls` outlives it.
   explicit ResidentService(ClientCalls& calls, From from = From::kThisMachine)

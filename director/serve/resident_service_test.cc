@@ -21,7 +21,7 @@ namespace {
 
 using testing::ElementsAre;
 
-// A director with one cook, whose events a test puts in.
+// FakeResident: a director with one cook, whose events the test puts in.
 class FakeResident final : public ClientCalls {
  public:
   v1::HelloAnswer Hello(const v1::HelloAsk& ask) override {
@@ -145,7 +145,7 @@ class FakeResident final : public ClientCalls {
   bool has_lost_audience_ GALLEY_GUARDED_BY(mutex_) = false;
 };
 
-// A cook that a command hosts.
+// FakeHosted: a cook that a command hosts.
 class FakeHosted final : public StatusCalls {
  public:
   absl::StatusOr<v1::StatusAnswer> Status(const v1::StatusAsk& ask) override {

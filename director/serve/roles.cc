@@ -43,7 +43,7 @@ std::string HowToGet(Role role) {
       kRoleUri, NameOf(role), NameOf(role));
 }
 
-// The service's name is of no use to people.
+// Drops the service's name, which is of no use to people.
 std::string_view CallName(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 }  // namespace
@@ -67,8 +67,8 @@ Roles RolesOfCertificate(std::span<const std::string> uris) {
     for (const Role role : {Role::kWorker, Role::kReader, Role::kClient, Role::kAdministrator})
       if (name == NameOf(role)) roles = roles.With(Roles::UpTo(role));
   }
-  // (Certificates of workers had no role before there were others, and those of launches have
-  // none.)
+  // Certificates of workers had no role before there were other roles, and certificates of launches
+  // have none.
   return says_a_role ? roles : Roles::Worker();
 }
 

@@ -1,6 +1,6 @@
-// Roles: who may make which call of a director: the one table of all of them, whatever the way in.
-// It is asked before anything of a call is read (common/wire/call_gate.h). docs/farm.md shows it to
-// people.
+// Roles: who may make which call of a director: the one table for all of them, whatever the way in.
+// The table is asked before anything of a call is read (common/wire/call_gate.h). docs/farm.md
+// shows it to people.
 //
 //   way in                                                roles
 //   the director's Unix socket (its own user)             all
@@ -9,12 +9,13 @@
 //   serve --listen: a certificate with a role             that of the certificate, and those below
 //   with TLS, and no certificate                          none
 //
-// What `galley store serve` lets whom do is another table: common/store/reapi/server/methods.h.
-// What a worker may do at all is said here; which worker it is, and which attempts are its own, is
-// for WorkerService and WorkerBytes to judge.
+// `galley store serve` has a table of its own: common/store/reapi/server/methods.h. Roles say what
+// any worker may do; WorkerService and WorkerBytes judge which worker a caller is, and which
+// attempts are its own.
 //
 // A certificate has a role by a URI in its subjectAltName, "urn:galley:role:client"; it may have
-// several. An administrator may all that a client may, and a client all that a reader may.
+// several roles. An administrator may do everything that a client may, and a client everything that
+// a reader may.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +31,7 @@
 namespace galley::director {
 
 enum class Role : uint8_t {
-  kWorker,         // cooks what it is given
+  kWorker,         // cooks its jobs
   kReader,         // sees, and changes nothing
   kClient,         // also cooks
   kAdministrator,  // also ends others' cooks, workers, the director; forgets results
@@ -43,7 +44,7 @@ class Roles {
   constexpr Roles() = default;
   static constexpr Roles All() { return Roles(0xf); }
   static constexpr Roles Worker() { return Roles(Bit(Role::kWorker)); }
-  // Those of the certificate of such a one.
+  // Returns the roles of the certificate of a caller with this role.
   static constexpr Roles UpTo(Role role) {
     if (role == Role::kWorker) return Worker();
     Roles roles;
@@ -58,7 +59,7 @@ class Roles {
   constexpr Roles Without(Role role) const {
     return Roles(bits_ & static_cast<uint8_t>(~Bit(role)));
   }
-  // "client and reader", "none"
+  // Returns "client and reader", or "none".
   std::string ToString() const;
   constexpr bool operator==(const Roles&) const = default;
 
@@ -73,16 +74,16 @@ class Roles {
 struct CallRule {
   std::string_view path;  // "/galley.v1.Resident/Drain"
   Role needs = Role::kAdministrator;
-  bool is_for_all = false;  // also who has no role
+  bool is_for_all = false;  // also for callers without a role
 };
-// Sorted by path: every call that a director serves.
+// Every call that a director serves, sorted by path.
 std::span<const CallRule> CallRules();
 
-// Of who shows a certificate with these URIs.
+// Returns the roles of a caller whose certificate has these URIs.
 Roles RolesOfCertificate(std::span<const std::string> uris);
-// `caller`: nullopt: who has shown nothing. UNAUTHENTICATED: such a one must show a certificate
-// first; PERMISSION_DENIED: the caller has not the role that the call needs; UNIMPLEMENTED: no such
-// call is known. The text says which role, and how one gets it.
+// `caller`: nullopt: the caller has shown nothing. UNAUTHENTICATED: the caller must show a
+// certificate first; PERMISSION_DENIED: the caller lacks the role that the call needs;
+// UNIMPLEMENTED: no such call is known. The text says which role, and how to get it.
 absl::Status CheckCall(std::optional<Roles> caller, std::string_view path);
 
 // The gates of the three ways in.

@@ -1,4 +1,4 @@
-// Who may do what: each kind of caller at each call, by each way in.
+// RolesTest: who may do what: each kind of caller at each call, by each way in.
 #include <google/protobuf/descriptor.h>
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/grpcpp.h>
@@ -36,8 +36,8 @@ namespace {
 
 using grpc::StatusCode;
 
-// The calls of each role, as people are told (docs/farm.md): the table that the product has is held
-// against it.
+// Returns the calls of each role, as people are told (docs/farm.md), to compare with the product's
+// table.
 const std::map<std::string, std::vector<std::string>>& WhoMay() {
   static const std::vector<std::string> worker = {"worker"};
   static const std::vector<std::string> reader = {"reader", "client", "administrator"};
@@ -66,7 +66,7 @@ const std::map<std::string, std::vector<std::string>>& WhoMay() {
   return table;
 }
 
-// The calls that the protocol files have.
+// Returns the calls of the protocol files.
 std::vector<std::string> CallsOfTheWire() {
   std::vector<std::string> calls;
   for (const google::protobuf::FileDescriptor* file :
@@ -81,7 +81,7 @@ std::vector<std::string> CallsOfTheWire() {
   return calls;
 }
 
-// What a call with an empty message ends with.
+// Returns the status of a call with an empty message.
 grpc::Status CallRaw(const std::shared_ptr<grpc::Channel>& channel, const std::string& path) {
   grpc::GenericStub stub(channel);
   grpc::ClientContext context;
@@ -130,8 +130,8 @@ class TableResident final : public ClientCalls {
   }
   absl::Status Show(const v1::ShowAsk&, Audience&) override { return absl::OkStatus(); }
 
-  v1::CookAsk asked;       // last
-  std::string stopped_by;  // likewise
+  v1::CookAsk asked;       // last ask
+  std::string stopped_by;  // last caller
 };
 
 constexpr const char* kProject = "the project's token";
@@ -158,7 +158,7 @@ class RolesTest : public testing::Test {
   }
 
   void SetUp() override {
-    clock_.Advance(absl::Now() - clock_.Now());  // (OpenSSL has the true time)
+    clock_.Advance(absl::Now() - clock_.Now());  // OpenSSL has the true time
     service_ =
         WorkerService::Start(
             JoinPath(*folder_, "s"),
@@ -205,7 +205,7 @@ class RolesTest : public testing::Test {
 
   static std::string Path(const std::string& name) { return JoinPath(*folder_, name); }
 
-  // As whom a caller comes.
+  // Caller: as whom a caller comes.
   struct Caller {
     wire::ClientTls tls;
     std::string name, token;
@@ -220,7 +220,7 @@ class RolesTest : public testing::Test {
             std::move(name),
             std::move(token)};
   }
-  // Launched as `enrolled`, with its certificate.
+  // Returns a caller that was launched as `enrolled`, with its certificate.
   Caller Launched(const std::string& enrolled, std::string name, std::string token) {
     const wire::KeyAndRequest made = wire::NewKeyAndRequest().value();
     std::string certificate;
@@ -265,7 +265,7 @@ class RolesTest : public testing::Test {
     return status;
   }
 
-  // OK: it is let in. `also` is run while it is attached.
+  // OK: the worker is let in. Runs `also` while it is attached.
   StatusCode Attach(
       const Caller& caller, const std::function<void()>& also = [] {}) {
     const auto stub = StubOf(caller);
@@ -362,14 +362,14 @@ TEST_F(RolesTest, NobodyElseMayDoAnyOfIt) {
   by_itself.token = kProject;
   const Caller callers[] = {
       Anonymous("node7", kProject),   // no certificate, though it has the token
-      Anonymous("slurm-1", kLaunch),  // likewise
+      Anonymous("slurm-1", kLaunch),  // no certificate, though it has the token
       OfTheStudio("node7", "another token"),
       OfTheStudio("node7", ""),
       OfTheStudio("", kProject),
       OfTheStudio("slurm-1", kProject),  // a name that launchers give
       OfTheStudio("slurm-1", kLaunch),   // a certificate that is not its own
       of_another,                        // of another name of its launch
-      by_itself,                         // a launched one under a name of its own
+      by_itself,                         // a launched worker under a name of its own
   };
   for (const Caller& caller : callers) {
     SCOPED_TRACE(caller.name + ", " + caller.token);
@@ -426,7 +426,7 @@ TEST_F(RolesTest, AStreamOfNobodyEndsBeforeItSaysAnything) {
   EXPECT_EQ(stream->Finish().error_code(), StatusCode::UNAUTHENTICATED);
 }
 
-// A handshake that is over is not counted among those that are not, of which few are allowed.
+// A finished handshake does not count as one of the few open handshakes that are allowed.
 TEST_F(RolesTest, ManyWorkersOfOneAddressMayStay) {
   constexpr size_t kWorkers = kDescriptors / 4 + 8;
   std::vector<std::unique_ptr<grpc::ClientContext>> contexts;
@@ -477,7 +477,7 @@ class TableTest : public RolesTest {
     return tls;
   }
 
-  // A caller that has this role there may make the calls of WhoMay, and no others.
+  // Checks that a caller with this role there may make the calls of WhoMay, and no others.
   static void CheckRow(const std::shared_ptr<grpc::Channel>& channel, const std::string& role) {
     for (const auto& [path, roles] : WhoMay()) {
       SCOPED_TRACE(role + " " + path);

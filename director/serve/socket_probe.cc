@@ -18,7 +18,7 @@ std::string TargetOf(const std::string& path) {
   return size > 0 ? std::string(target, static_cast<size_t>(size)) : path;
 }
 
-// The process that called listen. Source: SO_PEERCRED in unix(7).
+// Returns the process that called listen. Source: SO_PEERCRED in unix(7).
 pid_t ListenerOf(const FileDescriptor& connected) {
   ucred peer{};
   socklen_t size = sizeof(peer);
@@ -37,7 +37,7 @@ Listening Probe(const std::string& path, pid_t& process) {
     process = ListenerOf(socket);
     return Listening::kSomebody;
   }
-  // EAGAIN: it listens, and has not accepted those before us yet.
+  // EAGAIN: the process listens, and has not accepted the connections before ours yet.
   if (errno == EAGAIN) return Listening::kSomebody;
   return errno == EACCES || errno == EPERM ? Listening::kForbidden : Listening::kNobody;
 }

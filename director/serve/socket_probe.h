@@ -1,4 +1,4 @@
-// ProbeSocket: whether a director listens where its socket should be.
+// ProbeSocket: whether a director listens at its socket.
 //
 // Threads: none.
 #pragma once
@@ -10,15 +10,15 @@
 namespace galley::director {
 
 enum class Listening {
-  kNobody,  // also: a socket that a dead director left
+  kNobody,  // nobody listens, though a dead director may have left a socket
   kSomebody,
   kForbidden,  // the socket belongs to another user
 };
 
 struct SocketProbe {
   Listening listening = Listening::kNobody;
-  std::string path;   // of the socket itself: `socket_path` may be a link to a shorter one
-  pid_t process = 0;  // who listens; 0: nobody, or that cannot be known now
+  std::string path;   // of the socket itself: `socket_path` may be a link to a shorter path
+  pid_t process = 0;  // the process that listens; 0: none, or unknown
 };
 
 SocketProbe ProbeSocket(const std::string& socket_path);

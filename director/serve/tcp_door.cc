@@ -20,9 +20,9 @@ namespace galley::director {
 namespace {
 
 constexpr std::chrono::seconds kTcpEndGrace(2);
-constexpr absl::Duration kTlsLookPeriod = absl::Seconds(10);  // at the files of TLS
+constexpr absl::Duration kTlsLookPeriod = absl::Seconds(10);  // between two looks at the TLS files
 constexpr int kTcpHandshakeMs = 20'000;
-constexpr int kTcpStreamsMax = 32;  // of one connection, at a time: a call holds a thread
+constexpr int kTcpStreamsMax = 32;  // on one connection, at a time: a call holds a thread
 
 class TcpDoorImpl final : public TcpDoor {
  public:

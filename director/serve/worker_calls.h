@@ -13,11 +13,11 @@ namespace galley::director {
 
 class WorkerCalls {
  public:
-  // Attach alone is served by gRPC's callbacks: a stream lasts as long as its worker, and there may
-  // be thousands. The other calls are short, and hold a thread.
+  // Only Attach is served by gRPC's callbacks: a stream lasts as long as its worker, and there may
+  // be thousands of streams. The other calls are short, and hold a thread.
   using Stream = grpc::ServerBidiReactor<v1::FromWorker, v1::ToWorker>;
   virtual ~WorkerCalls() = default;
-  // `over`: called when the call is over and nothing is left of its stream.
+  // `over`: called when the call is over and its stream is gone.
   virtual Stream* Attach(grpc::CallbackServerContext* context, std::function<void()> over) = 0;
   virtual grpc::Status Ask(const v1::PackageQuestion& question, v1::PackageAnswer* answer) = 0;
   virtual grpc::Status Fetch(grpc::ServerContext* context, const v1::FetchRequest& request,
@@ -28,7 +28,7 @@ class WorkerCalls {
   virtual grpc::Status Upload(grpc::ServerContext* context,
                               grpc::ServerReader<v1::UploadPiece>& reader,
                               v1::UploadAnswer* answer) = 0;
-  // Makes a certificate (PEM) for a request (PEM) and a name.
+  // Issue: makes a certificate (PEM) for a request (PEM) and a name.
   using Issue = std::function<absl::StatusOr<std::string>(const std::string& request,
                                                           const std::string& name)>;
   virtual grpc::Status Enroll(grpc::ServerContext* context, const v1::EnrollRequest& request,

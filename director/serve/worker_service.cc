@@ -25,18 +25,18 @@ namespace galley::director {
 namespace {
 
 constexpr size_t kWorkerIdMax = 256;
-// Calls of a worker at a time, beside its stream: each holds a thread. (Its one connection for
-// bytes has fewer.)
+// Calls of a worker at a time, beside its stream: each call holds a thread. A worker's one
+// connection for bytes has fewer calls.
 constexpr int kCallsOfAWorkerMax = 64;
 constexpr absl::Duration kHelloMax = absl::Seconds(20);   // until a stream says whose it is
 constexpr absl::Duration kUploadMax = absl::Seconds(60);  // between two pieces
 
-// Threads that do what messages of all streams ask for: a few, since what they wait for, if
-// anything, is the disk.
+// Threads that carry out the messages of all streams: only a few, because at most they wait for the
+// disk.
 constexpr size_t kStreamThreads = 16;
 
 struct Attached {
-  WorkerStream* stream = nullptr;  // until it leaves
+  WorkerStream* stream = nullptr;  // until the stream leaves
   uint64_t session = 0;
   std::string machine;
 };
@@ -126,7 +126,7 @@ class WorkerServiceImpl final : public WorkerService,
     if (const grpc::Status known = CheckCaller(*context, first.caller(), call); !known.ok())
       return known;
     if (!callbacks_.on_upload) return {grpc::StatusCode::UNIMPLEMENTED, "no bytes are taken here"};
-    const std::string worker_id = first.caller().worker_id();  // (`first` is handed on)
+    const std::string worker_id = first.caller().worker_id();  // `first` is handed on
     bool has_first = true;
     const absl::StatusOr<uint64_t> stored =
         callbacks_.on_upload(worker_id, [&](v1::UploadPiece& piece) {
@@ -159,15 +159,15 @@ class WorkerServiceImpl final : public WorkerService,
     LogInfo("worker={} was given a certificate{}, at {}", worker_id,
             is_of_another ? " again, for another key: the one before is void" : "",
             context->peer());
-    // Whoever had the one before is let in no more.
+    // The previous holder of the name is let in no more.
     if (const auto stream = streams_.find(worker_id); is_of_another && stream != streams_.end())
       stream->second.stream->HangUp();
     answer->set_certificate(*issued);
     return grpc::Status::OK;
   }
 
-  // The certificate that asks stays good: what it began goes on, and it may ask again if the answer
-  // is lost.
+  // The certificate that asks stays valid: what it began goes on, and it may ask again if the
+  // answer is lost.
   grpc::Status Renew(grpc::ServerContext* context, const v1::EnrollRequest& request,
                      const Issue& issue, v1::EnrollAnswer* answer) override {
     Call call(*this, context);
@@ -188,7 +188,8 @@ class WorkerServiceImpl final : public WorkerService,
               fmt::format("the certificate of {} is not the director's: the studio renews it",
                           worker_id)};
     }
-    if (!given->second.Renew(shown, *issued)) return Stranger();  // another is in use by now
+    // Another certificate is in use by now.
+    if (!given->second.Renew(shown, *issued)) return Stranger();
     LogInfo("worker={} was given another certificate before its own ends, at {}", worker_id,
             context->peer());
     answer->set_certificate(*issued);
@@ -282,18 +283,19 @@ class WorkerServiceImpl final : public WorkerService,
     if (const grpc::Status known = Admit(stream.context(), worker_id, hello.token()); !known.ok())
       return known;
     stream.worker_id = worker_id;
-    // There before it is welcomed: what is sent to it from here on waits behind the welcome. Nobody
-    // would miss a message that is dropped here, for it would have no number.
+    // The stream is there before its welcome: a message that is sent to it from here on waits
+    // behind the welcome. Nobody would miss a message that is dropped here, because it would have
+    // no number.
     {
       base::MutexLock lock(mutex_);
       if (is_stopped_) return {grpc::StatusCode::UNAVAILABLE, "the director ends"};
       if (const grpc::Status taken = CheckName(hello); !taken.ok()) return taken;
       if (const grpc::Status limit = CheckLimit(stream); !limit.ok()) return limit;
       Attached& slot = streams_[worker_id];
-      if (slot.stream != nullptr) {  // an older one of the same worker
+      if (slot.stream != nullptr) {  // an older stream of the same worker
         slot.stream->HangUp();
         if (slot.stream->is_heard) last_words_.insert({slot.stream, worker_id});
-        last_words_ended_.NotifyAll();  // (the older one may wait itself)
+        last_words_ended_.NotifyAll();  // the older stream may wait itself
       }
       slot = Attached{&stream, hello.session(), hello.machine()};
       while (IsPresent(stream) && HasLastWords(worker_id)) last_words_ended_.Wait(mutex_);
@@ -350,9 +352,9 @@ class WorkerServiceImpl final : public WorkerService,
     open_.erase(&stream);
   }
 
-  // Two that came by themselves may have been given one name: the second is to come again when the
-  // first is gone. One that was launched may have been started again elsewhere: the newer has the
-  // name.
+  // Two workers that came by themselves may have the same name: the second worker is to come again
+  // when the first is gone. A launched worker may have been started again elsewhere: the newer
+  // worker has the name.
   grpc::Status CheckName(const v1::Hello& hello) GALLEY_REQUIRES(mutex_) {
     if (tokens_.contains(hello.worker_id())) {
       if (replaced_.Take(hello.worker_id(), hello.session())) return grpc::Status::OK;
@@ -368,8 +370,8 @@ class WorkerServiceImpl final : public WorkerService,
                         hello.worker_id(), other->second.machine)};
   }
 
-  // Those that launchers bring up are as many as launchers were asked for; of the others, who chose
-  // their names, there may be any number.
+  // Launchers bring up as many workers as they were asked for; there may be any number of workers
+  // that chose their own names.
   grpc::Status CheckLimit(WorkerStream& stream) GALLEY_REQUIRES(mutex_) {
     if (tokens_.contains(stream.worker_id)) return grpc::Status::OK;
     const std::string address = AddressOfPeer(stream.peer());
@@ -391,7 +393,7 @@ class WorkerServiceImpl final : public WorkerService,
     found->second.stream->HangUp();
   }
 
-  // Ends the call with the service.
+  // Call: registers a call, so that the service's end cancels it.
   struct Call {
     Call(WorkerServiceImpl& of, grpc::ServerContext* own) : service(of), context(own) {
       base::MutexLock lock(service.mutex_);
@@ -410,10 +412,11 @@ class WorkerServiceImpl final : public WorkerService,
 
     WorkerServiceImpl& service;
     grpc::ServerContext* context;
-    std::string worker_id;  // among whose calls it is counted; empty: not yet
+    std::string worker_id;  // the worker whose call this is; empty: not yet known
   };
 
-  // A call that says nothing for so long, while this lives, is ended (EndSilent).
+  // Deadline: ends a call that says nothing for this long during the life of the object
+  // (EndSilent).
   struct Deadline {
     Deadline(WorkerServiceImpl& of, grpc::ServerContext* call, absl::Duration patience)
         : service(of), context(call) {
@@ -432,7 +435,7 @@ class WorkerServiceImpl final : public WorkerService,
     grpc::ServerContext* context;
   };
 
-  // Bytes are for workers that are attached. Counts the call as one of the worker's.
+  // Bytes are for attached workers. Counts the call as a call of the worker.
   grpc::Status CheckCaller(const grpc::ServerContext& context, const v1::Caller& caller,
                            Call& call) {
     if (const grpc::Status known = Admit(context, caller.worker_id(), caller.token()); !known.ok())
@@ -455,10 +458,10 @@ class WorkerServiceImpl final : public WorkerService,
     return {grpc::StatusCode::UNAUTHENTICATED, "unknown worker or wrong token"};
   }
 
-  // The one place where it is decided who a worker is. Where TLS is spoken, whoever was launched
-  // shows a certificate that it was given and that is good, for its name only; whoever came by
-  // itself shows one of the studio's authority (gRPC has checked that), and none that was given to
-  // another.
+  // The only place that decides who a worker is. With TLS, a launched worker shows a valid
+  // certificate that it was given for its name; a worker that came by itself shows a certificate of
+  // the studio's authority, which gRPC has checked, and no certificate that was given to another
+  // worker.
   grpc::Status Admit(const grpc::ServerContextBase& context, const std::string& worker_id,
                      const std::string& token) {
     const Peer peer = PeerOf(context);
@@ -495,19 +498,20 @@ class WorkerServiceImpl final : public WorkerService,
   base::Mutex mutex_;
   bool is_stopped_ GALLEY_GUARDED_BY(mutex_) = false;
   std::map<std::string, std::string> tokens_ GALLEY_GUARDED_BY(mutex_);
-  std::string foreign_token_ GALLEY_GUARDED_BY(mutex_);  // empty: none is expected
+  std::string foreign_token_ GALLEY_GUARDED_BY(mutex_);  // empty: no foreign worker is expected
   std::function<bool(std::string_view)> is_reserved_ GALLEY_GUARDED_BY(mutex_);
   std::map<std::string, GivenCertificates> given_ GALLEY_GUARDED_BY(mutex_);  // by worker
   std::map<std::string, Attached> streams_ GALLEY_GUARDED_BY(mutex_);
-  // Streams that were replaced while one of their messages was told of, and whose they were.
+  // Streams that were replaced while the owner was told of a message of theirs, and their workers.
   std::map<const WorkerStream*, std::string> last_words_ GALLEY_GUARDED_BY(mutex_);
   base::CondVar last_words_ended_;
-  // All streams, and until when one must say whose it is.
+  // The open streams, and until when a stream must say whose it is.
   std::map<WorkerStream*, absl::Time> open_ GALLEY_GUARDED_BY(mutex_);
   wire::ReplacedSessions replaced_ GALLEY_GUARDED_BY(mutex_);
   AttachLimits limits_ GALLEY_GUARDED_BY(mutex_);
-  std::set<grpc::ServerContext*> calls_ GALLEY_GUARDED_BY(mutex_);  // but for Attach
-  std::map<std::string, int> calls_of_ GALLEY_GUARDED_BY(mutex_);   // likewise, by worker
+  std::set<grpc::ServerContext*> calls_ GALLEY_GUARDED_BY(mutex_);  // calls other than Attach
+  // Calls other than Attach, by worker.
+  std::map<std::string, int> calls_of_ GALLEY_GUARDED_BY(mutex_);
   std::map<grpc::ServerContext*, absl::Time> deadlines_ GALLEY_GUARDED_BY(mutex_);
   SystemClock clock_;
   base::TaskPool pool_{kStreamThreads};

@@ -32,7 +32,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// One stream, as a worker opens it.
+// FakeStream: one stream, as a worker opens it.
 class FakeStream {
  public:
   explicit FakeStream(const std::string& address)
@@ -42,7 +42,7 @@ class FakeStream {
 
   bool Write(const v1::FromWorker& message) { return stream_->Write(message); }
   bool Read(v1::ToWorker& message) { return stream_->Read(&message); }
-  // Nothing more is sent; how the stream ended.
+  // Sends nothing more, and returns how the stream ended.
   grpc::Status Finish() {
     stream_->WritesDone();
     v1::ToWorker message;
@@ -51,7 +51,7 @@ class FakeStream {
     return stream_->Finish();
   }
 
-  // What the end of the stream said beside its status; nullopt: nothing of that name.
+  // Returns a trailer of the stream; nullopt: no trailer has that name.
   std::optional<std::string> Trailer(const std::string& name) const {
     const auto& trailers = context_.GetServerTrailingMetadata();
     const auto found = trailers.find(name);
@@ -74,7 +74,8 @@ v1::FromWorker Hello(const std::string& worker, const std::string& token,
   return message;
 }
 
-// "hello local-1", "message local-1 sequence 2", "detach local-1": what the service told.
+// WorkerServiceTest: notes what the service tells: "hello local-1", "message local-1 sequence 2",
+// "detach local-1".
 class WorkerServiceTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -119,7 +120,7 @@ class WorkerServiceTest : public testing::Test {
     }
     noted_.NotifyAll();
   }
-  // Blocks until so many things were noted (a test that fails here ends by ctest's limit).
+  // Blocks until `count` things were noted; a test that fails here ends by ctest's limit.
   std::vector<std::string> Notes(size_t count) {
     base::MutexLock lock(mutex_);
     while (notes_.size() < count) noted_.Wait(mutex_);
@@ -162,7 +163,7 @@ TEST_F(WorkerServiceTest, AWorkerThatCameByItselfShowsTheCommonToken) {
         << worker << " " << token;
 }
 
-// Nothing is made for it: no log, no place in the status.
+// Nothing is made for the refused worker: no log, no place in the status.
 TEST_F(WorkerServiceTest, OneOfAFloodIsToldWhenToComeAgainAndIsNotTakenIn) {
   StartAt(JoinPath(folder_, "few"), {.burst = 2, .per_second = 0.001});
   service_->ExpectForeign("common", [](std::string_view id) { return id.starts_with("local-"); });
@@ -288,7 +289,7 @@ TEST_F(WorkerServiceTest, TheFarmsDoorIsOpenedOnThisMachineAlone) {
         << address;
 }
 
-// A snapshot that is made while its welcome is written.
+// A snapshot that is made while the worker's welcome is written.
 TEST_F(WorkerServiceTest, WhatIsSentToAWorkerThatAttachesFollowsItsWelcome) {
   on_attach_ = [this](const std::string& worker) {
     v1::ToWorker message;
@@ -381,7 +382,7 @@ TEST_F(WorkerServiceTest, ASecondStreamOfOneWorkerReplacesTheFirstWithoutADetach
   ASSERT_TRUE(first.Write(Hello("local-1", "secret")));
   v1::ToWorker message;
   ASSERT_TRUE(first.Read(message));
-  Notes(2);  // its hello is told while its welcome is on the way
+  Notes(2);  // the hello is told while its welcome is on the way
   FakeStream second(service_->address());
   ASSERT_TRUE(second.Write(Hello("local-1", "secret")));
   ASSERT_TRUE(second.Read(message));
@@ -397,7 +398,7 @@ TEST_F(WorkerServiceTest, ASecondStreamOfOneWorkerReplacesTheFirstWithoutADetach
                                     "hello local-1 0", "detach local-1"));
 }
 
-// As when the loop of the director is busy.
+// The loop of the director is busy.
 TEST_F(WorkerServiceTest, WordsOfAReplacedStreamThatWaitForTheirTurnCountNoMore) {
   base::Mutex mutex;
   base::CondVar changed;
@@ -437,7 +438,7 @@ TEST_F(WorkerServiceTest, WordsOfAReplacedStreamThatWaitForTheirTurnCountNoMore)
   EXPECT_EQ(Notes(5).back(), "detach local-1");
 }
 
-// More streams than the service has threads, and each is told of something that takes its time.
+// There are more streams than threads of the service, and each message takes time.
 TEST_F(WorkerServiceTest, AMessageThatWaitsForAThreadIsKnownToBeThere) {
   constexpr size_t kStreams = 40;
   base::Mutex mutex;
@@ -500,7 +501,7 @@ TEST_F(WorkerServiceTest, TheServiceEndsWhileWorkersAreAttached) {
 TEST_F(WorkerServiceTest, TheServiceEndsWhileAStreamHasSaidNothing) {
   FakeStream stream(service_->address());
   v1::PackageAnswer answer;
-  // (Its call is there before this one is answered.)
+  // The call is there before this one is answered.
   grpc::ClientContext context;
   v1::Director::NewStub(wire::OpenChannel(service_->address()))
       ->Ask(&context, v1::PackageQuestion(), &answer);
@@ -518,7 +519,7 @@ TEST_F(WorkerServiceTest, StreamsHoldNoThreads) {
   std::vector<std::unique_ptr<FakeStream>> streams;
   size_t before = 0;
   for (size_t i = 0; i < kStreams; ++i) {
-    if (i == 10) before = Threads();  // gRPC's own are there
+    if (i == 10) before = Threads();  // gRPC's own threads are there
     const std::string worker = "local-" + std::to_string(i + 1);
     service_->Expect(worker, "secret");
     streams.push_back(std::make_unique<FakeStream>(service_->address()));
@@ -658,7 +659,7 @@ TEST_F(WorkerServiceTest, AStreamThatNeverSaysWhoseItIsIsEnded) {
   ASSERT_TRUE(attached.Read(message));
   SystemClock clock;
   service_->EndSilent(clock.Monotonic());
-  // (It may take a while until the director has heard of it at all.)
+  // The director may take a while until it has heard of the worker at all.
   std::thread ender([&] {
     while (!is_over_) {
       service_->EndSilent(clock.Monotonic() + absl::Seconds(21));
@@ -678,7 +679,7 @@ TEST_F(WorkerServiceTest, OneThatDoesNotReadWhatItIsToldIsToComeAgain) {
   Notes(2);  // attach, hello
   v1::ToWorker told;
   told.mutable_snapshot()->set_table_file(std::string(200, 'x'));
-  // (Those that the transport takes are some more.)
+  // The transport takes some more messages.
   for (int i = 0; i < 100'000 && service_->IsAttached("node-7"); ++i)
     service_->Send("node-7", told);
   EXPECT_THAT(Notes(3), testing::Contains("detach node-7"));
@@ -723,7 +724,7 @@ TEST_F(WorkerServiceTest, AWorkerMakesOnlySoManyCallsAtATime) {
   std::vector<std::thread> calls;
   for (int i = 0; i < 64; ++i) {
     calls.emplace_back([&] { EXPECT_TRUE(find("flood").ok()); });
-    base::MutexLock lock(mutex);  // (a connection has 32 calls at most: each has its own)
+    base::MutexLock lock(mutex);  // a connection has 32 calls at most: each worker has its own
     while (under_way <= i) changed.Wait(mutex);
   }
   const grpc::Status over = find("flood");

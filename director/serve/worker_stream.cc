@@ -32,7 +32,7 @@ WorkerStream::WorkerStream(grpc::CallbackServerContext* context, Owner& owner, b
                            std::function<void()> over)
     : context_(context), owner_(owner), pool_(pool), over_(std::move(over)) {}
 
-// (One read is asked for at a time, and none while a task has the message.)
+// Only one read is asked for at a time, and none while a task has the message.
 void WorkerStream::OnReadDone(bool ok) {
   has_message_ = ok;
   pool_.Post([this, ok] { ok ? Take() : End(grpc::Status::OK); });
@@ -47,14 +47,14 @@ void WorkerStream::Take() {
   } else {
     const auto heard = Receive();
     const bool is_next = heard == wire::Conversation::Heard::kNext;
-    // (It says hello once: that is what was looked at.)
+    // A stream says hello once: the hello was looked at already.
     if (heard == wire::Conversation::Heard::kBroken || (is_next && message_.has_hello()) ||
         (is_next && !owner_.Hear(*this, message_)))
       return EndBroken();
   }
   message_.Clear();
   has_message_ = false;
-  StartRead(&message_);  // (from here on another thread may have it)
+  StartRead(&message_);  // from here on another thread may have it
 }
 
 void WorkerStream::EndBroken() {
@@ -76,7 +76,7 @@ void WorkerStream::Welcome(v1::ToWorker welcome) {
 
 bool WorkerStream::Send(v1::ToWorker message) {
   const base::MutexLock lock(mutex_);
-  if (is_broken_) return true;  // its end is on its way
+  if (is_broken_) return true;  // the end of the stream is on its way
   if (waiting_.size() >= kWaitingMax) return false;
   waiting_.push_back(std::move(message));
   WriteNext();
@@ -113,13 +113,13 @@ void WorkerStream::OnWriteDone(bool ok) {
   if (end.has_value()) Finish(*end);
 }
 
-// Once.
+// Returns true once.
 bool WorkerStream::IsFinishDue() {
   if (is_writing_ || !end_.has_value()) return false;
   return !std::exchange(has_finished_, true);
 }
 
-// What was sent goes out before.
+// Messages that were sent before go out first.
 void WorkerStream::End(grpc::Status status) {
   if (has_joined_) owner_.Leave(*this);
   bool is_due = false;

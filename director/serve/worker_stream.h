@@ -1,10 +1,10 @@
 // WorkerStream: one stream of a worker (the call Attach of proto/galley/v1/worker.proto), by gRPC's
-// callbacks: it holds no thread, so that a director may have thousands. It deletes itself when the
-// call is over.
+// callbacks: the stream holds no thread, so that a director may have thousands of streams. A stream
+// deletes itself when the call is over.
 //
-// What comes is told to its owner on a thread of the pool, one message at a time and in order; the
-// next is read when that is done. What is sent waits until the welcome goes out, and then goes in
-// order, with its number.
+// The owner hears messages on a thread of the pool, one at a time and in order; the next message is
+// read when the owner is done. Messages to the worker wait until the welcome goes out, and then go
+// in order, with their numbers.
 // Threads: any. A stream may be used until Leave, and under the lock that its owner takes there.
 #pragma once
 
@@ -26,25 +26,26 @@ namespace galley::director {
 
 class WorkerStream final : public WorkerCalls::Stream {
  public:
-  // That wait for a worker to read them. One that reads nothing is to attach again, which says all
-  // anew.
+  // Messages that wait for a worker to read them. A worker that reads nothing is to attach again,
+  // which says everything anew.
   static constexpr size_t kWaitingMax = 16'384;
 
   class Owner {
    public:
     virtual ~Owner() = default;
-    // The first message. OK: the stream was welcomed (Welcome). An error ends it.
+    // Called with the first message. OK: the stream was welcomed (Welcome). An error ends the
+    // stream.
     virtual grpc::Status Join(WorkerStream& stream, const v1::FromWorker& first) = 0;
-    // Each message, the first one again. False: another stream took its place, and what this one
-    // says is said again there.
+    // Called with each message, the first included. False: another stream took the place of this
+    // stream, whose words will be repeated there.
     virtual bool Hear(WorkerStream& stream, const v1::FromWorker& message) = 0;
-    // Nothing more comes from one that joined.
+    // A stream that joined brings no further message.
     virtual void Leave(WorkerStream& stream) = 0;
-    // The last call: it is about to be deleted.
+    // The last call: the stream is about to be deleted.
     virtual void Over(WorkerStream& stream) = 0;
   };
 
-  // `owner`, `pool`: outlive the call. `over`: called after the stream was deleted.
+  // `owner` and `pool` outlive the call. `over`: called after the stream was deleted.
   WorkerStream(grpc::CallbackServerContext* context, Owner& owner, base::TaskPool& pool,
                std::function<void()> over);
   // Begins to read.
@@ -52,17 +53,17 @@ class WorkerStream final : public WorkerCalls::Stream {
 
   grpc::CallbackServerContext& context() { return *context_; }
   std::string peer() const { return context_->peer(); }
-  // Of a stream that joined; the owner's to set.
+  // The worker of a stream that joined; the owner sets it.
   std::string worker_id;
-  bool is_heard = false;  // the owner's, under its lock: it is told of a message just now
+  bool is_heard = false;  // set by the owner under its lock: the owner is hearing a message
 
-  // Goes before all that was sent so far. Once.
+  // Goes before everything that was sent so far. Called once.
   void Welcome(v1::ToWorker welcome);
-  // False: kWaitingMax messages wait for the worker to read them, and this one is dropped.
+  // False: kWaitingMax messages wait for the worker to read them, and this message is dropped.
   bool Send(v1::ToWorker message);
-  // Ends it: the worker hears that it was cancelled.
+  // Ends the stream: the worker hears that it was cancelled.
   void HangUp();
-  // A message is here which its owner was not told of to the end: nothing more is read until then.
+  // True: the owner has not finished with the last message; nothing more is read until then.
   bool has_message() const { return has_message_; }
 
  private:
@@ -92,15 +93,15 @@ class WorkerStream final : public WorkerCalls::Stream {
   base::Mutex mutex_;
   wire::Conversation conversation_ GALLEY_GUARDED_BY(mutex_);
   std::deque<v1::ToWorker> waiting_ GALLEY_GUARDED_BY(mutex_);
-  v1::ToWorker writing_;  // while is_writing_
+  v1::ToWorker writing_;  // valid while is_writing_
   bool is_welcomed_ GALLEY_GUARDED_BY(mutex_) = false;
   bool is_writing_ GALLEY_GUARDED_BY(mutex_) = false;
-  bool is_broken_ GALLEY_GUARDED_BY(mutex_) = false;  // nothing that is written arrives
+  bool is_broken_ GALLEY_GUARDED_BY(mutex_) = false;  // a written message no longer arrives
   std::optional<grpc::Status> end_ GALLEY_GUARDED_BY(mutex_);
   bool has_finished_ GALLEY_GUARDED_BY(mutex_) = false;
 };
 
-// A stream that ends at once, unread. `over`: called after it was deleted.
+// Returns a stream that ends at once, unread. `over`: called after the stream was deleted.
 WorkerCalls::Stream* RefuseStream(const grpc::Status& status, std::function<void()> over = nullptr);
 
 }  // namespace galley::director
