@@ -23,12 +23,12 @@ constexpr size_t kPlatformsMax = 32;
 struct Header {
   uint64_t platforms;
   uint64_t packages;
-  uint64_t names_bytes;  // each ends with NUL; those of the platforms first
+  uint64_t names_bytes;  // each ends with NUL; names of the platforms come first
 };
 static_assert(sizeof(Header) == 24);
 
 struct Chunk {
-  uint64_t end;  // the number of its last package, and 1
+  uint64_t end;  // the number of its last package, plus 1
   uint8_t digest[Digest::kHashSize];
 };
 static_assert(sizeof(Chunk) == 40);
@@ -56,7 +56,7 @@ void AddLine(std::string& text, std::string_view package, std::string_view platf
   fmt::format_to(std::back_inserter(text), "{}\t{}\t{}\n", package, platform, key.ToString());
 }
 
-// (The hashes of the texts of the chunks.)
+// Hashes the texts of the chunks' hashes.
 Digest DigestOfChunks(const std::array<std::string, kChunks>& hashes) {
   static const Digest kNothing = Digest::Of("");
   std::string all;
@@ -153,7 +153,7 @@ MembersFile EncodeMembers(const std::vector<std::string>& platforms, std::vector
   return {content::PatchedFile::Seal(kMembersMagic, bytes), DigestOfChunks(hashes)};
 }
 
-// The mapped file, which was found to be consistent.
+// Mapping: the mapped file, which was found to be consistent.
 class Members::Mapping {
  public:
   explicit Mapping(std::unique_ptr<content::PatchedFile> file)
@@ -240,7 +240,8 @@ class Members::Mapping {
   }
 
  private:
-  // (All but the records of 16 bytes begin at multiples of eight bytes, as the mapping does.)
+  // Except for the records of 16 bytes, everything begins at a multiple of eight bytes, as the
+  // mapping does.
   template <typename T>
   const T& At(size_t begin, size_t i) const {
     return *reinterpret_cast<const T*>(bytes_.data() + begin + i * sizeof(T));
@@ -309,7 +310,7 @@ std::vector<Digest> Members::Keys() const {
 
 Digest Members::snapshot() const { return SnapshotWith({}); }
 
-// `digests`: of chunks that have other ones.
+// `digests`: the new digests of changed chunks.
 Digest Members::SnapshotWith(const std::map<size_t, Digest>& digests) const {
   std::array<std::string, kChunks> hashes;
   for (size_t c = 0; c < kChunks; ++c) {
@@ -367,7 +368,7 @@ MembersFile Members::With(const std::vector<Member>& changed,
       }
     }
   }
-  // (All of it was verified when it was opened.)
+  // Everything was verified when the table was opened.
   return {mapping_->file().With(ranges).value(), SnapshotWith(digests)};
 }
 

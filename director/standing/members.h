@@ -1,10 +1,10 @@
-// Members: the packages of a cook that stands, with the roots that hold each and the action keys of
-// its results: what a cook needs of the packages that it does not look at.
+// Members: the packages of a cook that stands, with the roots that hold each package and the action
+// keys of its results: what a cook needs of packages that it does not look at.
 //
-// Packages lie in chunks by a hash of their names, each with its digest, so that the digest of the
-// whole (the `snapshot` of a cook's summary) costs no more than the chunks that changed.
+// Packages lie in chunks by a hash of their names. Each chunk has a digest, so that the digest of
+// the whole (the `snapshot` of a cook's summary) costs no more than the chunks that changed.
 //
-// Changes since the table was written lie beside it (common/content/patched_file.h).
+// Changes since the table was written lie beside the table (common/content/patched_file.h).
 //
 // Format (docs/formats.md, "Members"): little-endian, records of fixed size, mapped.
 //
@@ -29,51 +29,52 @@ namespace galley::director {
 
 struct Member {
   std::string package;
-  uint32_t roots = 0;  // a bit for each platform of the table: its root holds the package
-  // By platform: the action key of its result; nullopt: it has none.
+  uint32_t roots = 0;  // a bit for each platform of the table whose root holds the package
+  // By platform: the action key of the package's result; nullopt: there is no result.
   std::vector<std::optional<Digest>> keys;
   bool operator==(const Member&) const = default;
 };
 
-// Action keys of what is done, by package and platform.
+// Action keys of done results, by package and platform.
 using DoneKeys = std::map<std::pair<std::string, std::string>, Digest>;
 
-// The digest of all that is done: the same as of the Members with the same keys.
+// Returns the digest of everything that is done: the same digest as Members with the same keys.
 Digest DigestOfDone(const DoneKeys& done);
 
-// What PatchedFile::Write makes a table of, and what that table says.
+// MembersFile: the input of PatchedFile::Write for a table, and what the table says.
 struct MembersFile {
   std::string bytes;
   Digest snapshot;
 };
 
-// The table of these packages, in any order, each once. At most 32 platforms.
+// Returns the table of these packages, in any order, each once. At most 32 platforms.
 MembersFile EncodeMembers(const std::vector<std::string>& platforms, std::vector<Member> members);
 
 class Members {
  public:
-  // NOT_FOUND: there is none. INVALID_ARGUMENT: it is damaged. FAILED_PRECONDITION: it is of
-  // another version.
+  // NOT_FOUND: there is no table. INVALID_ARGUMENT: the table is damaged. FAILED_PRECONDITION: the
+  // table has another version.
   static absl::StatusOr<Members> Open(const std::string& file);
-  // The same of bytes in memory. INVALID_ARGUMENT: likewise.
+  // Opens a table in memory. INVALID_ARGUMENT: the table is damaged.
   static absl::StatusOr<Members> FromBytes(std::string bytes);
   Members(Members&&) noexcept;
   Members& operator=(Members&&) noexcept;
   ~Members();
 
-  std::string id() const;  // it tells a table from all others
+  std::string id() const;  // tells a table from all others
   const std::vector<std::string>& platforms() const;
   size_t size() const;
   std::optional<Member> Find(std::string_view package) const;
-  // Its Member::roots; 0 when it is no member.
+  // Returns the package's Member::roots; 0 when it is no member.
   uint32_t RootsOf(std::string_view package) const;
   Digest snapshot() const;
-  std::vector<Digest> Keys() const;             // of all results, in no order
-  std::vector<std::string_view> Names() const;  // of all packages, likewise; as long as it lives
+  std::vector<Digest> Keys() const;  // of all results, in no order
+  // Of all packages, in no order; valid as long as the table.
+  std::vector<std::string_view> Names() const;
 
-  // A table in which these are as given, and all others as they are here, but for `gone`. Cost:
-  // that of the chunks that these are in, and of what was replaced since the file was written; all
-  // when some are new, or gone.
+  // Returns a table with `changed` members, without `gone`, and otherwise like this table. Cost:
+  // the chunks of the changed members, and what was replaced since the file was written; everything
+  // when members are new, or gone.
   MembersFile With(const std::vector<Member>& changed,
                    const std::set<std::string, std::less<>>& gone = {}) const;
 

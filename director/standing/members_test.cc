@@ -88,7 +88,7 @@ TEST(MembersTest, EveryDamageIsFound) {
     EXPECT_TRUE(absl::IsInvalidArgument(Members::FromBytes(bytes.substr(0, size)).status()));
 }
 
-// A changed table is the table of what it holds then, whatever changed.
+// A changed table equals a new table of its members, whatever changed.
 TEST(MembersTest, AChangedTableIsTheTableOfItsMembers) {
   const auto folder = TemporaryFolder::Make(testing::TempDir(), "members_test");
   ASSERT_TRUE(folder.ok());

@@ -36,8 +36,8 @@ content::NamesHash HashOf(const std::vector<std::string>& names) {
   return content::HashOfNames({names.begin(), names.end()});
 }
 
-// The sandbox's own folder: staging may have made one more file there, or taken it away, and nobody
-// else did. nullopt: it names what it named before.
+// Returns the patch for the sandbox's own folder, where only staging may have made or removed a
+// file. nullopt: the folder has the same names as before.
 absl::StatusOr<std::optional<content::StampPatch>> PatchOfTop(const content::StampTable& before,
                                                               const std::string& directory) {
   ASSIGN_OR_RETURN(Sandbox sandbox, Sandbox::Open(directory));
@@ -92,7 +92,7 @@ class Builder {
     return absl::OkStatus();
   }
 
-  // Folders that are not of the tree: each of their files is warned of.
+  // Adds folders that are not in the tree: each of their files is warned of.
   absl::Status AddOtherFolders() {
     std::vector<std::string> to_do;
     for (const auto& [path, number] : folders_) to_do.push_back(path);
@@ -166,7 +166,7 @@ absl::StatusOr<std::string> SandboxStampsAfter(store::Store& store,
     if (!S_ISREG(stat.mode) || stat.size_bytes != one.after.digest.size_bytes())
       return Changed(full);
     const size_t slash = full.rfind('/');
-    // (It was written a moment ago.)
+    // The file was written a moment ago.
     patches.push_back({.folder = full.substr(0, slash),
                        .name = full.substr(slash + 1),
                        .stat = stat,

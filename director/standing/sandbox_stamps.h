@@ -1,4 +1,4 @@
-// The stamps of a sandbox as staging left it.
+// SandboxStamps: the stamps of a sandbox as staging left it.
 #pragma once
 
 #include <string>
@@ -10,15 +10,16 @@
 
 namespace galley::director {
 
-// The table (common/content/stamp_table.h) of the files of `root` in the sandbox `directory`, of
-// all folders that they are in, and of the file that says whose it is: as long as it holds, staging
-// `root` again would change nothing and warn of the same. FAILED_PRECONDITION: the sandbox is not
-// as its ledger says (any more). REQUIRES: nobody stages there meanwhile.
+// Returns the table (common/content/stamp_table.h) of the files of `root` in the sandbox
+// `directory`, of all folders of these files, and of the file that names the sandbox's owner: as
+// long as the table holds, staging `root` again would change nothing and warn of the same.
+// FAILED_PRECONDITION: the sandbox is not (or no longer) as its ledger says. REQUIRES: nobody
+// stages there meanwhile.
 absl::StatusOr<std::string> SandboxStamps(store::Store& store, const Digest& root,
                                           const std::string& directory);
 
-// The same from the table `before` of the root `root_before` there, after staging replaced what
-// differs. FAILED_PRECONDITION: more differs than the bytes of files.
+// Returns that table, made from the table `before` of the root `root_before` there, after staging
+// replaced the difference. FAILED_PRECONDITION: more differs than the bytes of files.
 absl::StatusOr<std::string> SandboxStampsAfter(store::Store& store,
                                                const content::StampTable& before,
                                                const Digest& root_before, const Digest& root,

@@ -1,9 +1,9 @@
-// Standing: what the last complete cook of an ask came to, and all on which it rests, so that the
-// same ask is answered without a cook for as long as nothing of that has changed.
+// Standing: the outcome of the last complete cook of an ask, and everything on which the outcome
+// rests, so that the same ask is answered without a cook while nothing of that has changed.
 //
-// It rests on (docs/formats.md, "Standings", says who notes each):
+// A standing rests on (docs/formats.md, "Standings", says who notes each):
 //   facts        values that are compared as text: the project file, configuration, cookers, user
-//   environment  and tools: those that results observed
+//   environment  and tools, as far as results observed them
 //   generation   what the journal says of packages (director/journal/generation.h)
 //   stamps       of all sources, and of all files in the sandboxes (common/content/stamp_table.h)
 //   store        its id, loss epoch and number of commits; the sequence of each root is the last
@@ -27,13 +27,13 @@ struct Fact {
 };
 using Facts = std::vector<Fact>;  // sorted by name, each name once
 
-// The name of the first fact in which they differ; empty: none.
+// Returns the name of the first fact that differs; empty: none.
 std::string DifferingFact(const Facts& before, const Facts& now);
 
 struct StandingTool {
   std::string path;   // absolute
-  std::string value;  // as it was observed: "<hex>/<size>" or "absent"
-  FileStat stat;      // all zero: it was absent
+  std::string value;  // the observed value: "<hex>/<size>" or "absent"
+  FileStat stat;      // all zero: the tool was absent
   bool is_racy = false;
 };
 
@@ -41,21 +41,21 @@ struct StandingPlatform {
   std::string name;
   Digest root;
   uint64_t sequence = 0;
-  std::string sandbox_stamps;  // id of their table; empty: the cook did not stage
+  std::string sandbox_stamps;  // id of the sandbox's table; empty: the cook did not stage
 };
 
 struct StandingWarning {
-  std::string package;  // empty: none is meant
+  std::string package;  // empty: no package
   std::string platform;
   std::string text;
-  bool is_of_scan = false;  // it is of the files as they were found
+  bool is_of_scan = false;  // concerns the files as they were found
   auto operator<=>(const StandingWarning&) const = default;
 };
 
 struct StandingFailure {
   std::string package;
-  std::string platform;  // empty: all
-  uint32_t stage = 0;    // as Stage and FailureCause number them
+  std::string platform;  // empty: all platforms
+  uint32_t stage = 0;    // numbers of Stage and FailureCause
   uint32_t cause = 0;
   std::string error;
   std::string log;
@@ -63,7 +63,7 @@ struct StandingFailure {
 };
 
 struct StandingCounts {
-  uint64_t files = 0, packages = 0, unmatched = 0;  // that the scan found
+  uint64_t files = 0, packages = 0, unmatched = 0;  // counts of the scan
   uint64_t in_cook = 0, failed = 0, skipped = 0;    // packages
   uint64_t results = 0, results_failed = 0;         // (package, platform): done, failed
   bool operator==(const StandingCounts&) const = default;
@@ -73,50 +73,50 @@ struct StandingCounts {
 struct StandingRule {
   std::string match;  // the glob
   bool ignore_case = false;
-  Digest digest;  // of all that it says
+  Digest digest;  // of everything that the rule says
   bool operator==(const StandingRule&) const = default;
 };
 
-// GitState: which files under the mounts may have other bytes than git gave them.
+// GitState: the files under the mounts that may have other bytes than git gave them.
 struct GitState {
   struct Repository {
     std::string top;     // of its work tree
-    std::string commit;  // all files are of that, but for those that are dirty
+    std::string commit;  // commit of all files that are not dirty
     std::string rules;   // GitRepository::RulesId
     bool operator==(const Repository&) const = default;
   };
   std::vector<Repository> repositories;
-  // Virtual paths of files and folders (with all in them), sorted: files of no repository, and
-  // those for which git does not answer, are always among them.
+  // Virtual paths of files and folders (each folder with everything in it), sorted: files of no
+  // repository, and files for which git does not answer, are always among them.
   std::vector<std::string> dirty;
-  std::string why_unknown;  // for people; the rest is empty then
+  std::string why_unknown;  // for people; the other fields are empty then
   bool operator==(const GitState&) const = default;
 };
 inline constexpr size_t kDirtyMax = 4096;
 
 struct Standing {
-  std::string ask;  // all that was asked for, as text
+  std::string ask;  // the whole ask, as text
   Facts facts;
   std::vector<StandingRule> rules;  // in the order of the file
-  Facts environment;                // values as they are observed: "=..." or "unset"
+  Facts environment;                // values as observed: "=..." or "unset"
   std::vector<StandingTool> tools;
   std::string generation;
-  std::string source_stamps;  // id of their table
+  std::string source_stamps;  // id of the sources' table
   std::vector<StandingPlatform> platforms;
   std::string store_id;
   uint64_t loss_epoch = 0;
   uint64_t store_commits = 0;
-  std::vector<StandingWarning> warnings;  // in the order in which they were told
+  std::vector<StandingWarning> warnings;  // in the order of telling
   std::vector<StandingFailure> failures;
   StandingCounts counts;
   Digest snapshot;
-  std::string members;     // id of their table (members.h); empty: there is none
-  std::string base_table;  // Snapshot::identity of the snapshot table that its files are of
-  // Files (host paths) that have other stamps than in the snapshot table, and the same bytes: their
-  // stamps were renewed since. Of more than kTouchedMax none is named.
+  std::string members;     // id of the table of members (members.h); empty: there is none
+  std::string base_table;  // Snapshot::identity of the snapshot table of the files
+  // Files (host paths) with other stamps than in the snapshot table, and the same bytes: their
+  // stamps were renewed since. If there are more than kTouchedMax, none is named.
   std::vector<std::string> touched;
   bool has_more_touched = false;
-  GitState git;  // of its files
+  GitState git;  // state of the files
 };
 inline constexpr size_t kTouchedMax = 1024;
 

@@ -33,8 +33,9 @@ absl::StatusOr<Table> OpenTable(const std::string& file, const std::string& id) 
   return table;
 }
 
-// A file that was being written (WriteFileAtomic) when its process ended. (What is written now is
-// young, and no table ends like that: names of platforms have no dots.)
+// Says whether a process ended while it wrote the file (WriteFileAtomic). A file that is being
+// written now is young, and no table's name ends like that, because names of platforms have no
+// dots.
 bool IsLeft(const std::filesystem::path& file) {
   namespace fs = std::filesystem;
   const std::string name = file.filename().string();
@@ -85,7 +86,7 @@ absl::Status Standings::Keep(Standing standing, const StandingTables& tables, bo
   return absl::OkStatus();
 }
 
-// What is about to be replaced was of no use; people are told.
+// Tells people that files about to be replaced were of no use.
 void Standings::TellDamage(const Standing& standing) const {
   const auto tell = [&](std::string_view what, const absl::Status& status) {
     if (!absl::IsInvalidArgument(status) && !absl::IsDataLoss(status)) return;
@@ -133,7 +134,7 @@ void Standings::Touch(const std::string& ask) const {
                                    std::filesystem::file_time_type::clock::now(), error);
 }
 
-// And what a process left that ended while it wrote one.
+// Also removes what a process left that ended while it wrote a standing.
 void Standings::DropOldest() const {
   namespace fs = std::filesystem;
   std::vector<std::pair<fs::file_time_type, std::string>> kept;  // with their keys

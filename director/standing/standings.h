@@ -3,12 +3,12 @@
 //   <key>.standing              the standing; <key> stands for the ask
 //   <key>.sources               the table of stamps of all sources
 //   <key>.members               the packages of the cook (members.h)
-//   <key>.sandbox-<platform>    likewise of a sandbox
+//   <key>.sandbox-<platform>    the table of stamps of a sandbox
 //   <table>.patch               what was replaced in that table (common/content/patched_file.h)
 //
-// They are a memory only: one that is absent, damaged or of another version costs a cook. The
-// tables are written first, and a standing names them by their ids, so that files of different
-// times, or of two who keep at once, are not taken for one standing.
+// Standings are only a memory: a standing that is absent, damaged or of another version costs a
+// cook. The tables are written first, and a standing names its tables by their ids, so that files
+// of different times, or of two processes that keep at once, are not taken for one standing.
 //
 // Threads: any.
 #pragma once
@@ -25,10 +25,10 @@
 
 namespace galley::director {
 
-// So many asks have one; of more those go that were used longest ago.
+// Most asks with a standing; the standings that were used longest ago go first.
 inline constexpr size_t kStandingsMax = 8;
 
-// What content::PatchedFile::Write makes the tables' files of; empty: as they were.
+// StandingTables: inputs of content::PatchedFile::Write for the tables' files; empty: unchanged.
 struct StandingTables {
   std::string sources;
   std::string members;
@@ -39,22 +39,22 @@ class Standings {
  public:
   explicit Standings(const std::string& state_directory);
 
-  // nullopt: there is none that can be read.
+  // nullopt: there is no readable standing.
   std::optional<Standing> Find(const std::string& ask) const;
-  // The tables of the standing of `ask`. NOT_FOUND, INVALID_ARGUMENT, FAILED_PRECONDITION: there is
-  // none, or another one than `id`.
+  // Returns a table of the standing of `ask`. NOT_FOUND, INVALID_ARGUMENT, FAILED_PRECONDITION:
+  // there is no such table, or a table with another id.
   absl::StatusOr<content::StampTable> Sources(const std::string& ask, const std::string& id) const;
   absl::StatusOr<content::StampTable> Sandbox(const std::string& ask, const std::string& platform,
                                               const std::string& id) const;
 
   absl::StatusOr<Members> MembersOf(const std::string& ask, const std::string& id) const;
 
-  // Keeps a standing with its tables, whose ids it is given here. `are_read`: none of the tables is
-  // a patch of one that nobody read whole; files that are damaged are noted (healed.h) then.
+  // Keeps a standing with its tables, whose ids Keep fills in. `are_read`: no table is a patch of a
+  // table that nobody read whole; then damaged files are noted (healed.h).
   absl::Status Keep(Standing standing, const StandingTables& tables, bool are_read = true);
-  // It was used: it is not the first to go.
+  // Marks the standing of `ask` as used, so that it is not the first to go.
   void Touch(const std::string& ask) const;
-  // In place of tables of which the stamps were renewed.
+  // Replaces tables by tables with renewed stamps.
   absl::Status Renew(Standing standing, const StandingTables& tables);
 
  private:

@@ -21,7 +21,7 @@ class StandingsTest : public testing::Test {
   }
   void TearDown() override { EXPECT_TRUE(RemoveAll(dir_).ok()); }
 
-  // With a byte that tells it from others.
+  // Returns a table with a byte that tells it from others.
   static std::string Table(const std::string& name) {
     content::StampTableBuilder builder;
     const uint32_t folder = builder.Add({.host_path = "/nowhere"});
@@ -52,7 +52,8 @@ class StandingsTest : public testing::Test {
             .snapshot = Digest::Of("snapshot")};
   }
 
-  // Keeps the `i`-th ask, and makes all that is kept 1 s older: files of one tick have one time.
+  // Keeps the `i`-th ask, and makes all kept files 1 s older, because files of one tick have one
+  // time.
   void KeepAndAge(size_t i) {
     ASSERT_TRUE(standings_
                     ->Keep(Sample(fmt::format("ask {}", i)),
@@ -63,7 +64,7 @@ class StandingsTest : public testing::Test {
                                        file.last_write_time() - std::chrono::seconds(1));
   }
 
-  // Of the standing of "ask".
+  // Returns the sources' table of the standing of "ask".
   std::string SourcesFile() const {
     return JoinPath(dir_, "standing/" + Digest::Of("ask").hex().substr(0, 16) + ".sources");
   }
@@ -104,7 +105,8 @@ TEST_F(StandingsTest, ATableOfAnotherTimeIsNotTaken) {
   EXPECT_TRUE(absl::IsInvalidArgument(standings_->Sources("ask", before.source_stamps).status()));
 }
 
-// An older Galley's tables are no damage, and of what is written anew nothing is told twice.
+// An older Galley's tables are no damage, and nothing is told twice of a table that is written
+// anew.
 TEST_F(StandingsTest, DamageIsToldAndAnotherVersionIsNot) {
   const auto keep = [&] {
     ASSERT_TRUE(

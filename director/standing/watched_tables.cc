@@ -12,7 +12,7 @@
 namespace galley::director {
 namespace {
 
-// Of more names all are forgotten: each is checked whole then, once.
+// Beyond this many names all are forgotten: then each table is checked whole, once.
 constexpr size_t kTablesMax = 256;
 
 std::string_view ParentOf(std::string_view path) { return path.substr(0, path.rfind('/')); }
@@ -50,15 +50,15 @@ absl::StatusOr<content::StampCheck> WatchedTables::Check(const std::string& name
   return check;
 }
 
-// The next check is of the table that the caller writes now: it says of all folders what this one
-// was found to say.
+// Expects the table that the caller writes now at the next check, with the findings of `check` for
+// all folders.
 void WatchedTables::Renewed(const std::string& name, const content::StampCheck& check) {
   if (!check.holds || check.renewed.empty()) return;
   tables_.at(name)->id = content::PatchedFile::IdOf(check.renewed);
   tables_.at(name)->is_behind = true;
 }
 
-// What is found next is noted in the table that was written, and not in the one before it.
+// Later findings are noted in the new table, and not in the table before it.
 void WatchedTables::CatchUp(Known& known, const OpenFunction& open) {
   if (!known.is_behind) return;
   absl::StatusOr<content::StampTable> table = open();
@@ -88,7 +88,7 @@ void WatchedTables::TakeChanges() {
       const auto at = known->folders.find(folder);
       if (at == known->folders.end()) continue;
       MarkDirty(*known, at->second);
-      // (One that was moved or deleted is not watched any more.)
+      // A folder that was moved or deleted is not watched any more.
       if (!watch_->Watches(folder)) known->is_checked = false;
     }
   }
@@ -101,7 +101,7 @@ bool WatchedTables::CannotWatch(const std::string& why) {
   return false;
 }
 
-// Before the table is checked: what happens from then on is told.
+// Watches before the table is checked, so that every later change is told.
 bool WatchedTables::WatchAll(Known& known) {
   const std::vector<std::string_view> folders = known.table.Folders();
   known.is_dirty.assign(folders.size(), false);
@@ -147,7 +147,7 @@ content::StampCheck WatchedTables::CheckAll(Known& known, Cancellation* stop, si
   return check;
 }
 
-// What is found to differ stays dirty.
+// Folders that are found to differ stay dirty.
 content::StampCheck WatchedTables::CheckDirty(Known& known, Cancellation* stop,
                                               size_t changes_max) {
   content::StampCheck check = known.table.Check({.stop = stop,

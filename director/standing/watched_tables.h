@@ -1,9 +1,9 @@
 // WatchedTables: checks tables of stamps again at the cost of what happened since the last check.
 //
 // A table that held once is known to hold for all folders in which nothing happened since, by a
-// FolderWatch that was there before the check. Only the others are looked at; and files that can
-// change unseen (links, files with other names), and the top folders, whose paths may lead to
-// others by now. Where not all folders can be watched, all of the table is looked at each time.
+// FolderWatch that was there before the check. A check looks only at the other folders, at files
+// that can change unseen (links, files with other names), and at the top folders, whose paths may
+// lead elsewhere by now. If some folder cannot be watched, each check looks at the whole table.
 //
 // Threads: any.
 #pragma once
@@ -32,19 +32,19 @@ class WatchedTables {
 
   using OpenFunction = std::function<absl::StatusOr<content::StampTable>()>;
 
-  // As StampTable::Check of the table with this id, which `open` opens. `name`: of whatever the
-  // table is of; of an older table with this name nothing is kept. `changes_max`: as in
-  // StampTable::CheckOptions. `is_kept`: the caller writes the table with renewed stamps, if there
-  // is one, in place of this one. Errors: those of `open`.
+  // Returns StampTable::Check of the table with this id, which `open` opens. `name`: names what the
+  // table is about; findings about an older table with this name are dropped. `changes_max`: as in
+  // StampTable::CheckOptions. `is_kept`: if there is a table with renewed stamps, the caller writes
+  // it in place of this table. Errors: those of `open`.
   absl::StatusOr<content::StampCheck> Check(const std::string& name, const std::string& id,
                                             const OpenFunction& open, Cancellation* stop,
                                             size_t changes_max = 0, bool is_kept = true);
 
-  // The table `id` of this name is replaced by one that differs from it in patches only
-  // (StampTable::With): what is known of folders is known of that one.
+  // Notes that the table `id` of this name is replaced by a table that differs only in patches
+  // (StampTable::With): findings about folders hold for the new table.
   void Replace(const std::string& name, const std::string& id, content::StampTable by);
 
-  // "812 folders are watched"; or why all files are looked at in each cook.
+  // Returns "812 folders are watched"; or why each cook looks at all files.
   std::string State() const;
 
  private:
@@ -52,14 +52,14 @@ class WatchedTables {
     explicit Known(content::StampTable of) : table(std::move(of)) {}
     content::StampTable table;
     std::string id;
-    bool is_behind = false;  // `id` is of the table with renewed stamps, and this is the one before
+    bool is_behind = false;  // `id` is the table with renewed stamps, and this is the table before
     absl::flat_hash_map<std::string, uint32_t> folders;  // by path
     std::vector<bool> is_dirty;                          // by number
     std::vector<uint32_t> dirty;
     std::vector<content::FileInTable> elsewhere;
-    absl::flat_hash_set<uint32_t> elsewhere_files;  // their numbers
+    absl::flat_hash_set<uint32_t> elsewhere_files;  // numbers of such files
     std::vector<std::pair<std::string, FileStat>> tops;
-    // It held but for what is dirty, and all of its folders were watched before.
+    // The table held except for dirty folders, and all of its folders were watched before.
     bool is_checked = false;
   };
 
@@ -78,8 +78,9 @@ class WatchedTables {
   const std::unique_ptr<content::FolderWatch> watch_;
   mutable base::Mutex mutex_;
   std::map<std::string, std::unique_ptr<Known>> tables_ GALLEY_GUARDED_BY(mutex_);
-  mutable base::Mutex state_mutex_;                      // after mutex_; never held for long
-  std::string why_not_ GALLEY_GUARDED_BY(state_mutex_);  // the last reason; empty: all are watched
+  mutable base::Mutex state_mutex_;  // locked after mutex_, and only briefly
+  // The last reason; empty: all folders are watched.
+  std::string why_not_ GALLEY_GUARDED_BY(state_mutex_);
 };
 
 }  // namespace galley::director

@@ -1,4 +1,5 @@
-// WatchedTables beside a check of all: files and folders that change at random.
+// WatchedTablesTest: WatchedTables beside a check of everything: files and folders that change at
+// random.
 #include "director/standing/watched_tables.h"
 
 #include <fcntl.h>
@@ -42,7 +43,7 @@ class WatchedTablesTest : public ::testing::Test {
     if (file.valid()) (void)!::write(file.get(), text.data(), text.size());
   }
 
-  // The stamps of all files as they are now.
+  // Makes a table of the present stamps of all files.
   void MakeTable() {
     auto files = content::Snapshot::Scan({.mounts = {{.path = "/G", .directory = Path("files")}}});
     ASSERT_TRUE(files.ok()) << files.status();
@@ -101,7 +102,7 @@ TEST_F(WatchedTablesTest, APatchedTableIsKnownAsFarAsTheOneBefore) {
     Keep(*Open()->With(found.patches));
     tables_->Replace("table", before, *Open());
   };
-  // (Folders are racy, and patched, too.)
+  // Folders are racy, and patched as well.
   const auto others = [](const content::StampCheck& found) {
     return std::count_if(found.patches.begin(), found.patches.end(),
                          [](const content::StampPatch& one) { return one.has_other_bytes; });
@@ -118,14 +119,14 @@ TEST_F(WatchedTablesTest, APatchedTableIsKnownAsFarAsTheOneBefore) {
   EXPECT_EQ(check().looked_at, 0u);
   Write("files/c/w", "2");
   EXPECT_EQ(others(check()), 1);
-  // From a check of all, too.
+  // After a check of everything as well.
   tables_.emplace(*content::FolderWatch::Open({.cookie_folder = Path("cookies")}));
   const content::StampCheck of_all = check();
   EXPECT_EQ(of_all.looked_at, 4u);
   patch(of_all);
   EXPECT_TRUE(check().holds);
   EXPECT_EQ(check().looked_at, 0u);
-  // What is not replaced stays different.
+  // A file that is not replaced stays different.
   Write("files/c/w", "3");
   EXPECT_EQ(others(check()), 1);
   EXPECT_EQ(others(check()), 1);
@@ -163,7 +164,7 @@ TEST_F(WatchedTablesTest, AFolderFarAboveIsReplaced) {
   fs::create_directories(Path("up/files"));
   Write("up/files/x", "2");
   EXPECT_FALSE(Check().holds);
-  // From then on the new one is watched.
+  // From then on the new folder is watched.
   files = content::Snapshot::Scan({.mounts = {{.path = "/G", .directory = Path("up/files")}}});
   (void)(*files)->DigestOf("/G/x");
   Keep(*(*files)->Stamps());
@@ -217,7 +218,7 @@ TEST_F(WatchedTablesTest, WithoutAWatchAllIsLookedAt) {
   EXPECT_FALSE(Check().holds);
 }
 
-// Whatever happens, a watched check says what a check of all says.
+// Whatever happens, a watched check and a full check find the same.
 TEST_F(WatchedTablesTest, AWatchedCheckSaysWhatACheckOfAllSays) {
   std::mt19937 random(11);
   const std::vector<std::string> folders = {"files", "files/a", "files/a/b", "files/c", "aside"};

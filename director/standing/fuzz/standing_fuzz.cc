@@ -1,5 +1,5 @@
-// A standing of any bytes, and of any message with a right checksum: never a crash, and what is
-// read is written as it was read.
+// StandingFuzz: a standing of any bytes, and of any message with a right checksum: never a crash,
+// and a standing that is read is written as it was read.
 #include <cstdint>
 #include <string>
 #include <string_view>

@@ -1,6 +1,6 @@
-// The tables of a standing with any bytes in place of some, and right checksums all the same: of
-// stamps or of members, written anew or patched. Never a crash, and what is opened is one content:
-// it is the same when it is opened again.
+// TablesFuzz: the tables of a standing with some bytes replaced, and right checksums: tables of
+// stamps or of members, written anew or patched. Never a crash, and a table that opens has one
+// content: the content is the same when the table is opened again.
 //
 // Input: "<kind><offset, 4 bytes><byte>...". Bit 0 of the kind: members; bit 1: the bytes are in a
 // patch; bit 2: the last offset is where the table is cut off.
