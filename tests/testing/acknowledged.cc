@@ -29,7 +29,7 @@ absl::Status CheckBlob(Store& store, const Words& words) {
   return CheckBytes(*blob, words.at(1));
 }
 
-// With all that it names.
+// Checks a result and everything that it names.
 absl::Status CheckResult(Store& store, const Words& words) {
   ASSIGN_OR_RETURN(const Digest key, Digest::Parse(words.at(1)));
   ASSIGN_OR_RETURN(const auto results, store.Results(std::span(&key, 1)));

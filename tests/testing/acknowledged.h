@@ -1,5 +1,5 @@
-// The lines of text that say what a store acknowledged as durable, one for each thing, and a check
-// whether a store still has it.
+// Acknowledged: lines of text, one for each thing that a store acknowledged as durable, and a check
+// whether a store still has the thing.
 //
 //   blob <digest>
 //   result <action key> <digest of the encoded result>
@@ -25,10 +25,10 @@ std::string SetLine(const PutResult& put);
 std::string ForeignLine(const PutActionResult& put);
 std::string RootLine(const PublishedRoot& root);
 
-// Asks the store for what `line` says. NOT_FOUND: it is not there; DATA_LOSS: it is something else.
-// Any other error is the store's, which could not tell.
+// Asks the store for the thing that `line` names. NOT_FOUND: the thing is absent; DATA_LOSS: it is
+// different. Any other error is the store's, which could not tell.
 absl::Status CheckAcknowledged(Store& store, std::string_view line);
-// That `status` is a wrong answer, not one that could not be given.
+// Whether `status` is a wrong answer, as opposed to no answer.
 bool IsWrong(const absl::Status& status);
 
 }  // namespace galley::store

@@ -29,7 +29,7 @@ std::string Join(const std::vector<std::string>& segments, bool is_absolute) {
   return path.empty() ? "." : path;
 }
 
-// As content::NormalizeAsked, for the paths that tests write.
+// Does what content::NormalizeAsked does, for the paths in tests.
 absl::StatusOr<std::string> Normalize(std::string_view path) {
   if (path.empty()) return absl::InvalidArgumentError("an empty path");
   std::string text(path);
@@ -339,7 +339,7 @@ bool IsMade(const record::AlwaysLook& look, const std::vector<std::string>& look
 
 }  // namespace
 
-// What its description promises of its looks is held against each cook of each test.
+// Holds the looks that the cooker's description promises against each cook of each test.
 absl::Status LoadAndCook(Cooker& cooker, CookContext& context) {
   absl::Status status = LoadAndCookNow(cooker, context);
   const auto* const fake = dynamic_cast<const FakeCookContext*>(&context);

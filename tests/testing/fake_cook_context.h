@@ -8,7 +8,7 @@
 //   EXPECT_THAT(context.looks(), ElementsAre("file(inc/light.glsl)", "platform(shader)"));
 //
 // Looks are kept in the order in which they were made, doubles included, as text: kind(subject[,
-// detail]), subjects normalised as asked. Misuse that the real context refuses is refused here too
+// detail]), subjects normalised as asked. Misuse that the real context refuses is refused here, too
 // (a suffix written twice, AddGenerated with a bad name).
 //
 // Threads: none.
@@ -27,7 +27,7 @@ namespace galley::worker {
 
 class FakeCookContext : public CookContext {
  public:
-  // `package` is the source's virtual path; settings not in `settings` take the description's
+  // `package`: the source's virtual path. Settings that `settings` lacks take the description's
   // defaults. An unknown setting is a bug of the test (CHECK).
   FakeCookContext(const record::CookerDescription& cooker, std::string_view package,
                   std::string source, const nlohmann::json& settings = nlohmann::json::object());
@@ -35,17 +35,17 @@ class FakeCookContext : public CookContext {
   FakeCookContext(const FakeCookContext&) = delete;
   FakeCookContext& operator=(const FakeCookContext&) = delete;
 
-  // --- The world. Paths are absolute virtual paths; folders exist when something lies in them.
+  // --- The world. Paths are absolute virtual paths; a folder exists when it holds something.
   void AddFile(std::string_view path, std::string bytes);
   void RemoveFile(std::string_view path);
   void SetPlatform(std::string_view parameter, std::string_view value);
   void SetEnvironment(std::string_view name, std::string_view value);
   void AddTool(std::string_view path, std::string host_path);
-  // The answer of Cooked(package, suffix); a package never named here answers ABORTED, a suffix
-  // never named nullptr.
+  // The answer of Cooked(package, suffix). A package that was never added answers ABORTED, a suffix
+  // that was never added nullptr.
   void AddCooked(std::string_view package, std::string_view suffix, std::string bytes);
   void set_memory_bytes_max(uint64_t bytes) { memory_bytes_max_ = bytes; }
-  // The answer of CheckUnchanged; OK unless set.
+  // The answer of CheckUnchanged; OK by default.
   void set_unchanged(absl::Status status) { unchanged_ = std::move(status); }
   void set_time_left(absl::Duration time) { time_left_ = time; }
 
@@ -61,7 +61,7 @@ class FakeCookContext : public CookContext {
   };
   const std::vector<std::string>& looks() const { return looks_; }
   const std::map<std::string, OutputFile>& outputs() const { return outputs_; }
-  // Bytes of one output; CHECKs that it is there.
+  // The bytes of an output; CHECKs that it is there.
   const std::string& output(const std::string& suffix) const;
   const std::vector<record::Reference>& references() const { return references_; }
   const std::map<std::string, GeneratedPackage>& generated() const { return generated_; }
@@ -69,7 +69,8 @@ class FakeCookContext : public CookContext {
     return tags_;
   }
   const std::vector<std::string>& warnings() const { return warnings_; }  // without their kinds
-  const std::vector<std::string>& warning_kinds() const { return warning_kinds_; }  // of these
+  // the kinds of warnings()
+  const std::vector<std::string>& warning_kinds() const { return warning_kinds_; }
   const std::string& log() const { return log_; }
 
   // --- CookContext.
@@ -87,7 +88,7 @@ class FakeCookContext : public CookContext {
   absl::StatusOr<bool> CookedTo(std::string_view package, std::string_view suffix,
                                 const std::string& host_path) override;
   absl::StatusOr<std::optional<std::string>> Platform(std::string_view parameter) override;
-  // The tool that AddTool named; otherwise an absolute path is the host's own.
+  // The tool that AddTool named; another absolute path is the host's own.
   absl::StatusOr<std::string> Tool(std::string_view path) override;
   absl::StatusOr<std::optional<std::string>> Environment(std::string_view name) override;
   absl::StatusOr<std::string> Name() override;
@@ -104,7 +105,7 @@ class FakeCookContext : public CookContext {
   void Log(std::string_view text) override;
   // A real folder, removed with this object.
   absl::StatusOr<std::string> ScratchDirectory() override;
-  // Writes the files of this world there.
+  // Writes the files of this world below `directory`.
   absl::Status ShowMounts(const std::string& directory) override;
   absl::Status CheckUnchanged() override { return unchanged_; }
   absl::Duration TimeLeft() const override { return time_left_; }
@@ -144,7 +145,7 @@ class FakeCookContext : public CookContext {
   std::string scratch_;
 };
 
-// One job as an executor runs it, for one platform: Load, then Cook, with the same context.
+// A job as an executor runs it, for a single platform: Load, then Cook, with the same context.
 absl::Status LoadAndCook(Cooker& cooker, CookContext& context);
 
 }  // namespace galley::worker

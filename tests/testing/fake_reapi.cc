@@ -27,7 +27,7 @@ std::string NameOf(const reapi::Digest& digest) {
   return fmt::format("{}/{}", digest.hash(), digest.size_bytes());
 }
 
-// By its digest, so that it is the same one each time.
+// The blob's digest decides, so that the same blobs are chosen each time.
 bool IsOneIn(uint64_t count, const std::string& name) {
   return count <= 1 || std::stoull(name.substr(0, 8), nullptr, 16) % count == 0;
 }
@@ -44,7 +44,7 @@ std::vector<std::string> Split(const std::string& name) {
   return parts;
 }
 
-// ".../blobs/<hash>/<size>" or ".../compressed-blobs/zstd/<hash>/<size>".
+// Parsed from ".../blobs/<hash>/<size>" or ".../compressed-blobs/zstd/<hash>/<size>".
 struct Resource {
   std::string blob;  // "<hash>/<size>"
   uint64_t size = 0;
@@ -63,13 +63,13 @@ Resource ParseName(const std::string& name) {
 struct FakeReapi::State {
   mutable base::Mutex mutex;
   base::CondVar changed;
-  // Calls that hang are let go when it rises, and hang no more when the server ends.
+  // When it rises, calls that hang go on; when the server ends, no call hangs any more.
   uint64_t told GALLEY_GUARDED_BY(mutex) = 0;
   bool is_ending GALLEY_GUARDED_BY(mutex) = false;
   FakeReapiManners manners GALLEY_GUARDED_BY(mutex);
   std::map<std::string, std::string> blobs GALLEY_GUARDED_BY(mutex);
   std::map<std::string, std::string> results GALLEY_GUARDED_BY(mutex);
-  std::map<std::string, std::string> parts GALLEY_GUARDED_BY(mutex);  // uploads that broke
+  std::map<std::string, std::string> parts GALLEY_GUARDED_BY(mutex);  // uploads that broke off
   std::map<std::string, uint64_t, std::less<>> calls GALLEY_GUARDED_BY(mutex);
 
   int port = 0;
@@ -89,7 +89,7 @@ struct FakeReapi::State {
     return manners;
   }
 
-  // Counts the call; an error: it fails.
+  // Counts the call. An error: the call fails.
   grpc::Status Enter(const std::string& method, grpc::ServerContext* context) {
     FakeReapiManners now;
     bool fails = false;
@@ -135,7 +135,7 @@ struct FakeReapi::State {
     return at == blobs.end() ? std::nullopt : std::optional(at->second);
   }
 
-  // As it reads it.
+  // The bytes as the server reads them, with its faults.
   std::string Spoilt(std::string bytes) const {
     const FakeReapiManners now = Manners();
     if (now.corrupts && !bytes.empty()) bytes[bytes.size() / 2] ^= 1;
@@ -153,7 +153,7 @@ struct FakeReapi::State {
     return true;
   }
 
-  // As long as a slow disk takes for it, or until other manners are set.
+  // Waits as long as a slow disk takes for the blob, or until other manners are set.
   void WaitFor(const std::string& name) {
     base::MutexLock lock(mutex);
     if (manners.read_delay <= absl::ZeroDuration() || !IsOneIn(manners.slow_one_in, name)) return;
@@ -199,7 +199,7 @@ class Cas final : public reapi::ContentAddressableStorage::Service {
     const bool takes_zstd =
         std::count(request->acceptable_compressors().begin(),
                    request->acceptable_compressors().end(), reapi::Compressor::ZSTD) != 0;
-    // Those of one batch are read side by side.
+    // The blobs of a batch are read side by side.
     const auto slow = std::find_if(
         request->digests().begin(), request->digests().end(),
         [&](const reapi::Digest& digest) { return IsOneIn(now.slow_one_in, NameOf(digest)); });

@@ -1,13 +1,13 @@
-// FakeReapi as a program, for end-to-end tests: prints its address, then does what it reads, a line
-// each, and answers each line with one:
+// FakeReapi as a program, for end-to-end tests: prints its address, then obeys the lines that it
+// reads, and answers each line with a line:
 //
 //   corrupt | hang | well      from now on
-//   slow <ms> <n>              from now on, before each blob that it reads, of one in n
-//   overwrite                  from now on it takes blobs again that it has
+//   slow <ms> <n>              from now on, before each blob that it reads, for one in n blobs
+//   overwrite                  from now on it accepts blobs again that it has
 //   token <text>               from now on it demands this token
-//   rot <n>                    one in n of the blobs that it has gets a wrong byte
-//   calls <method>             how often it was called
-//   empty                      drops all that it has
+//   rot <n>                    one in n of its blobs gets a wrong byte
+//   calls <method>             how often the method was called
+//   empty                      drops all blobs and results
 //   kill | restart             stops serving; serves again what it had
 //   count                      "<blobs> <results>"
 

@@ -12,7 +12,8 @@
 namespace galley::testing {
 namespace {
 
-constexpr uint64_t kPeakBytes = 1 << 20;  // of each job; that of this process says nothing
+// reported for each job; this process' own peak says nothing
+constexpr uint64_t kPeakBytes = 1 << 20;
 
 }  // namespace
 
@@ -104,7 +105,7 @@ std::vector<v1::Report> JobRunner::Run(const v1::ExecutorJob& job, const v1::Wel
   };
   const absl::StatusOr<worker::JobEnd> end = RunIt(job, welcome, sink);
   absl::Status told = sink.Add(end.ok() ? worker::EndMessage(*end) : fail(end.status()), {});
-  if (!told.ok()) sink.Add(fail(told), {}).IgnoreError();  // (it names no blob)
+  if (!told.ok()) sink.Add(fail(told), {}).IgnoreError();  // this report names no blob
   return sink.Take();
 }
 

@@ -1,9 +1,9 @@
-// JobRunner: what an executor makes of a job, in this process: the same code (RunJob) by the
+// JobRunner: runs jobs in this process as an executor does: with the same code (RunJob) and the
 // cookers that the program is linked with.
 //
-// It is for tests on the director's machine: sources are read in their places, although the session
-// says that it has none of the director's files. Generated packages, cooked inputs and programs are
-// not for it: such a job fails by the machine's fault.
+// JobRunner is for tests on the director's machine: it reads sources in their places, although the
+// session says that it has none of the director's files. A job with generated packages, cooked
+// inputs or programs fails by the machine's fault.
 // Threads: one owner.
 #pragma once
 
@@ -23,12 +23,12 @@ namespace galley::testing {
 
 class JobRunner {
  public:
-  // `sink`: where outputs are put; outlives it.
+  // `sink`: takes the outputs; outlives the runner.
   JobRunner(std::string scratch, worker::BlobSink& sink)
       : scratch_(std::move(scratch)), sink_(sink), cookers_(worker::AllCookers()) {}
 
-  // The reports of the job, without number and attempt; the last ends it. `slept`: what its
-  // cooking took beside.
+  // The reports of the job, without number and attempt; the last report ends the job. `slept`: time
+  // that is added to the cook's.
   std::vector<v1::Report> Run(const v1::ExecutorJob& job, const v1::Welcome& welcome,
                               const worker::Teller& teller, absl::Duration slept);
 
@@ -44,7 +44,7 @@ class JobRunner {
   const worker::Cookers cookers_;
   SystemClock clock_;
   std::string table_file_;
-  std::unique_ptr<content::Snapshot> snapshot_;  // of that file
+  std::unique_ptr<content::Snapshot> snapshot_;  // of table_file_
 };
 
 }  // namespace galley::testing

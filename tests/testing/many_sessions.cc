@@ -34,13 +34,13 @@ namespace {
 
 using worker::SessionCore;
 
-// As session_shell.cc has them.
+// The constants of session_shell.cc.
 constexpr absl::Duration kTickPeriod = absl::Seconds(1);
 constexpr absl::Duration kSendPeriod = absl::Milliseconds(5);
 constexpr absl::Duration kGoodbyePatience = absl::Seconds(2);
 
 constexpr uint64_t kCacheBytesMax = 1ull << 30;
-constexpr uint64_t kResidentBytes = 1 << 20;  // as each session says of itself
+constexpr uint64_t kResidentBytes = 1 << 20;  // reported by each session
 
 uint64_t DrawSession() {
   std::random_device random;
@@ -53,7 +53,7 @@ std::string CookersJson() {
   return record::EncodeDescriptions(descriptions);
 }
 
-// What the sessions of a process have in common. The threads end before what they use.
+// Common: shared by the sessions of a process. Its threads end before the objects that they use.
 struct Common {
   Common(const ManySessionsOptions& of, worker::BlobCache opened)
       : options(of),
@@ -68,8 +68,8 @@ struct Common {
   const absl::Time began = clock.Monotonic();
   worker::BlobCache cache;
   worker::CacheSink sink;
-  JobRunner runner;                   // of the jobs' thread
-  std::atomic<uint32_t> attached{0};  // at least once
+  JobRunner runner;                   // used by the jobs' thread
+  std::atomic<uint32_t> attached{0};  // sessions that were attached at least once
   std::atomic<uint32_t> ended{0};
   TimedTasks timers, jobs;
 };
@@ -106,7 +106,7 @@ class Session final : public worker::EventSink {
     Schedule();
   }
 
-  // After all threads of Common ended.
+  // Called after all threads of Common have ended.
   void Close() {
     bytes_->Cancel();
     gate_.Close();
@@ -173,7 +173,7 @@ class Session final : public worker::EventSink {
     common_.timers.At(wakes_at_, [this, number = ++wake_] { Wake(number); });
   }
 
-  // The timers' thread. `number`: another one is due instead.
+  // Runs on the timers' thread. `number`: does nothing if a later wake-up has replaced this one.
   void Wake(uint64_t number) {
     uint64_t stream = 0;
     std::vector<v1::FromWorker> messages;
@@ -206,7 +206,7 @@ class Session final : public worker::EventSink {
   void Do(worker::ConfigureSlots& effect) GALLEY_REQUIRES(mutex_) {
     welcome_ = std::make_shared<const v1::Welcome>(std::move(effect.welcome));
   }
-  // One after the other on each lane, as an executor would.
+  // Runs the jobs of a lane one after the other, as an executor would.
   void Do(worker::FetchAhead&) {}
   void Do(worker::StartJob& effect) GALLEY_REQUIRES(mutex_) {
     const uint64_t attempt = effect.job.job().attempt();
@@ -238,7 +238,7 @@ class Session final : public worker::EventSink {
     next_tick_ = absl::InfinitePast();
   }
 
-  // The jobs' thread.
+  // Runs on the jobs' thread.
   void RunJob(uint64_t attempt) {
     Held held;
     std::shared_ptr<const v1::Welcome> welcome;
@@ -258,7 +258,7 @@ class Session final : public worker::EventSink {
           worker::SlotReported{.slot = held.slot, .attempt = attempt, .report = std::move(report)});
   }
 
-  // As if the job's executor was killed, if the job is still there.
+  // Acts as if the job's executor was killed, if the session still has the job.
   void Lose(uint32_t slot, uint64_t attempt, v1::Failed::Cause cause, const std::string& error) {
     {
       const base::MutexLock lock(mutex_);
@@ -273,14 +273,14 @@ class Session final : public worker::EventSink {
   SessionCore core_ GALLEY_GUARDED_BY(mutex_);
   std::shared_ptr<const v1::Welcome> welcome_ GALLEY_GUARDED_BY(mutex_);
   std::vector<absl::Time> busy_until_ GALLEY_GUARDED_BY(mutex_);  // by lane
-  std::map<uint64_t, Held> held_ GALLEY_GUARDED_BY(mutex_);       // by attempt; not begun
+  std::map<uint64_t, Held> held_ GALLEY_GUARDED_BY(mutex_);  // by attempt; jobs that have not begun
   uint64_t present_stream_ GALLEY_GUARDED_BY(mutex_) = 0;
   std::vector<v1::FromWorker> outbox_ GALLEY_GUARDED_BY(mutex_);
   absl::Time next_tick_ GALLEY_GUARDED_BY(mutex_) = absl::InfinitePast();
   absl::Time next_send_ GALLEY_GUARDED_BY(mutex_) = absl::InfinitePast();
   absl::Time wakes_at_ GALLEY_GUARDED_BY(mutex_) = absl::InfiniteFuture();
   uint64_t wake_ GALLEY_GUARDED_BY(mutex_) = 0;
-  std::optional<worker::ExitSession> exit_;  // written under the mutex, once
+  std::optional<worker::ExitSession> exit_;  // written once, under the mutex
   bool has_ended_ GALLEY_GUARDED_BY(mutex_) = false;
 
   absl::Time heard_ GALLEY_GUARDED_BY(mutex_);
@@ -308,7 +308,7 @@ uint32_t RunManySessions(const ManySessionsOptions& options) {
   sigemptyset(&signals);
   sigaddset(&signals, SIGTERM);
   sigaddset(&signals, SIGINT);
-  ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // of the threads that follow, too
+  ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // later threads block them, too
   ::signal(SIGPIPE, SIG_IGN);
   absl::StatusOr<worker::BlobCache> cache =
       worker::BlobCache::Open(JoinPath(options.directory, "cache"), kCacheBytesMax);

@@ -1,4 +1,4 @@
-// many_workers: many worker sessions in one process, for tests and benchmarks of a director
+// many_workers: many worker sessions in a process, for tests and benchmarks of a director
 // (many_sessions.h).
 #include <exception>
 

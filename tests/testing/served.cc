@@ -29,7 +29,7 @@ Served ReadWhole(Store& store, const Digest& digest) {
   return {};
 }
 
-// Who is refused at the end must not have had all of it.
+// Reads in pieces. A reader that is refused at the end must not have got all bytes.
 Served ReadPieces(Store& store, const Digest& digest) {
   const absl::StatusOr<std::unique_ptr<BlobReader>> reader = store.NewReader(digest, 0);
   if (!reader.ok()) return Refusal(reader.status());
@@ -47,7 +47,7 @@ Served ReadPieces(Store& store, const Digest& digest) {
 Served ReadBlob(Store& store, const Digest& digest) {
   const Served pieces = ReadPieces(store, digest);
   if (pieces.kind == ServedKind::kWrong) return pieces;
-  // Bytes that a reader refused are quarantined by now.
+  // By now, bytes that a reader refused are in quarantine.
   Served whole = ReadWhole(store, digest);
   return pieces.kind == ServedKind::kRight || whole.kind == ServedKind::kWrong ? whole : pieces;
 }

@@ -6,19 +6,19 @@
 //   store_driver put DIRECTORY TEXT
 //
 // `write` puts, commits and publishes from THREADS threads, which are clients and workers in turn,
-// and reads again what was acknowledged. What a call said is durable goes to the standard output, a
-// line each (acknowledged.h), before the thread goes on. A call that fails is told and stepped over
-// as a user would, by going on. Ends with 0, or 3 when calls failed, or 1 after a wrong answer.
+// and reads again what was acknowledged. Before a thread goes on, it prints a line for each thing
+// that a call has acknowledged as durable (acknowledged.h). A call that fails is reported; like a
+// user, the thread then continues. Ends with 0, or 3 when calls failed, or 1 after a wrong answer.
 //
 // `check` opens the store and asks for every line of the file ACKNOWLEDGED; then it writes, too.
 // Ends with 0, or 1 and a line for each thing that is lost or wrong.
 //
 // `read` asks for every line of the file ASKED (served.h), as a client where somebody owns the
-// store. It prints a line for each that is not there, or refused, or wrong. Ends with 0, or 1 when
+// store. It prints a line for each thing that is absent, refused, or wrong. Ends with 0, or 1 when
 // wrong bytes were served, or 3 when an answer could not be given.
 //
-// `put` puts TEXT and commits nothing: where somebody owns the store it is pending there. Ends with
-// 0 or 3.
+// `put` puts TEXT and commits nothing: where somebody owns the store, TEXT is pending there. Ends
+// with 0 or 3.
 
 #include <unistd.h>
 
@@ -49,8 +49,8 @@ namespace galley::store {
 namespace {
 
 constexpr int kWrong = 1, kUsage = 2, kFailed = 3;
-constexpr size_t kBytesMax = 20'000;       // of most
-constexpr size_t kFileBytesMax = 100'000;  // of files, beyond where they begin
+constexpr size_t kBytesMax = 20'000;       // of most blobs
+constexpr size_t kFileBytesMax = 100'000;  // of files, in addition to their least size
 constexpr absl::Duration kOwnerWait = absl::Seconds(10);
 
 // Outcome: shared by all threads of a writer.
@@ -58,7 +58,7 @@ class Outcome {
  public:
   explicit Outcome(uint64_t seed) : random_(seed) {}
 
-  // One write, so that a kill tears no line.
+  // A single write, so that a kill tears no line.
   void Acknowledge(const std::vector<std::string>& lines) {
     std::string text;
     for (const std::string& line : lines) text += line + "\n";
@@ -66,7 +66,7 @@ class Outcome {
     lines_.insert(lines_.end(), lines.begin(), lines.end());
     if (!WriteAll(STDOUT_FILENO, text, "standard output").ok()) Note(kWrong, "no output");
   }
-  // One of the lines so far; empty: there is none.
+  // Any of the lines so far; empty: there is none.
   std::string AnyLine() {
     const base::MutexLock lock(mutex_);
     return lines_.empty() ? "" : lines_[random_() % lines_.size()];
@@ -75,7 +75,7 @@ class Outcome {
   void Tell(const absl::Status& status) {
     if (!status.ok()) Note(kFailed, status.ToString());
   }
-  // Notes the answer to a question for what was acknowledged.
+  // Notes the answer to a question for something that was acknowledged.
   void TellAnswer(const absl::Status& status) {
     if (!status.ok()) Note(IsWrong(status) ? kWrong : kFailed, status.ToString());
   }
@@ -94,7 +94,7 @@ class Outcome {
   std::atomic<bool> has_failed_ = false;
 };
 
-// One thread of a writer.
+// A thread of a writer.
 class Writer {
  public:
   Writer(Store& store, const std::string& directory, uint64_t seed, int number, Outcome& outcome)
@@ -105,7 +105,7 @@ class Writer {
         random_(seed * 1000 + static_cast<uint64_t>(number)),
         outcome_(outcome) {}
 
-  // Runs one step after the other; a new kind of work is one more step.
+  // Runs the steps one after the other; a new kind of work becomes another step.
   void RunGroup(int group) {
     struct Step {
       int every;
@@ -123,7 +123,7 @@ class Writer {
   }
 
  private:
-  // Never the same twice.
+  // Bytes that are never the same twice.
   std::string Bytes(size_t size) {
     std::string bytes = fmt::format("{} {} ", name_, ++made_);
     while (bytes.size() < size) {
@@ -137,7 +137,7 @@ class Writer {
                                : random_() % kBytesMax;
   }
 
-  // As a client puts it, or as a worker writes it.
+  // Puts the bytes as a client does, or writes them as a worker does.
   absl::StatusOr<Digest> Keep(std::string_view bytes, CommitBatch& batch) {
     if (!is_worker_) {
       const Digest digest = Digest::Of(bytes);
@@ -217,7 +217,7 @@ class Writer {
   const std::string platform_;
   std::mt19937_64 random_;
   Outcome& outcome_;
-  bool is_worker_ = false;  // in this group
+  bool is_worker_ = false;  // in the present group
   uint64_t made_ = 0;
   std::unique_ptr<SegmentWriter> segment_;
 };
@@ -250,7 +250,7 @@ int Write(const std::string& directory, const Load& load) {
   return outcome.code();
 }
 
-// It is a store like any other: what is written now is there, and roots go on in their order.
+// Checks that the store works like any other: new writes are there, and roots continue in order.
 absl::Status CheckItWrites(Store& store) {
   ASSIGN_OR_RETURN(const std::vector<PublishedRoot> before, store.Roots(kDriverProject));
   const std::string bytes = fmt::format("written after {} roots", before.size());

@@ -1,5 +1,5 @@
-// TimedTasks: one thread that runs tasks when they are due; those of one time in the order in which
-// they came.
+// TimedTasks: a thread that runs tasks when they are due; tasks of equal time run in the order in
+// which they were added.
 //
 // Threads: any.
 #pragma once
@@ -19,7 +19,7 @@ namespace galley::testing {
 class TimedTasks {
  public:
   TimedTasks() : thread_([this] { Run(); }) {}
-  // Drops what waits, and ends with the task that runs.
+  // Drops waiting tasks, and ends after the task that runs.
   ~TimedTasks() { End(); }
 
   void At(absl::Time due, std::function<void()> task) {
