@@ -1,16 +1,17 @@
 // The director's core at full size. Workloads, in this order:
-//   explore   a cook of one root over a graph of --packages packages with --references references
-//             each, from the request to the root: every look-up is a hit that brings its
+//   explore   a cook of a single root over a graph of --packages packages with --references
+//             references each, from the request to the root: every look-up is a hit that brings its
 //             references. Events are fed directly; only the time in CookCore::Step counts.
 //   idle      the same core, in a cook of something else: what a package costs that is in no cook
 //   edges     the same graph in Edges alone: bytes of both directions together
-//   ranks     the bulk pass over it, beside Boost's strong_components over its CSR and one pass
-//             that copies the numbers; interleaved, medians of --runs
-//   edge      one new edge in the ranked graph, ends at random: half of them against the order
+//   ranks     the bulk pass over it, beside Boost's strong_components over its CSR and a pass that
+//             copies the numbers; interleaved, medians of --runs
+//   edge      a new edge in the ranked graph, ends at random: half of them against the order
 //
-// The graph: two children for each package (so all are found), the others near it or, by a power
-// law, among the last ones, which everybody shares; one reference in 2000 goes back a few packages
-// and closes a cycle. Packages are numbered as they are found. A seed makes it.
+// The graph: each package has two children, so that all packages are found. Its other references
+// lead to packages near it or, by a power law, to the last packages, which everybody shares. One
+// reference in 2000 goes back a few packages and closes a cycle. Packages are numbered as they are
+// found. A seed makes the graph.
 //
 // usage: core_bench [--packages N] [--references N] [--runs N] [--json]
 #include <malloc.h>
@@ -40,7 +41,7 @@ namespace galley::director {
 namespace {
 
 using Graph = std::vector<std::vector<uint32_t>>;
-// Processor time: what else runs on the machine does not count. There is one thread.
+// Processor time of the only thread, in seconds: other work of the machine does not count.
 double Now() {
   struct timespec time {};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
@@ -84,7 +85,7 @@ Graph MakeGraph(uint32_t packages, uint32_t references) {
       }
     }
   }
-  // Numbered as they are found.
+  // Numbers the packages as they are found.
   std::vector<uint32_t> found = {0}, number(packages, UINT32_MAX);
   number[0] = 0;
   for (size_t i = 0; i < found.size(); ++i) {
@@ -128,7 +129,7 @@ class BenchCatalog : public Catalog {
   }
 };
 
-// The shell: answers at once, and counts the core's time.
+// A shell that answers at once, and counts the core's time.
 class Shell {
  public:
   explicit Shell(const Graph& graph)

@@ -1,12 +1,12 @@
-// encode_one: sources through cookers in this process, without store and keys: the reference that
-// benchmarks give to ninja.
+// encode_one: runs sources through cookers in this process, without store and keys: the reference
+// that benchmarks give to ninja.
 //
 //   encode_one COOKER SETTINGS_JSON PARAMETER=VALUE[,...] INPUT VIRTUAL_NAME OUTPUT_STEM
 //              [VIRTUAL_INCLUDE=PATH...]
-//   encode_one --list FILE      the same for each line, a JSON list of those arguments
+//   encode_one --list FILE      the same for each line, a JSON list of these arguments
 //
-// Writes OUTPUT_STEM<suffix> for each output. The same cooker code with the same settings as a
-// worker's. --list prints {"jobs": N, "cpu_s": S}: the processor time of this process.
+// Writes OUTPUT_STEM<suffix> for each output. Cooker code and settings are those of a worker.
+// --list prints {"jobs": N, "cpu_s": S}: the processor time of this process.
 
 #include <sys/resource.h>
 

@@ -1,10 +1,11 @@
-// A TCP proxy that is a link between two machines: bytes arrive later, and only so many pass in a
-// second, each way. As tests/e2e/link.py, but it takes so little of the processor that it does not
-// slow down what is measured beside it: one thread, and no copy but from socket to socket.
+// far_link: a TCP proxy that acts as a link between two machines: bytes arrive later, and only so
+// many pass in a second, each way. It does the same as tests/e2e/link.py, but takes so little of
+// the processor that it does not slow down the measured processes beside it: a single thread, and
+// no copy except from socket to socket.
 //
 //   far_link --target HOST:PORT [--delay-us N] [--bytes-per-s N]
 //
-// Prints "HOST:PORT" where it listens, on loopback, and runs until its input ends; then prints one
+// Prints "HOST:PORT" where it listens, on loopback, and runs until its input ends. Then prints a
 // line of JSON: the bytes that passed each way, and its processor time.
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -35,7 +36,8 @@ using std::chrono::duration_cast;
 using std::chrono::nanoseconds;
 
 constexpr size_t kChunkBytes = 64 << 10;
-constexpr size_t kHeldBytesMax = 8 << 20;  // of one direction of a connection: then it is not read
+// of one direction of a connection; above it nothing is read
+constexpr size_t kHeldBytesMax = 8 << 20;
 
 [[noreturn]] void Die(const char* what) {
   std::perror(what);
@@ -45,11 +47,11 @@ constexpr size_t kHeldBytesMax = 8 << 20;  // of one direction of a connection: 
 // The link in one direction, for all connections.
 struct Way {
   nanoseconds delay{0};
-  double bytes_per_s = 0;  // 0: as fast as it goes
+  double bytes_per_s = 0;  // 0: without a limit
   uint64_t passed = 0;
   Clock::time_point free_at;
 
-  // When bytes that are sent now have arrived.
+  // The time at which bytes that are sent now have arrived.
   Clock::time_point Send(size_t bytes) {
     const Clock::time_point now = Clock::now();
     if (bytes_per_s == 0) return now + delay;
@@ -59,12 +61,12 @@ struct Way {
   }
 };
 
-// One direction of a connection.
+// Flow: a direction of a connection.
 struct Flow {
   int from = -1, to = -1;
   Way* way = nullptr;
   struct Chunk {
-    std::vector<char> bytes;  // none: the end
+    std::vector<char> bytes;  // empty: the end
     Clock::time_point due;
     size_t written = 0;
   };
@@ -84,7 +86,7 @@ struct Flow {
     chunk.due = way->Send(chunk.bytes.size());
     chunks.push_back(std::move(chunk));
   }
-  // What is due by now.
+  // Writes the chunks that are due by now.
   void Write(Clock::time_point now) {
     is_full = false;
     while (!chunks.empty() && chunks.front().due <= now) {
@@ -100,7 +102,7 @@ struct Flow {
         is_full = true;
         return;
       }
-      if (count < 0) {  // nobody is there any more
+      if (count < 0) {  // the other side is gone
         has_ended = is_over = true;
         ::shutdown(from, SHUT_RDWR);
         return chunks.clear();

@@ -1,4 +1,5 @@
-// The flags of benchmarks over a graph of packages:  --packages N  --references N  --runs N  --json
+// GraphFlags: the flags of benchmarks over a graph of packages: --packages N --references N --runs
+// N --json
 #pragma once
 
 #include <charconv>
@@ -11,13 +12,13 @@ namespace galley::bench {
 
 struct GraphFlags {
   uint32_t packages = 1'000'000;
-  uint32_t references = 8;  // of each
+  uint32_t references = 8;  // of each package
   uint32_t runs = 5;
   bool json = false;
-  std::string dir;  // --dir; where a benchmark has files
+  std::string dir;  // --dir; for benchmarks with files
 };
 
-// Over `flags`, which are the defaults.
+// Reads the flags over the defaults in `flags`.
 inline GraphFlags ReadGraphFlags(int argc, char** argv, GraphFlags flags) {
   for (int i = 1; i < argc; ++i) {
     const std::string_view flag = argv[i];

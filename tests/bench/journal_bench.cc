@@ -1,12 +1,12 @@
-// The journal at full size: what it takes to open one and to read it all, beside RocksDB alone.
+// The journal at full size: what opening it and reading all of it takes, beside RocksDB alone.
 //
 // Workload: --packages packages of one platform, each with --references references in its result,
 // five observations, as many reasons as references, and a published key; recorded in groups of 512
 // as a cook does, unsynced. Then, --runs times, interleaved, each in a journal opened anew:
 //   open      Journal::Open, with the log that the last director left
-//   replay    Journal::ForEach: every record decoded, its result too, so that references, keys and
-//             reasons are there; what a director has to do that takes a graph from its journal
-//   iterate   rocksdb::Iterator over the same keys, values looked at and no more
+//   replay    Journal::ForEach: every record decoded, with its result, references, keys and
+//             reasons; a director does this to take a graph from its journal
+//   iterate   rocksdb::Iterator over the same keys; values are only looked at
 // Wall and processor time of the process (RocksDB has threads of its own).
 //
 // usage: journal_bench [--packages N] [--references N] [--runs N] [--json] [--dir DIR]
@@ -136,7 +136,7 @@ Read Replay(Journal& journal) {
   return read;
 }
 
-// Reads the keys "P...", which are those that ForEach reads.
+// Reads the keys "P...", which ForEach reads, too.
 uint64_t Iterate(const std::string& folder) {
   auto database = OpenDatabase(folder, {});
   Require(database.status());

@@ -1,5 +1,5 @@
-// Makespan: how long a cook takes against the least that it could, and what the core's decisions
-// cost. The real CookCore over simulated workers, on one thread, in simulated time.
+// Makespan: how long a cook takes compared with the least possible time, and what the core's
+// decisions cost. The real CookCore over simulated workers, on one thread, in simulated time.
 //
 // Usage: makespan [--json FILE] [--workers N]
 //
@@ -7,13 +7,13 @@
 // tell within 20 %. A message takes 1 ms, a worker speaks once a second, a commit takes 20 ms.
 //   ratio   makespan / max(total / slots, longest job)
 //   cpu     the core's CPU time for a simulated second
-// Scenarios: 2, 16 and 1,000 workers; 16 of which one stops in the middle (SIGSTOP), one that is 20
-// times as slow as it should be; and the striped policy, for comparison.
+// Scenarios: 2, 16 and 1,000 workers; 16 workers one of which stops in the middle (SIGSTOP), 16
+// workers one of which is 20 times too slow; and the striped policy, for comparison.
 //
-// Shared files: short jobs (median 20 ms), 100 a slot, each of which reads 4 files of 1 MiB, which
-// 7 others of other folders read as well. A worker keeps the last 64 warm; one that it has not
-// costs it 5 ms more. With the `cost` policy, with the `striped` one, and with `cost` where nothing
-// is known of the last cook's files.
+// Shared files: 100 short jobs (median 20 ms) a slot, each of which reads 4 files of 1 MiB, which 7
+// jobs of other folders read as well. A worker keeps the last 64 files warm; another file takes 5
+// ms more. Measured with the `cost` policy, with the `striped` policy, and with `cost` where the
+// last cook's files are unknown.
 //   cold    bytes read cold / bytes of all files, which is the least; 8 is the most
 #include <ctime>
 
@@ -48,18 +48,18 @@ struct Scenario {
   uint32_t workers = 2;
   uint32_t jobs_per_slot = 20;
   PlacementPolicy policy = PlacementPolicy::kCost;
-  bool one_freezes = false;  // when half of the least time is over, for good
-  double slowness = 1;       // of worker 0
+  bool one_freezes = false;  // for good, when half of the least time is over
+  double slowness = 1;       // the factor for worker 0
   bool shares_files = false;
-  bool knows_files = true;  // of the last cook
+  bool knows_files = true;  // the last cook's files are known
 };
 
 struct Figures {
   double ratio = 0;
   double cpu = 0;
   double micros_a_job = 0;
-  double seconds = 0;  // simulated
-  double cold = 0;     // of files that are shared: bytes read / bytes there are
+  double seconds = 0;  // simulated seconds
+  double cold = 0;     // of shared files: bytes read / bytes of all
   Counters counters;
 };
 
@@ -85,15 +85,15 @@ constexpr size_t kFilesOfAJob = 4;
 constexpr size_t kReadersOfAFile = 8;
 constexpr size_t kWarmFiles = 64;
 constexpr double kColdSeconds = 0.005;
-constexpr double kShortJobs = 0.02;  // median seconds
+constexpr double kShortJobs = 0.02;  // median, in seconds
 constexpr uint64_t kFileBytes = 1 << 20;
 
-// A worker of one slot: runs its queue in the order of urgency.
+// A worker with a single slot: runs its queue in the order of urgency.
 struct FakeWorker {
   std::map<AttemptId, Desire::Start> in_hand;
   std::vector<AttemptId> queue;
   AttemptId running = 0;
-  uint64_t run = 0;  // changes with what runs
+  uint64_t run = 0;  // changes with the running job
   ReportId next_report = 1;
   bool is_frozen = false;
   double slowness = 1;
@@ -116,7 +116,7 @@ class Bench {
       longest = std::max(longest, costs_.back());
     }
     std::shuffle(groups_.begin(), groups_.end(), random);
-    // A worker at a fraction of the speed is worth that fraction.
+    // A worker at a fraction of the speed counts as that fraction.
     const double speeds = scenario.workers - 1 + 1 / scenario.slowness;
     least_ = std::max(total / speeds, longest);
     workers_[0].slowness = scenario.slowness;
@@ -233,14 +233,14 @@ class Bench {
     At(absl::Seconds(load + save),
        [this, id, run = ++worker.run, load, save, cold] { End(id, run, load, save, cold); });
   }
-  // In folders of their own, so that only the files tell what jobs have in common.
+  // Files are in folders of their own, so that only files tell what jobs have in common.
   std::vector<uint64_t> FilesOf(size_t index) const {
     std::vector<uint64_t> files;
     for (size_t i = 0; i < kFilesOfAJob; ++i)
       files.push_back(1'000'000 + groups_[index] * kFilesOfAJob + i);
     return files;
   }
-  // How many were cold.
+  // Returns the number of cold files.
   size_t ReadFiles(size_t index, std::vector<uint64_t>& warm) const {
     size_t cold = 0;
     for (const uint64_t file : FilesOf(index)) {
@@ -262,7 +262,7 @@ class Bench {
            {.read = cold * kFileBytes});
     BeginNext(id);
   }
-  // `bytes`: told with the first.
+  // `bytes`: reported with the first of `whats`.
   void Report(WorkerId id, AttemptId attempt, std::vector<decltype(WorkerReport::what)> whats,
               WorkerReport::Bytes bytes = {}) {
     WorkerReported reported{.worker = id};
@@ -294,7 +294,7 @@ class Bench {
   Scenario scenario_;
   std::vector<FakeWorker> workers_;
   std::vector<double> costs_, known_;
-  std::vector<size_t> groups_;  // jobs of one read the same files
+  std::vector<size_t> groups_;  // jobs of a group read the same files
   double least_ = 0;
   std::unique_ptr<CookCore> core_;
   absl::Time now_ = absl::UnixEpoch();

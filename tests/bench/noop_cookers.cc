@@ -1,5 +1,5 @@
-// The cookers of noop_worker: `noop` alone, whose jobs cost nothing but what Galley itself costs:
-// the source's digest, four observations, no output.
+// The cookers of noop_worker: only `noop`, whose jobs cost what Galley itself costs: the source's
+// digest, four observations, no output.
 #include <memory>
 #include <string>
 

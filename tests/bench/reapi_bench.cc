@@ -1,4 +1,4 @@
-// The store over gRPC, beside bare gRPC that does no more than carry the same bytes.
+// reapi_bench: the store over gRPC, beside bare gRPC that only carries the same bytes.
 //
 // One process, one loopback connection each, eight calls in flight. Each of --runs rounds does, one
 // after the other, with bytes that the store has not seen:
@@ -6,16 +6,16 @@
 //             bare: the same messages, echoed
 //   write     ByteStream.Write of 16 MiB blobs in 64 KiB messages, durable; bare: a stream of the
 //             same messages to a service that takes their SHA-256
-//   read      ByteStream.Read of these; bare: a stream of as many bytes in pieces of the same size
-//             to a caller who takes their SHA-256
+//   read      ByteStream.Read of the same blobs; bare: a stream of as many bytes in pieces of the
+//             same size to a caller who takes their SHA-256
 //   hits, misses
 //             FindMissingBlobs, 4,000 digests a call; bare: the same messages, echoed
-// Ratios are of the medians: 1 is as fast as bare gRPC. `cpu` is what one blob, megabyte or digest
-// takes of the process's processor time, callers included, in microseconds: it says what an
-// otherwise idle machine could do where a busy one was measured.
+// Ratios are of the medians: 1 is as fast as bare gRPC. `cpu` is the processor time of the process,
+// callers included, for a blob, a megabyte or a digest, in microseconds: on a busy machine it tells
+// what an idle machine could do.
 //
-// Beside them, what the disk alone does: `sync` is 3.6 MiB appended and fdatasync'ed, again and
-// again, by one thread.
+// Also measured is the disk alone: `sync` is 3.6 MiB appended and fdatasync'ed, again and again, by
+// a single thread.
 //
 // usage: reapi_bench [--runs N] [--json] [--dir DIR] [--only update|write|read|find]
 #include <fcntl.h>
@@ -115,8 +115,8 @@ void Hash(const grpc::ByteBuffer& buffer, DigestBuilder& hash) {
     hash.Add({reinterpret_cast<const char*>(slice.begin()), slice.size()});
 }
 
-// /bare/Echo answers what it is sent; /bare/Take hashes what it is sent and answers nothing in
-// particular; /bare/Give sends `given` in pieces.
+// The bare methods: /bare/Echo answers what it is sent; /bare/Take hashes what it is sent and
+// answers a message without meaning; /bare/Give sends `given` in pieces.
 class BareService final : public grpc::CallbackGenericService {
  public:
   explicit BareService(std::string_view given) : given_(given) {}
@@ -182,13 +182,13 @@ class BareService final : public grpc::CallbackGenericService {
   const std::string_view given_;
 };
 
-// One call at a time: messages out, then messages in.
+// A caller with a single call at a time: messages out, then messages in.
 class Caller {
  public:
   explicit Caller(const std::shared_ptr<grpc::Channel>& channel) : stub_(channel) {}
   ~Caller() { queue_.Shutdown(); }
 
-  // `sent` outlives the call. Answers how many bytes came.
+  // Makes a call, and hashes the answers into `hash`. `sent` outlives the call.
   void Call(const std::string& method, const std::vector<std::string_view>& sent,
             DigestBuilder* hash) {
     grpc::ClientContext context;
@@ -202,7 +202,7 @@ class Caller {
       } else {
         call->Write(message, nullptr);
       }
-      if (!Wait()) break;  // the status says why
+      if (!Wait()) break;  // the call's status says why
     }
     grpc::ByteBuffer got;
     while (true) {
@@ -232,7 +232,7 @@ struct Request {
   std::vector<std::string_view> views() const { return {messages.begin(), messages.end()}; }
 };
 
-// All of them, kInFlight at a time.
+// Makes all calls, kInFlight at a time.
 Cost Run(const std::shared_ptr<grpc::Channel>& channel, const std::string& method,
          const std::vector<Request>& requests, bool hashes = false) {
   return CostOf([&] {
@@ -378,7 +378,7 @@ class Bench {
     }
   }
 
-  // Nothing but the disk.
+  // Measures the disk alone.
   void Sync() {
     const std::string path = directory_ + "/sync";
     const FileDescriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));

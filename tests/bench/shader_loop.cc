@@ -1,15 +1,16 @@
-// shader_loop: what the shader cooker costs beside a loop over the compiler in one process.
+// shader_loop: what the shader cooker costs beside a loop over the compiler in the same process.
 //
 //   shader_loop [SHADERS [ROUNDS]]
 //
 // Workload: SHADERS (1,000) generated fragment shaders, each different, which share four includes
-// of 60 functions each (seeded; Vulkan 1.1, SPIR-V 1.3). Each round does, over all of them:
+// of 60 functions each (seeded; Vulkan 1.1, SPIR-V 1.3). Each round does, over all shaders:
 //   bare           glslang, spirv-opt's performance passes with names stripped, spirv-val on the
 //                  result
-//   bare_reflect   and spirv-cross' list of resources, parsed from the module with names
-//   cooker         ShaderCooker with a fresh context each: all of that, .reflect.cbor, observations
+//   bare_reflect   also spirv-cross' list of resources, parsed from the module with names
+//   cooker         ShaderCooker with a fresh context each: all of the above, .reflect.cbor,
+//                  observations
 //   cooker_essl    the same for essl-310
-// Prints medians over ROUNDS (5), in microseconds of CPU time for each shader, as one line of JSON.
+// Prints medians over ROUNDS (5), in microseconds of CPU time for each shader, as a line of JSON.
 
 #include <algorithm>
 #include <cstdio>

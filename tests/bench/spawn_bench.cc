@@ -1,7 +1,8 @@
-// What it takes to start a program from a process of a given size, as the executor of a large job
-// does for `command`: beside a process that does fork and exec, in the same run, in turns.
+// spawn_bench: the time to start a program from a process of a given size, as the executor of a
+// large job does for `command`, beside fork and exec from such a process, in the same run, in
+// turns.
 //
-//   spawn_bench [--bytes N] [--runs N]   prints one line of JSON: medians in ms
+//   spawn_bench [--bytes N] [--runs N]   prints a line of JSON: medians in ms
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -31,7 +32,7 @@ double Median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-// Until the program runs.
+// The time until the program runs.
 double TimeOfOurs() {
   const auto begin = Clock::now();
   auto child = galley::ChildProcess::Start({.argv = {kProgram}});
@@ -68,7 +69,7 @@ int main(int argc, char** argv) {
     if (std::string_view(argv[i]) == "--bytes") bytes = std::strtoull(argv[i + 1], nullptr, 10);
     if (std::string_view(argv[i]) == "--runs") runs = std::strtoull(argv[i + 1], nullptr, 10);
   }
-  const std::vector<char> held(bytes, 1);  // written, so that it is there
+  const std::vector<char> held(bytes, 1);  // written, so that the memory is there
   std::vector<double> ours, forks;
   for (size_t i = 0; i < std::max<size_t>(runs, 1); ++i) {
     ours.push_back(TimeOfOurs());

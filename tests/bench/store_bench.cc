@@ -1,6 +1,6 @@
-// The local store where the start of a process would hide the number, and the loops of system calls
-// that it is measured beside (tests/bench/store_bench.py). Each prints one JSON object; times are
-// in seconds.
+// store_bench: the local store, measured inside a process because the start of a process would hide
+// the numbers, and loops of system calls for comparison (tests/bench/store_bench.py). Each command
+// prints a JSON object; times are in seconds.
 //
 //   store_bench small DIR COUNT
 //       4 KB blobs out of memory, put 256 at a time and committed 4,096 at a time: durable in
@@ -12,12 +12,12 @@
 //   store_bench tree DIR FILES FOLDERS COUNT
 //       puts a tree of COUNT paths that name FILES large files; prints its root
 //   store_bench checkout DIR ROOT TO RUNS
-//       lays it out with links, RUNS times, in one process
+//       lays the tree out with links, RUNS times, in one process
 //   store_bench fill DIR COUNT
-//       a store of so many blobs of 16 bytes; `--kill` ends without closing it, with blobs put
-//       behind the last commit
+//       a store of COUNT blobs of 16 bytes; `--kill` ends without closing the store, with blobs put
+//       after the last commit
 //   store_bench open DIR
-//       opens it: time, and resident memory then and after 10,000 look-ups
+//       opens the store: time, and resident memory then and after 10,000 look-ups
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -140,7 +140,7 @@ int Link(const std::string& directory, size_t folders, size_t count) {
   }
   for (size_t i = 0; i < folders; ++i)
     Require(CreateDirectories(fmt::format("{}/d{}", directory, i)));
-  // Folder by folder, as a tree is laid out.
+  // The names come folder by folder, as a tree is laid out.
   for (size_t folder = 0; folder < folders; ++folder) {
     for (size_t i = folder; i < count; i += folders)
       to.push_back(JoinPath(directory, PathOf(i, folders)));

@@ -1,6 +1,6 @@
-// Runs a fuzzer's function over every file of the folders given: how corpora run as plain tests,
-// without libFuzzer. Exit code 1: a folder cannot be read, or no file was found. A failure of the
-// function ends the process, after its file was named.
+// Replay: runs a fuzzer's function over every file of the given folders, so that corpora run as
+// plain tests, without libFuzzer. Exit code 1: a folder cannot be read, or no file was found. A
+// failure of the function ends the process; its file was named before.
 #include <fmt/format.h>
 
 #include <algorithm>
