@@ -128,7 +128,7 @@ void Until(const std::function<bool()>& is_so) {
   while (!is_so() && std::chrono::steady_clock::now() < end) ::sched_yield();
 }
 
-// A program that has just started still grows.
+// Compares once the values agree or patience ends: a program that has just started still grows.
 void ExpectSameOnceSettled(const std::function<uint64_t()>& a, const std::function<uint64_t()>& b) {
   uint64_t first = 0;
   uint64_t second = 0;
@@ -148,7 +148,7 @@ TEST(ChildProcessTest, OrphansThatLeftTheGroupAreKilledAndWhatIsHeldIsNot) {
   daemon.child.Kill(SIGKILL);
   daemon.child.Wait();
   EXPECT_EQ(kill(daemon.said, 0), 0) << "it should have left the group";
-  Until([&] {  // it has patience of its own, which a machine with much else to do may outlast
+  Until([&] {  // polls: the daemon's end may take longer on a busy machine
     KillOrphans();
     return kill(daemon.said, 0) != 0;
   });
@@ -169,7 +169,8 @@ TEST(ChildProcessTest, MemoryBelowIsThatOfChildrenAndTheirChildren) {
   ExpectSameOnceSettled([&] { return std::min(ResidentBytesBelow(getpid()), both()); }, both);
 }
 
-// A process that has just begun runs for a moment, and one that is told to run may not be seen yet.
+// Asks until the condition holds: a process that has just begun runs for a moment, and a process
+// that is told to run may not be seen yet.
 template <typename Condition>
 ProcessorUse UseOnce(pid_t pid, Condition condition) {
   ProcessorUse use;
@@ -181,7 +182,7 @@ ProcessorUse UseOnce(pid_t pid, Condition condition) {
 }
 
 TEST(ChildProcessTest, ProcessorUseIsThatOfAProcessAndAllBelowIt) {
-  // The second shell's loop runs; the third one has ended, and its time counts with its parent's.
+  // The second shell's loop runs; the third shell has ended, and its time counts with its parent's.
   const Speaker speaker = StartSpeaker(
       "sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done'; "
       "sh -c 'echo $$; while :; do :; done' & wait");
@@ -211,7 +212,8 @@ TEST(ChildProcessTest, ProcessorUseIsOfProcessesHoweverFarBelow) {
 }
 
 TEST(ChildProcessTest, ProcessorUseIsNotOfWhatHasEndedThoughNobodyWaitedForIt) {
-  // A shell waits for what has ended, so it ends only once the shell has become another program.
+  // A shell waits for its ended children, so the child ends only once the shell has become another
+  // program.
   const Speaker speaker = StartSpeaker(
       "sh -c 'while read -r name < /proc/$PPID/comm && [ $name != sleep ]; do :; done' & echo $!;"
       " exec sleep 1000");
@@ -222,7 +224,7 @@ TEST(ChildProcessTest, ProcessorUseIsNotOfWhatHasEndedThoughNobodyWaitedForIt) {
 }
 
 TEST(ChildProcessTest, ProcessorUseIsThatOfThoseWhoWereWaitedForToo) {
-  // The shell that has ended did so once it had used ten ticks: fields 14 and 15 of proc(5).
+  // The ended shell used ten ticks before: fields 14 and 15 of proc(5).
   const Speaker speaker = StartSpeaker(
       "sh -c 'while read -r stat < /proc/$$/stat && set -- ${stat##*) } &&"
       " [ $((${12} + ${13})) -lt 10 ]; do :; done'; echo $$; exec sleep 1000");

@@ -12,7 +12,8 @@ namespace {
 
 using Sizes = std::vector<size_t>;
 
-// A linear congruential generator (Knuth, MMIX), whose output others have cut as well.
+// A linear congruential generator (Knuth, MMIX), whose output other implementations have cut as
+// well.
 std::string Stream(size_t size) {
   uint64_t state = 0x4d595df4d0f33173;
   std::string bytes;
@@ -40,15 +41,16 @@ std::multiset<std::string_view> ChunksOf(const Chunker& chunker, std::string_vie
   return chunks;
 }
 
-// Published for an implementation that goes two bytes a round:
-// "ASTRID_V1" of https://crates.io/crates/fastcdc's format 1 (16, 64 and 256 KiB, level 1).
+// Published for an implementation that looks at two bytes a round: "ASTRID_V1" of
+// https://crates.io/crates/fastcdc's format 1 (16, 64 and 256 KiB, level 1).
 TEST(ChunkerTest, CutsAsOthersDo) {
   const Chunker chunker({.average_bytes = 64 << 10, .normalization = 1});
   EXPECT_EQ(chunker.Sizes(Stream(1 << 20)), (Sizes{94129, 73623, 28537, 107508, 87622, 224123,
                                                    45882, 98297, 40690, 69224, 121633, 57308}));
 }
 
-// Made by a transcription of that one; they must stay, since patches and stores hold such chunks.
+// Made by a transcription of that implementation. The cuts must stay, since patches and stores hold
+// such chunks.
 TEST(ChunkerTest, CutsAsItAlwaysDid) {
   const std::string stream = Stream(1 << 20);
   Sizes sizes = Chunker({}).Sizes(stream);
@@ -94,12 +96,12 @@ TEST(ChunkerTest, WhatNeverMatchesIsCutAtTheLargestSize) {
 // Implementations that look at two bytes a round do the same.
 TEST(ChunkerTest, ALastOddByteIsNotLookedAt) {
   const Chunker chunker({.average_bytes = 1 << 10});
-  const std::string third = Stream(5000).substr(1291 + 1149);  // it is cut after 1410 bytes
+  const std::string third = Stream(5000).substr(1291 + 1149);  // cut after 1410 bytes
   EXPECT_EQ(chunker.Cut(third.substr(0, 1412)), 1410u);
   EXPECT_EQ(chunker.Cut(third.substr(0, 1411)), 1411u);
 }
 
-// A cut needs no more than max_bytes() of what follows.
+// A cut needs no more than max_bytes() of the bytes that follow.
 TEST(ChunkerTest, AWindowIsEnough) {
   const Chunker chunker({.average_bytes = 1 << 10});
   const std::string bytes = Random(200'000, 5);
@@ -110,7 +112,7 @@ TEST(ChunkerTest, AWindowIsEnough) {
   }
 }
 
-// Insert, remove or replace some bytes anywhere: all chunks but a few are what they were.
+// Bytes are inserted, removed or replaced anywhere: all chunks but a few stay.
 TEST(ChunkerTest, AnEditMovesFewCuts) {
   const Chunker chunker({.average_bytes = 1 << 10});
   size_t all = 0;
@@ -125,7 +127,7 @@ TEST(ChunkerTest, AnEditMovesFewCuts) {
     size_t fresh = 0;
     for (const std::string_view chunk : ChunksOf(chunker, after))
       fresh += !old_chunks.contains(chunk);
-    EXPECT_LE(fresh, 30u) << "seed " << seed;  // of about 85
+    EXPECT_LE(fresh, 30u) << "seed " << seed;  // of about 85 chunks
     all += fresh;
   }
   EXPECT_LE(all, 200u * 5);

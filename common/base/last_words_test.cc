@@ -13,7 +13,7 @@
 namespace galley {
 namespace {
 
-// Throws on a thread that nobody watches, as some library may: nobody catches it.
+// Throws on a thread where nobody catches the exception, as a library may.
 template <typename Thrown>
 void ThrowInAThread(const Thrown& thrown) {
   SetLastWords("galley", 3);

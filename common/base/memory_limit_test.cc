@@ -182,7 +182,7 @@ TEST_F(MemoryLimitsTest, KillsForWantOfMemoryAreCounted) {
   EXPECT_EQ(limits.OomKills(), 2u);
 }
 
-// This process's own tree, whatever it is.
+// This process's own tree, whatever it holds.
 TEST(MemoryLimitsHereTest, TheMachineIsRead) {
   MemoryLimits limits;
   const MemoryRoom room = limits.Sample();

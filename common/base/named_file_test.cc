@@ -111,7 +111,7 @@ TEST_F(NamedFileTest, AFifoIsWrittenIntoAndOneThatNobodyReadsIsAnError) {
   EXPECT_EQ(TypeOf(Path("fifo")), "fifo");
 }
 
-// A pipe, a socket, and a file that goes on where it is.
+// A pipe, a socket, and a file that is continued where it is.
 TEST_F(NamedFileTest, AnOpenFileOfThisProcessIsWrittenInto) {
   int pipe[2] = {};
   ASSERT_EQ(::pipe2(pipe, O_CLOEXEC), 0);

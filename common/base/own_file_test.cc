@@ -68,7 +68,7 @@ TEST_F(OwnFileTest, TheNewestFilesThatWerePutAsideStayAndEachFolder) {
 
 TEST_F(OwnFileTest, AModeThatForbidsToReadIsPutRight) {
   const bool is_root = ::geteuid() == 0;
-  if (is_root) {  // root may read everything: an ordinary user has to try it
+  if (is_root) {  // root may read everything, so an ordinary user must try it
     constexpr uid_t kNobody = 65534;
     ASSERT_EQ(::chown(folder_.c_str(), kNobody, kNobody), 0);
     ASSERT_EQ(::setresuid(kNobody, kNobody, 0), 0);

@@ -31,7 +31,7 @@ struct Pipe {
   FileDescriptor writing;
 };
 
-// The next byte; '\0': nobody is there any more who could write one.
+// The next byte; '\0': no process that could write one is left.
 char Next(const Pipe& pipe) {
   char byte = '\0';
   pollfd event{pipe.reading.get(), POLLIN, 0};
@@ -40,8 +40,8 @@ char Next(const Pipe& pipe) {
   return byte;
 }
 
-// A shell that runs `script`, whose standard output, and that of all that it starts, is a pipe: at
-// its end all of them have ended. Orphans fall to it, as they do to a worker.
+// A shell that runs `script`. Its standard output, and that of all its descendants, is a pipe: at
+// the pipe's end all of them have ended. Orphans fall to the shell, as they do to a worker.
 class Tree {
  public:
   explicit Tree(const char* script) {
@@ -61,11 +61,11 @@ class Tree {
   }
 
   const ProcessHandle& handle() const { return handle_; }
-  // Waits until so many bytes were said.
+  // Waits until the tree has written `count` bytes.
   void Hear(int count) const {
     for (int i = 0; i < count; ++i) ASSERT_NE(Next(said_), '\0');
   }
-  // No process of the tree lives, and this was so at once.
+  // Whether no process of the tree lives; does not wait.
   bool IsSilent() const {
     char bytes[4096];
     ssize_t count = 0;
@@ -164,7 +164,7 @@ TEST(ProcessHandleTest, ATreeIsKilledWithWhatLeftItsGroupsAndWhoseParentsHaveEnd
 }
 
 TEST(ProcessHandleTest, WhatATreeStartsMeanwhileIsKilled) {
-  // The shell itself, one below it, and one whose parent has ended start more and more.
+  // The shell itself, a child, and a process whose parent has ended start more and more processes.
   const Tree tree(
       "more() { i=0; while [ $i -lt 100 ]; do sleep 100 & printf .; i=$((i+1)); done; wait; }\n"
       "more & (more &)\nmore");

@@ -14,7 +14,7 @@ namespace {
 
 ProgramToRun Shell(const std::string& script) { return {.argv = {"/bin/sh", "-c", script}}; }
 
-// Within half a second. A process that nobody has reaped has ended, too.
+// Whether the process ends within half a second. A process that nobody has reaped has ended, too.
 bool Ends(pid_t process) {
   const std::string file = "/proc/" + std::to_string(process) + "/stat";
   for (int i = 0; i < 50; ++i) {
@@ -43,7 +43,7 @@ TEST(ProgramOutputTest, OneThatDoesNotEndIsKilled) {
   ProgramToRun program = Shell("echo begun; exec sleep 1000");
   program.wait_max = absl::Milliseconds(50);
   EXPECT_EQ(RunToEnd(program).status().code(), absl::StatusCode::kUnavailable);
-  // Nor is one waited for that closed its output and goes on.
+  // A process that closed its output and goes on is not waited for, either.
   program = Shell("exec >&-; exec sleep 1000");
   program.wait_max = absl::Milliseconds(50);
   EXPECT_EQ(RunToEnd(program).status().code(), absl::StatusCode::kUnavailable);

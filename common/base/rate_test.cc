@@ -40,7 +40,7 @@ TEST_F(TokenBucketTest, APauseFillsItNoFurtherThanTheBurst) {
   EXPECT_EQ(bucket_.Take(50), absl::Milliseconds(500));
 }
 
-// The average over a long time is the rate, whoever asks for what.
+// The average over a long time is the rate, whoever takes how much.
 TEST_F(TokenBucketTest, NeverMoreThanTheRateAllows) {
   uint64_t taken = 0;
   const absl::Time begin = clock_.now;
@@ -49,7 +49,7 @@ TEST_F(TokenBucketTest, NeverMoreThanTheRateAllows) {
     clock_.now += bucket_.Take(amount);
     taken += amount;
     clock_.now += absl::Microseconds(i * 104'729 % 100'000);
-    // In hand: the burst, and the one that is larger than it.
+    // Taken beyond the rate: the burst, and the take that is larger than the burst.
     ASSERT_LE(static_cast<double>(taken),
               100 * absl::ToDoubleSeconds(clock_.now - begin) + 50 + 60);
   }

@@ -8,7 +8,8 @@
 namespace galley {
 namespace {
 
-// The exit code of a child that closes these, has them opened, and then opens a file: its number.
+// The exit code of a child that closes these descriptors, has them opened, and then opens a file:
+// the file's number.
 int NextNumberAfterClosing(std::initializer_list<int> closed) {
   const pid_t child = ::fork();
   if (child == 0) {

@@ -15,7 +15,7 @@ TEST(TaskPoolTest, ATaskRunsWhileAllOthersWaitForIt) {
   std::promise<void> last;
   const std::shared_future<void> is_there = last.get_future().share();
   std::promise<void> first, second;
-  TaskPool pool(3);  // ends before what its tasks touch
+  TaskPool pool(3);  // ends before the objects that its tasks use
   pool.Post([&] {
     is_there.wait();
     first.set_value();

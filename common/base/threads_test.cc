@@ -9,7 +9,7 @@
 namespace galley {
 namespace {
 
-// Checks that each piece of work is done once, whoever does it; answers which calls there were.
+// Checks that each piece of work is done once, whoever does it. Returns the calls that were made.
 std::set<size_t> CallsWith(size_t count, int threads_max) {
   constexpr int kPieces = 1'000;
   std::atomic<int> next = 0;

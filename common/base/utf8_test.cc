@@ -19,7 +19,7 @@ TEST(Utf8Test, OnlyWellFormedUtf8IsUtf8) {
 
 TEST(Utf8Test, CodePointsAreReadOneByOneUpToWhatIsNone) {
   const std::string_view text =
-      "a\xc3\xbc\xe2\x82\xac\xf0\x9f\x98\x80\xff";  // a, ue, euro sign, a smiling face
+      "a\xc3\xbc\xe2\x82\xac\xf0\x9f\x98\x80\xff";  // a, ü, the euro sign, a smiling face
   size_t at = 0;
   for (const char32_t expected : {U'a', U'\u00fc', U'\u20ac', U'\U0001f600'})
     EXPECT_EQ(NextCodePoint(text, at), expected);

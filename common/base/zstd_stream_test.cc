@@ -7,7 +7,7 @@
 namespace galley {
 namespace {
 
-// Bytes of which some repeat and some do not.
+// Bytes some of which repeat and some do not.
 std::string Bytes(size_t size, uint32_t seed) {
   std::mt19937 random(seed);
   std::string bytes;
@@ -94,7 +94,7 @@ TEST(ZstdStreamTest, ABombIsCutAtTheDeclaredSize) {
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
     EXPECT_EQ(status.message(), "zstd: more than " + std::to_string(size) + " bytes are inside");
     EXPECT_LE(seen, size);
-    // The error stays, whatever comes.
+    // The error stays, whatever comes next.
     EXPECT_EQ(decompressor.Append(ZstdCompress("x"), count), status);
     EXPECT_EQ(decompressor.Finish(), status);
   }
@@ -106,7 +106,7 @@ TEST(ZstdStreamTest, ExactlyTheDeclaredSizeIsNotTooMuch) {
   EXPECT_TRUE(Inflate(packed, {.output_bytes_max = 1 << 20}, 1 << 20, &largest).ok());
   EXPECT_LE(largest, size_t{128} << 10);
   EXPECT_FALSE(Inflate(packed, {.output_bytes_max = (1 << 20) - 1}, 1 << 20).ok());
-  // A frame without bytes inside is none too many.
+  // A frame without bytes inside does not pass the limit.
   EXPECT_TRUE(Inflate(packed + ZstdCompress(""), {.output_bytes_max = 1 << 20}, 1 << 20).ok());
 }
 
@@ -125,7 +125,7 @@ TEST(ZstdStreamTest, RefusesWhatIsNoFrameAndWhatEndsInOne) {
   EXPECT_EQ(*ZstdDecompress("", 0), "");
 }
 
-// The library knows such frames only when they come in one piece.
+// The library recognizes such frames only when they come in a single piece.
 TEST(ZstdStreamTest, RefusesFramesOfDrafts) {
   const std::string draft("\x27\xb5\x2f\xfd\x00\x10\xff\xff\x00", 9);
   EXPECT_EQ(ZstdDecompress(draft, 100).status().message(), "zstd: Unknown frame descriptor");
@@ -135,8 +135,8 @@ TEST(ZstdStreamTest, RefusesFramesOfDrafts) {
 }
 
 TEST(ZstdStreamTest, RefusesAFrameThatNeedsADictionary) {
-  // Magic; a descriptor with a dictionary id of one byte, single segment; the id; one byte inside;
-  // a last raw block of one byte.
+  // Magic; a descriptor with a dictionary id of one byte, single segment; the id; a byte inside; a
+  // last raw block of one byte.
   const std::string frame("\x28\xb5\x2f\xfd\x21\x07\x01\x09\x00\x00x", 11);
   EXPECT_EQ(ZstdDecompress(frame, 100).status().message(), "zstd: Dictionary mismatch");
   std::string without = frame;
@@ -145,7 +145,7 @@ TEST(ZstdStreamTest, RefusesAFrameThatNeedsADictionary) {
   EXPECT_EQ(*ZstdDecompress(without, 100), "x");
 }
 
-// Found by the fuzzer: the library takes it when it comes in pieces.
+// Found by the fuzzer: the library accepts such a frame when it comes in pieces.
 TEST(ZstdStreamTest, AFrameHoldsWhatItDeclaresWhateverThePieces) {
   // Single segment with a checksum, 36 bytes declared, an empty last block.
   const std::string frame("\x28\xb5\x2f\xfd\x24\x24\x01\x00\x00\x99\xe9\xd8\x51", 13);
@@ -154,7 +154,7 @@ TEST(ZstdStreamTest, AFrameHoldsWhatItDeclaresWhateverThePieces) {
               absl::StatusCode::kInvalidArgument)
         << piece;
   }
-  // A frame whose size was not known declares none; neither does a skippable one.
+  // A frame of unknown size declares none; neither does a skippable frame.
   EXPECT_EQ(*Inflate(Deflate("some", 2), {.output_bytes_max = 4}, 1), "some");
   const std::string skippable("\x50\x2a\x4d\x18\x03\0\0\0abc", 11);
   EXPECT_EQ(*Inflate(skippable + ZstdCompress("some"), {.output_bytes_max = 4}, 1), "some");

@@ -37,7 +37,7 @@ TEST(DigestCacheTest, WhatWasHashedSoonAfterAChangeIsNotTrusted) {
 
 TEST(DigestCacheTest, ForgedModificationTimesDoNotHideAChange) {
   FileStat forged = kStat;
-  forged.mtime_ns = 1;  // set back after the change; ctime cannot be
+  forged.mtime_ns = 1;  // set back after the change; ctime cannot be set back
   EXPECT_TRUE(IsRacy(forged, 101 * kSecond));
   forged.mtime_ns = 900 * kSecond;  // in the future
   EXPECT_TRUE(IsRacy(forged, 200 * kSecond));

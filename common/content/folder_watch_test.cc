@@ -112,7 +112,7 @@ TEST_F(FolderWatchTest, AFolderThatGoesIsTold) {
 }
 
 TEST_F(FolderWatchTest, WhenEventsAreLostAllMayHaveChanged) {
-  // More than fs.inotify.max_queued_events, which is 16,384 as a rule.
+  // Events beyond fs.inotify.max_queued_events, which is 16,384 as a rule.
   const auto limit = ReadFile("/proc/sys/fs/inotify/max_queued_events");
   const size_t count = limit.ok() ? std::stoul(*limit) : 16'384;
   if (count > 200'000) GTEST_SKIP() << "the queue holds " << count << " events";

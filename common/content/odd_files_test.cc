@@ -168,7 +168,7 @@ TEST_F(OddFilesTest, ANameWithABackslashOrAControlCharacterIsAnError) {
   EXPECT_THAT(ErrorOf(*snapshot, "/Game/a\\x0ab"), HasSubstr("control"));
 }
 
-// Reads without the rights of root while it lives.
+// Reads without the rights of root while the object lives.
 class AsNobody {
  public:
   AsNobody() : uid_(::geteuid()) {
@@ -187,7 +187,7 @@ TEST_F(OddFilesTest, AnUnreadableFileOrFolderIsAnError) {
   Write("content/closed/a", "");
   ASSERT_EQ(::chmod(Host("content/locked").c_str(), 0), 0);
   ASSERT_EQ(::chmod(Host("content/closed").c_str(), 0), 0);
-  // The rest is not closed, whatever the umask.
+  // The other paths are open, whatever the umask is.
   for (const char* path : {"", "content", "content/plain"})
     ASSERT_EQ(::chmod(Host(path).c_str(), 0755), 0);
   std::unique_ptr<Snapshot> snapshot;

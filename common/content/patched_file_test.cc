@@ -26,7 +26,7 @@ class PatchedFileTest : public ::testing::Test {
   absl::StatusOr<std::unique_ptr<PatchedFile>> Open() const {
     return PatchedFile::Open(file_, kTestMagic);
   }
-  // Writes these, and to payload_.
+  // Writes these ranges, also to payload_.
   void Replace(const PatchedFile::Ranges& ranges) {
     const auto bytes = (*Open())->With(ranges);
     ASSERT_TRUE(bytes.ok()) << bytes.status();
@@ -65,7 +65,7 @@ TEST_F(PatchedFileTest, EachContentHasAnIdOfItsOwn) {
   EXPECT_NE(whole, one);
   EXPECT_NE(one, other);
   EXPECT_NE(whole, other);
-  // The same is replaced in another file.
+  // Another file has the same bytes replaced.
   payload_[0] = '?';
   ASSERT_TRUE(PatchedFile::Write(file_, PatchedFile::Seal(kTestMagic, payload_)).ok());
   Replace({{10, "B"}});
@@ -122,14 +122,14 @@ TEST_F(PatchedFileTest, WhatIsNotInItIsNotRead) {
   EXPECT_TRUE((*opened)->is_damaged());
 }
 
-// Whatever byte of the two files is another one, no read gives bytes that were never written.
+// Whatever byte of the two files changes, no read gives bytes that were never written.
 TEST_F(PatchedFileTest, NoDamageIsReadAsContent) {
   Replace({{10, "XYZ"}, {kBlock - 2, "over"}});
   std::mt19937 random(2);
   for (const std::string& file : {file_, PatchedFile::PatchOf(file_)}) {
     const std::string good = *ReadFile(file);
     for (size_t i = 0; i < 400; ++i) {
-      // The heads are changed byte by byte, and the rest here and there.
+      // The heads are changed byte by byte, and other bytes here and there.
       const size_t at = i < 150 ? std::min(i, good.size() - 1) : random() % good.size();
       std::string bad = good;
       bad[at] = static_cast<char>(bad[at] ^ (1 << random() % 8));

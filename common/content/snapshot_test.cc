@@ -112,7 +112,8 @@ TEST_F(SnapshotTest, LayersAreLaidFromTheLowestToTheHighest) {
   Write("top/x/c", "top");
   Mount("/Game", "mod", 1);
   Mount("/Game", "top", 2);
-  EXPECT_EQ(Shown(*Scan()), "/Game/x/c");  // a is hidden by mod's x, that by top's folder
+  // a is hidden by mod's x, which is hidden by top's folder
+  EXPECT_EQ(Shown(*Scan()), "/Game/x/c");
 }
 
 TEST_F(SnapshotTest, TwoMountsOfOnePathAndPriorityAreRefused) {
@@ -146,7 +147,7 @@ TEST_F(SnapshotTest, AFileThatChangedAfterTheScanIsStale) {
   Write("content/b", "abc");
   Write("content/c", "abc");
   const auto snapshot = Scan();
-  Write("content/a", "abd");  // another inode
+  Write("content/a", "abd");  // a new inode
   ASSERT_EQ(::truncate(Host("content/b").c_str(), 1), 0);
   ASSERT_EQ(::unlink(Host("content/c").c_str()), 0);
   for (const char* path : {"/Game/a", "/Game/b", "/Game/c"}) {
@@ -211,7 +212,7 @@ TEST_F(SnapshotTest, HashingEndsWhenItIsStopped) {
   EXPECT_TRUE(absl::IsCancelled(snapshot->DigestOf("/Game/a", &stop).status()));
   EXPECT_EQ(snapshot->KnownDigest("/Game/a"), std::nullopt);
   EXPECT_EQ(snapshot->DigestOf("/Game/a").value(), Digest::Of("abc"));
-  EXPECT_EQ(snapshot->DigestOf("/Game/a", &stop).value(), Digest::Of("abc"));  // it is known
+  EXPECT_EQ(snapshot->DigestOf("/Game/a", &stop).value(), Digest::Of("abc"));  // already known
 }
 
 TEST_F(SnapshotTest, AScanEndsWhenItIsStopped) {
@@ -236,7 +237,7 @@ TEST_F(SnapshotTest, ALearntDigestCountsFromTheScan) {
   clock_.ahead_s = -3600;
   Write("content/a", "abc");
   const auto first = Scan();
-  clock_.ahead_s = 3600;  // when it was read is not known
+  clock_.ahead_s = 3600;  // the time of reading is unknown
   ASSERT_TRUE(first->LearnDigest("/Game/a", Digest::Of("abc")).ok());
   ASSERT_TRUE(first->SaveDigestCache().ok());
   EXPECT_EQ(Scan()->KnownDigest("/Game/a"), std::nullopt);

@@ -18,7 +18,7 @@ using testing::HasSubstr;
 
 class StampTableTest : public ContentTest {
  protected:
-  // The stamps of what is there now, with the digests of all files that a cook may read.
+  // Writes the stamps of the present files, with the digests of all files that a cook may read.
   void Note(bool with_digests = true) {
     const auto snapshot = Scan();
     ASSERT_NE(snapshot, nullptr);
@@ -42,7 +42,7 @@ class StampTableTest : public ContentTest {
     EXPECT_NE(check.holds, !check.difference.empty());
     return check.difference;
   }
-  // In place, so that the folder's stamp stays.
+  // Writes in place, so that the folder's stamp stays.
   void Overwrite(std::string_view path, std::string_view bytes) {
     std::ofstream(Host(path), std::ios::trunc) << bytes;
   }
@@ -112,7 +112,7 @@ TEST_F(StampTableTest, WhatWasTouchedOrWrittenAnewHoldsAndIsHashedOnce) {
   Write("content/a", "1");
   Write("content/b", "2");
   Note();
-  Write("content/a", "1");  // by rename: another inode, another time of the folder
+  Write("content/a", "1");  // by rename: a new inode, and a new time of the folder
   const StampCheck check = Check();
   EXPECT_TRUE(check.holds) << check.difference;
   EXPECT_EQ(check.hashed, 1u);
@@ -146,11 +146,11 @@ TEST_F(StampTableTest, AFileThatNobodyReadHoldsByItsStampOnly) {
 TEST_F(StampTableTest, WhatWasRacyIsReadThoughItsStampIsTheSame) {
   clock_.ahead_s = 0;
   Write("content/a", "1");
-  Note(/*with_digests=*/false);  // Stamps reads what is racy
+  Note(/*with_digests=*/false);  // Stamps reads racy files
   StampCheck check = Check();
   EXPECT_TRUE(check.holds) << check.difference;
   EXPECT_EQ(check.hashed, 1u);
-  clock_.ahead_s = 3600;  // it is racy no more
+  clock_.ahead_s = 3600;  // no longer racy
   Renew(Check());
   check = Check();
   EXPECT_TRUE(check.holds);
@@ -190,9 +190,9 @@ TEST_F(StampTableTest, ALinkThatLeadsNowhereOrOutsideHoldsAsLongAsItDoesSo) {
   EXPECT_FALSE(Check().holds);
 }
 
-// A folder would not be hidden.
+// A file in a hidden folder would not be hidden.
 TEST_F(StampTableTest, AFileThatAnotherHidesIsLookedAtToo) {
-  clock_.ahead_s = 0;  // though it is racy, it is not read
+  clock_.ahead_s = 0;  // the file is racy, but is not read
   Mount("/Game", "low", -1);
   Write("content/x/y", "1");
   Write("low/x", "2");
@@ -221,7 +221,7 @@ TEST_F(StampTableTest, ASuccessorAndAFolderThatCannotBeReadHaveNoStamps) {
   EXPECT_TRUE(absl::IsFailedPrecondition((*snapshot->Refresh(paths))->Stamps().status()));
 }
 
-// Only the bytes of files differ: each is named, and the table with these patches holds.
+// Only the bytes of files differ: each file is named, and the table with the patches holds.
 class StampChangesTest : public StampTableTest {
  protected:
   StampCheck CheckChanges(size_t max = 8) {
@@ -320,7 +320,7 @@ TEST_F(StampChangesTest, WhateverElseDiffersIsNoPatch) {
   std::filesystem::permissions(Host("content/b"), std::filesystem::perms::owner_all);
   EXPECT_EQ(Patched(CheckChanges()), "");
   begin();
-  Write("content/b", "2");  // with the folder and a: three
+  Write("content/b", "2");  // three differences, with the folder and a
   EXPECT_EQ(Patched(CheckChanges(2)), "");
 }
 
@@ -352,7 +352,7 @@ TEST_F(StampTableTest, ACheckThatIsStoppedDoesNotHold) {
   EXPECT_FALSE(StampTable::Open(Host("stamps"))->Check({.stop = &stop}).holds);
 }
 
-// Edits of all kinds, one after the other: what is patched holds, and nothing else does.
+// Edits of all kinds, one after the other: patched edits hold, and no others.
 TEST_F(StampChangesTest, APatchedTableGoesOnToBePatched) {
   const auto file_of = [](int i) {
     return "content/d" + std::to_string(i % 4) + "/f" + std::to_string(i);
@@ -379,7 +379,7 @@ TEST_F(StampChangesTest, APatchedTableGoesOnToBePatched) {
   EXPECT_TRUE(was_whole);
 }
 
-// Else a racy stamp would never hold: nobody could tell the file from another one.
+// Otherwise a racy stamp would never hold: nobody could tell the file from another file.
 TEST_F(StampChangesTest, ADigestThatIsLearnedLaterIsKept) {
   Write("content/a", "1");
   Write("content/b", "1");
@@ -396,7 +396,7 @@ TEST_F(StampChangesTest, ADigestThatIsLearnedLaterIsKept) {
   const StampCheck again = CheckChanges();
   EXPECT_TRUE(again.holds) << again.difference;
   EXPECT_EQ(again.hashed, 1u);
-  // A file that nobody read is known by its stamp alone.
+  // A file that nobody read is known only by its stamp.
   Overwrite("content/b", "1");
   EXPECT_FALSE(CheckChanges().holds);
 }

@@ -90,7 +90,7 @@ TEST_F(TableTest, TablesWithoutChecksumNeverCrash) {
   }
 }
 
-// A project whose snapshots are of several chunks.
+// A project whose snapshots consist of several chunks.
 class RevisionTest : public ContentTest {
  protected:
   static constexpr int kFiles = 400;
@@ -267,7 +267,7 @@ TEST_F(DifferenceTest, NothingIsReadWhereNothingChanged) {
   EXPECT_EQ(now->counters().files_hashed, 0u);
 }
 
-// Whoever needs its digest hashes it, beside the rest.
+// The file is hashed only when somebody needs its digest.
 TEST_F(DifferenceTest, AHugeFileWithAnotherStampIsAChangeThatIsNotHashed) {
   Write("content/huge", "");
   ASSERT_EQ(::truncate(Host("content/huge").c_str(), int64_t{kHashedHereMax}), 0);
@@ -301,8 +301,8 @@ TEST_F(DifferenceTest, AChangeWithinTheTickOfTheHashingIsNoticed) {
   clock_.ahead_s = -3600;  // hashed within 2 s of the last change: racy
   Write("content/a", "new");
   const auto before = Scan();
-  // The bytes that `before` hashed were other ones; the file was changed after that within the same
-  // tick, so that its stat is the same.
+  // `before` hashed other bytes; afterwards the file changed within the same tick, so that its stat
+  // stayed the same.
   ASSERT_TRUE(before->LearnDigest("/Game/a", Digest::Of("old")).ok());
   ASSERT_TRUE(before->SaveDigestCache().ok());
   ASSERT_TRUE(before->WriteTable(Host("table")).ok());

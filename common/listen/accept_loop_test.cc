@@ -1,4 +1,5 @@
-// The loop over loopback. The clock is the test's; waits are for sockets and for the hand-over.
+// The accept loop over loopback. The test sets the clock; waits are for sockets and for the
+// hand-over.
 #include "common/listen/accept_loop.h"
 
 #include <arpa/inet.h>
@@ -76,7 +77,7 @@ class AcceptLoopTest : public testing::Test {
     Connect(client, bytes);
     return client;
   }
-  // Until the other side closes.
+  // Reads until the other side closes.
   static std::string ReadAll(const FileDescriptor& client) {
     std::string all;
     char buffer[256];
@@ -86,8 +87,7 @@ class AcceptLoopTest : public testing::Test {
     }
     return all;
   }
-  // Connections that were made before this one are accepted when this returns: a backlog is a
-  // queue.
+  // When this returns, earlier connections have been accepted, since a backlog is a queue.
   FileDescriptor SpeakAndBeHandedOver() {
     last_ = Client(kPreface);
     return handed_.Next();
@@ -142,10 +142,10 @@ TEST_F(AcceptLoopTest, WhoFindsNoRoomHearsSoAndTheNextOneIsTakenWhenOneHasLeft) 
   const std::string answer = ReadAll(Client(kPreface));
   EXPECT_EQ(answer, RefusalOf(false));
   EXPECT_THAT(answer, testing::HasSubstr("as many connections as it may"));
-  first.Reset();  // as gRPC does when a client left
+  first.Reset();  // as gRPC does when a client has left
   clock_.Advance(absl::Seconds(1));
   const FileDescriptor third = SpeakAndBeHandedOver();
-  // Figures are told at the end of a turn, which may be the one that all this came in.
+  // Figures are told at the end of a turn, perhaps only at the end of this turn.
   while (loop_->figures().refused == 0) std::this_thread::yield();
   EXPECT_EQ(loop_->figures().refused, 1u);
 }
@@ -155,7 +155,7 @@ TEST_F(AcceptLoopTest, AFloodOfSilentOnesDoesNotKeepOutWhoSpeaks) {
   std::vector<FileDescriptor> flood;
   for (int i = 0; i < 20; ++i) flood.push_back(Client());
   const FileDescriptor taken = SpeakAndBeHandedOver();
-  EXPECT_EQ(ReadAll(flood[0]), "");  // it made room
+  EXPECT_EQ(ReadAll(flood[0]), "");  // it had to make room
 }
 
 TEST_F(AcceptLoopTest, HandshakesAreUnfinishedUntilACallComes) {

@@ -78,10 +78,10 @@ TEST_F(DoorkeeperTest, HalfOpenHandshakesAreBoundedForEachAddressUntilTheyAreDon
   Shaking();
   EXPECT_FALSE(Arrive().is_taken);
   EXPECT_TRUE(Arrive("b").is_taken);
-  door_.Finish(1);  // a call came
+  door_.Finish(1);  // a call has come
   EXPECT_TRUE(Arrive().is_taken);
   EXPECT_EQ(door_.shaking(), 1u);
-  now_ += absl::Seconds(21);  // gRPC has closed it, or its handshake is done
+  now_ += absl::Seconds(21);  // gRPC has closed the connection, or its handshake is done
   EXPECT_THAT(door_.Overdue(now_), ElementsAre(4, 5));
   EXPECT_EQ(door_.unfinished(), 0u);
   EXPECT_EQ(door_.open(), 2u);

@@ -44,7 +44,7 @@ class ResolverTest : public testing::Test {
     if (!resolver_) resolver_ = std::make_unique<RecipeResolver>(project_, cookers_);
     return resolver_->Resolve(package, sidecar ? std::optional(Sidecar{*sidecar}) : std::nullopt);
   }
-  // "texture {...}" of a platform.
+  // "texture {...}" for a platform.
   std::string Recipe(std::string_view package, size_t platform = 0,
                      const std::optional<std::string>& sidecar = std::nullopt) {
     const auto resolved = Resolve(package, sidecar);
@@ -188,8 +188,8 @@ TEST_F(ResolverTest, AllThatIsWrongIsToldEachAtItsOwnLine) {
 
 TEST_F(ResolverTest, ARuleThatMatchesNothingIsCheckedToo) {
   AddRule("/Game/none/**", {.cooker = "textur"});
-  AddRule("/Game/none/**", {.settings = R"({"mipmap":true})"});  // of no cooker
-  AddRule("/Game/none/**", {.settings = R"({"cell_size":8})"});  // of data
+  AddRule("/Game/none/**", {.settings = R"({"mipmap":true})"});  // a setting of no cooker
+  AddRule("/Game/none/**", {.settings = R"({"cell_size":8})"});  // a setting of data
   AddRule("/Game/none/**", {.settings = R"({"cell_size":"large"})"});
   AddRule("/Game/none/**", {.cooker = "copy", .settings = R"({"cell_size":8})"});
   cookers_.push_back({.name = "command",
@@ -197,7 +197,7 @@ TEST_F(ResolverTest, ARuleThatMatchesNothingIsCheckedToo) {
                                     .type = SettingType::kStringList,
                                     .default_json = "null",
                                     .required = true}}});
-  AddRule("/Game/none/**", {.cooker = "command"});  // its argv may come from another rule
+  AddRule("/Game/none/**", {.cooker = "command"});  // another rule may give its argv
   EXPECT_THAT(RecipeResolver(project_, cookers_).CheckRules(),
               testing::ElementsAre(
                   "galley.toml:10: unknown cooker `textur`; did you mean `texture`?",

@@ -30,7 +30,7 @@ Result WithOutputs(size_t count) {
   return result;
 }
 
-// Blobs: what a remote store has.
+// Blobs: the blobs of a remote store.
 class Blobs {
  public:
   explicit Blobs(const PortableResult& portable)
@@ -89,7 +89,7 @@ TEST(PortableResultTest, AForeignServerFindsBothDigestsAndASortedTree) {
   const PortableResult portable = EncodePortable(WithOutputs(100));
   reapi::ActionResult message;
   ASSERT_TRUE(message.ParseFromString(portable.bytes));
-  EXPECT_EQ(message.output_files_size(), 2);  // the details, and what is not in the folder
+  EXPECT_EQ(message.output_files_size(), 2);  // the details, and the output outside of the folder
   ASSERT_EQ(message.output_directories_size(), 1);
   const reapi::OutputDirectory& directory = message.output_directories(0);
   EXPECT_EQ(directory.path(), "out/output.d");
@@ -101,7 +101,7 @@ TEST(PortableResultTest, AForeignServerFindsBothDigestsAndASortedTree) {
   reapi::Tree tree;
   ASSERT_TRUE(tree.ParseFromString(blobs.at(directory.tree_digest().hash())));
   EXPECT_EQ(tree.root().SerializeAsString(), blobs.at(directory.root_directory_digest().hash()));
-  // Parents first, each once: a Directory was named by one before it.
+  // Parents come first, each once: an earlier Directory names a Directory.
   std::set<std::string> named, seen;
   const auto take = [&](const reapi::Directory& one) {
     for (const auto& child : one.directories()) named.insert(child.digest().hash());
@@ -168,7 +168,7 @@ TEST(PortableResultTest, WhatIsNoTreeOfOutputsIsRefused) {
   EXPECT_THAT(error("out/output.d", tree.SerializeAsString()), HasSubstr("lacks its Directory"));
 }
 
-// 40 folders, each of which holds the next one twice: 2^40 paths.
+// 40 folders, each of which holds the next folder twice: 2^40 paths.
 TEST(PortableResultTest, ATreeThatNamesVeryMuchIsCut) {
   reapi::Tree tree;
   reapi::Directory below;

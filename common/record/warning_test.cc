@@ -55,7 +55,7 @@ TEST(WarningTest, ALaterLayerHasTheLastWordOnTheKindsThatItNames) {
   EXPECT_EQ(all, rules({kAudioFile, kShaderCompiler}, {kMeshRepaired, kMeshFile}));
 }
 
-// The table of docs/warnings.md has each kind once, and no other.
+// The table of docs/warnings.md has each kind once, and no other kind.
 TEST(WarningTest, ThePageHasEachKind) {
   std::ifstream page(GALLEY_SOURCE_DIR "/docs/warnings.md");
   ASSERT_TRUE(page.is_open());
@@ -68,7 +68,7 @@ TEST(WarningTest, ThePageHasEachKind) {
   EXPECT_THAT(std::vector<std::string>(rows.begin(), rows.end()), testing::ElementsAreArray(names));
 }
 
-// The names of the enum, as they are written in the code.
+// The names of the enum, as they are spelled in the code.
 std::set<std::string> KindsInCode() {
   std::ifstream header(GALLEY_SOURCE_DIR "/common/record/warning.h");
   std::set<std::string> kinds;
@@ -82,7 +82,7 @@ std::set<std::string> KindsInCode() {
   return kinds;
 }
 
-// Every kind belongs to some warning, but `other`, which is only read.
+// Every kind belongs to some warning, except `other`, which is only read.
 TEST(WarningTest, EachKindIsTold) {
   std::set<std::string> untold = KindsInCode();
   ASSERT_EQ(untold.size(), kWarningKindCount);

@@ -26,7 +26,7 @@ class HealingNumbers final : public Healing<Numbered> {
   using Healing::Current;
   using Healing::Generation;
 
-  absl::Status error;  // of the next Remake
+  absl::Status error;  // for the next Remake
   bool makes_damaged = false;
   int made = 0;
 

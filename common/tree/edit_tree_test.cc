@@ -1,4 +1,4 @@
-// EditTree beside BuildTree: trees at random, and edits of them.
+// EditTree beside BuildTree: random trees, and random edits.
 #include "common/tree/edit_tree.h"
 
 #include <gtest/gtest.h>
@@ -95,7 +95,7 @@ TEST_F(EditTreeTest, AFolderThatIsGoneIsSaid) {
   EXPECT_TRUE(absl::IsNotFound(EditTree(root, {"a/b"}, {}, Read(), Lowered).status()));
 }
 
-// Any edit gives what BuildTree makes of the files, or is refused where names are near.
+// Any edit gives the tree that BuildTree makes of the files, or is refused where names are near.
 TEST_F(EditTreeTest, AnEditedTreeIsTheTreeThatIsBuilt) {
   std::mt19937 random(7);
   const auto below = [&](size_t n) { return random() % n; };

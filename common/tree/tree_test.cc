@@ -19,8 +19,8 @@ std::string LowerCase(std::string_view path) {
   return text;
 }
 
-// "a/b=text c!=text": files with their contents, '!' an executable one; the content is the path
-// when none is given.
+// "a/b=text c!=text": files with their contents; '!' marks an executable; without '=' the path is
+// the content.
 std::vector<TreeFile> Files(const std::string& text) {
   std::vector<TreeFile> files;
   std::istringstream words(text);
@@ -35,7 +35,7 @@ std::vector<TreeFile> Files(const std::string& text) {
   return files;
 }
 
-// Folders in memory, and how many were read.
+// Folders in memory, and the number of reads.
 class Folders {
  public:
   Digest Build(const std::vector<TreeFile>& files) {
@@ -223,7 +223,7 @@ TEST(ListTreeTest, AMissingFolderIsNamed) {
   EXPECT_NE(listed.status().ToString().find("folder a/b ("), std::string::npos) << listed.status();
 }
 
-// A root above `levels` folders, one in the other, with one file at the bottom.
+// A root above `levels` nested folders, with a single file at the bottom.
 Digest Deep(Folders& folders, size_t levels) {
   Digest digest = folders.Add(EncodeDirectory({.files = {{"f", Digest(), false}}}));
   for (size_t i = 1; i < levels; ++i)
@@ -275,7 +275,7 @@ TEST(FindRenamesTest, OfEqualBytesTheLongestCommonEndIsPaired) {
   EXPECT_EQ(Renames("a/lod/x=1 b/x=1", "c/x=1 d/lod/x=1"), "b/x>c/x a/lod/x>d/lod/x ");
 }
 
-// Bits of permission do not make other bytes.
+// Permission bits are no part of a file's bytes.
 TEST(FindRenamesTest, ARenamedFileMayHaveBecomeExecutable) {
   const auto found = FindRenames(DifferencesOf("a=1", "b!=1"));
   ASSERT_EQ(found.size(), 1u);
@@ -293,7 +293,7 @@ TEST(FindRenamesTest, VeryManyOfOneDigestArePairedByPath) {
   }
   for (int i = 0; i < 2999; ++i) {
     const std::string path = std::to_string(10'000 + i);
-    // By their ends the first would go with the last.
+    // Ordered by their ends, the first would match the last.
     const std::string name = path + "/a" + std::to_string(12'999 - i);
     differences.push_back({Difference::Kind::kAdded, {}, {"b" + name, digest}});
   }
@@ -304,7 +304,7 @@ TEST(FindRenamesTest, VeryManyOfOneDigestArePairedByPath) {
 }
 
 // Checked by taking the renames apart again, for every small pair of trees: nothing is lost,
-// nothing is paired twice, and nothing that could be paired is left.
+// nothing is paired twice, and no possible pair is left.
 TEST(FindRenamesTest, PairsAllThatCanBe) {
   for (uint32_t seed = 0; seed < 2000; ++seed) {
     std::mt19937 random(seed);

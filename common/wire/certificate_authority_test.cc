@@ -20,7 +20,7 @@ X509* Read(const std::string& pem) {
   return certificate;
 }
 
-// Checks a certificate as a server checks one that a client shows.
+// Checks a certificate as a server checks a client's certificate.
 bool IsKnownTo(const std::string& authority, const std::string& certificate, absl::Time at) {
   X509 *const root = Read(authority), *const shown = Read(certificate);
   X509_STORE* const store = X509_STORE_new();

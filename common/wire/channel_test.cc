@@ -7,7 +7,7 @@
 namespace galley::wire {
 namespace {
 
-// Else whoever is the last to let go of it waits for gRPC's own threads.
+// Otherwise the last user of gRPC would wait for gRPC's own threads.
 TEST(ChannelTest, GrpcRunsOnWhenItsLastUserIsGone) {
   grpc::CreateChannel("unix:/nowhere", grpc::InsecureChannelCredentials()).reset();
   ASSERT_EQ(grpc_is_initialized(), 0);

@@ -33,7 +33,8 @@ TEST(ConversationTest, WhatWasNeverSentCannotBeAcknowledged) {
   EXPECT_EQ(conversation.Receive(1, 1, kStart), Heard::kBroken);
 }
 
-// The other side says something each second, and acknowledges `acknowledged`; until it breaks.
+// Until the conversation breaks, the other side says something each second, and acknowledges
+// `acknowledged`.
 absl::Duration Listen(Conversation& conversation, uint64_t first, uint64_t acknowledged,
                       absl::Time from, absl::Duration most) {
   for (int second = 1; absl::Seconds(second) <= most; ++second) {
@@ -57,7 +58,8 @@ TEST(ConversationTest, AnAcknowledgedMessageIsForgotten) {
   EXPECT_EQ(Listen(conversation, 1, 1, kStart, absl::Minutes(1)), absl::InfiniteDuration());
 }
 
-// Stopped for an hour: what the other side said in the first seconds is read after it.
+// This process was stopped for an hour; then it reads what the other side said in the first
+// seconds.
 TEST(ConversationTest, OurOwnPauseIsNotTheOthersSilence) {
   Conversation conversation;
   conversation.Receive(1, 0, kStart);

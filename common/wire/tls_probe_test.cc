@@ -38,7 +38,7 @@ struct SelfSigned {
   std::string certificate, key;
 };
 
-// `names`: as "DNS:a.example,IP:127.0.0.1". Valid from a day ago for so many days.
+// `names`: "DNS:a.example,IP:127.0.0.1". Valid from a day ago for `days` days.
 SelfSigned Make(const std::string& names, int days = 2) {
   constexpr long kDay = 24 * 3'600;  // NOLINT(google-runtime-int): OpenSSL's
   EVP_PKEY* const key = EVP_EC_gen("P-256");
@@ -64,7 +64,7 @@ SelfSigned Make(const std::string& names, int days = 2) {
   return both;
 }
 
-// Takes one connection and does `serve` with it.
+// Takes a single connection and serves it by `serve`.
 class OneServer {
  public:
   explicit OneServer(const std::function<void(int socket)>& serve) {
@@ -87,7 +87,7 @@ class OneServer {
   std::thread thread_;
 };
 
-// `needs`: a client has to show a certificate.
+// `needs`: a client must show a certificate.
 std::function<void(int)> Speaks(const SelfSigned& own, bool needs = false) {
   return [own, needs](int socket) {
     SSL_CTX* const context = SSL_CTX_new(TLS_server_method());

@@ -36,7 +36,7 @@ using std::chrono::duration_cast;
 using std::chrono::nanoseconds;
 
 constexpr size_t kChunkBytes = 64 << 10;
-// of one direction of a connection; above it nothing is read
+// The limit for a direction of a connection; above it nothing is read.
 constexpr size_t kHeldBytesMax = 8 << 20;
 
 [[noreturn]] void Die(const char* what) {

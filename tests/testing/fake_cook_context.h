@@ -69,7 +69,7 @@ class FakeCookContext : public CookContext {
     return tags_;
   }
   const std::vector<std::string>& warnings() const { return warnings_; }  // without their kinds
-  // the kinds of warnings()
+  // The kinds of warnings(), in the same order.
   const std::vector<std::string>& warning_kinds() const { return warning_kinds_; }
   const std::string& log() const { return log_; }
 

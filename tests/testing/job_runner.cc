@@ -12,7 +12,7 @@
 namespace galley::testing {
 namespace {
 
-// reported for each job; this process' own peak says nothing
+// The peak that each job reports; the peak of this process says nothing.
 constexpr uint64_t kPeakBytes = 1 << 20;
 
 }  // namespace

@@ -37,7 +37,7 @@
 
 namespace galley::worker {
 
-// an attempt with larger notes does not know its looks
+// An attempt with larger notes does not know its looks.
 inline constexpr uint64_t kNotesBytesMax = 64 << 10;
 
 // The executor's side.

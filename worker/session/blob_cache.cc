@@ -91,7 +91,7 @@ void BlobCache::Added(uint64_t bytes) {
 void BlobCache::Tidy(absl::Time now) const {
   const FileDescriptor lock(
       ::open(JoinPath(directory_, "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-  // another process tidies
+  // Another process holds the lock, and tidies.
   if (!lock.valid() || ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) return;
   std::vector<Held> held;
   uint64_t sum = 0;

@@ -97,7 +97,7 @@ bool HangUpOnTheNext(const std::string& path) {
 // A call that fails at once leaves a connection without a waiting call, and gRPC looks at such a
 // connection only every 5 s: a director that waits 10 s for its survivors gave up the unlucky ones.
 TEST(DirectorStreamTest, BetweenTwoDirectorsItWaitsAndAttachesToNobody) {
-  // a short path: sockets have a limit
+  // A short path, because sockets have a limit.
   const std::string folder = *MakeTemporaryDirectory("/tmp", "stream-");
   const std::string path = folder + "/s";
   CountingSink events;

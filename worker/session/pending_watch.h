@@ -20,7 +20,7 @@ namespace galley::worker {
 class PendingWatch {
  public:
   static constexpr absl::Duration kPeriod = absl::Milliseconds(100);
-  // the most that back-off doubles kPeriod to
+  // The limit of the back-off, which doubles kPeriod.
   static constexpr absl::Duration kPeriodMax = absl::Seconds(1);
 
   // Another job runs, or no job.

@@ -109,7 +109,7 @@ TEST_F(OneSlotMemoryTest, WhatDoesNotFitBesideAPendingJobWaitsAndWhatDoesOvertak
     given.set_expected_memory_bytes(memory_bytes);
     return given;
   };
-  // job 1 has not taken its memory yet
+  // Job 1 has not taken its memory yet.
   for (int i = 0; i < 3; ++i) Sample(8 * kGiB, false, 8 * kGiB);
   Give({job(1, 6 * kGiB), job(2, 6 * kGiB), job(3, 3 * kGiB), job(4, 2 * kGiB), job(5, 0)});
   for (int i = 0; i < 3; ++i) Sample(8 * kGiB, false, 8 * kGiB);

@@ -42,7 +42,7 @@ namespace galley::worker {
 namespace {
 
 constexpr absl::Duration kTickPeriod = absl::Seconds(1);
-// between samples while there are jobs
+// The time between samples while there are jobs.
 constexpr absl::Duration kMemoryPeriod = absl::Milliseconds(500);
 // The period of messages to the director: news within it travel together. The first message after a
 // pause goes at once.

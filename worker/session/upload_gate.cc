@@ -69,7 +69,7 @@ absl::Status UploadGate::Send(const UploadQueue::Blobs& blobs) {
     digests.insert(digests.end(), missing.begin(), missing.end());
     ask = ask.subspan(count);
   }
-  // marks them as used, so that they stay in the cache
+  // Use marks the blobs as used, so that they stay in the cache.
   for (const Digest& digest : digests) cache_.Use(digest);
   if (digests.empty()) return absl::OkStatus();
   return director_.Upload(cache_.directory(), digests);

@@ -45,7 +45,7 @@ std::vector<char> CallFilter() {
   load(offsetof(seccomp_data, nr));
   code.push_back(BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, kOtherAbi, 0, 1));
   answer(SECCOMP_RET_USER_NOTIF);
-  // little endian: half 0 is the lower half
+  // Little endian: half 0 is the lower half.
   const auto load_half = [&](size_t argument, size_t half) {
     load(offsetof(seccomp_data, args) + argument * sizeof(uint64_t) + half * sizeof(uint32_t));
   };

@@ -68,13 +68,13 @@ void CallWatch::Serve() {
   if ((event.revents & POLLIN) == 0) {
     if ((event.revents & (POLLERR | POLLNVAL)) != 0 && !has_failed())
       trouble_ = absl::UnavailableError("the calls of a program cannot be seen any more");
-    // all watched processes have ended
+    // On these events all watched processes have ended.
     if ((event.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0) calls_.Reset();
     return;
   }
   auto& request = *reinterpret_cast<seccomp_notif*>(request_.data());  // the buffer has its size
   std::fill(request_.begin(), request_.end(), 0);
-  // the caller was killed
+  // An error means that the caller was killed.
   if (::ioctl(calls_.get(), SECCOMP_IOCTL_NOTIF_RECV, &request) != 0) return;
   WaitingCall call{
       .listener = calls_.get(),

@@ -93,7 +93,7 @@ CallAnswer FileAnswers::Open(const WaitingCall& call) {
   }
   if (creates && (flags & O_EXCL) != 0) return 0;  // the kernel answers that the file exists
   const bool makes_nameless = (flags & O_TMPFILE) == O_TMPFILE;
-  // for a folder the kernel answers EISDIR
+  // For a folder the kernel itself answers EISDIR.
   if (writes) return S_ISDIR(place.mode) && !makes_nameless ? 0 : EROFS;
   if ((flags & O_PATH) == 0 && (S_ISDIR(place.mode) || !deps_.program.IsOurs(place.path)))
     deps_.looks.Note(place, true);

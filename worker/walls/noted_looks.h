@@ -24,7 +24,7 @@ namespace galley::worker {
 
 class NotedLooks {
  public:
-  // the program outlives it
+  // `program` outlives the object.
   explicit NotedLooks(const WatchedProgram* program) : program_(*program) {}
 
   // The program found `place`, or found that it is absent. `is_opened`: it may read its bytes or

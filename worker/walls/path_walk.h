@@ -32,7 +32,7 @@ struct Place {
 
 class PathWalk {
  public:
-  // the program outlives the walk
+  // `program` outlives the walk.
   explicit PathWalk(const WatchedProgram* program) : program_(*program) {}
 
   // Walks the path in an argument of the call. `folder_argument`: the descriptor to which the path

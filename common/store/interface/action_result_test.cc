@@ -157,7 +157,7 @@ TEST(ActionResultTest, AFolderThatIsNoneIsRefused) {
   EXPECT_EQ(broken.status().code(), absl::StatusCode::kDataLoss);
 }
 
-// A chain that no call of itself would survive, and that is told from a wide one by nothing.
+// A chain so deep that recursion would not survive it, and that looks like a wide tree.
 TEST(ActionResultTest, FoldersMayLieDeep) {
   Folders folders;
   Digest root = folders.Put(DirectoryOf({{"a", kA}}));
@@ -261,8 +261,8 @@ TEST(ActionResultTest, LinksMayBeInTheOldFieldAndInTheNew) {
   EXPECT_EQ(WhyNot(result), "output link \"m\" has no target");
 }
 
-// protobuf merges what is there twice, and takes a field of another type for an unknown one: what
-// was looked at here would not be what others see.
+// protobuf merges fields that occur twice, and treats a field of another type as unknown: we would
+// check another result than other programs see.
 TEST(ActionResultTest, RefusesWhatOthersReadInAnotherWay) {
   const std::string digest = tree::EncodeDigest(kA);
   WireWriter twice;
@@ -279,7 +279,7 @@ TEST(ActionResultTest, RefusesWhatOthersReadInAnotherWay) {
   EXPECT_TRUE(ValidateActionResult(unknown.bytes()).ok());
 }
 
-// Against protobuf's own reading of the same bytes.
+// Compared with protobuf's own reading of the same bytes.
 TEST(ActionResultTest, NamesWhatProtobufSees) {
   for (uint32_t seed = 0; seed < 300; ++seed) {
     std::mt19937 random(seed);

@@ -60,7 +60,7 @@ TEST(SyncMarkTest, OneThatWasRaisedTwiceStays) {
   ASSERT_TRUE(mark.Lower().ok());
   EXPECT_EQ(file, "");
   ASSERT_TRUE(mark.Raise(std::vector<Digest>{kSecond}).ok());
-  ASSERT_TRUE(mark.Raise(std::vector<Digest>{kThird}).ok());  // the sync before went wrong
+  ASSERT_TRUE(mark.Raise(std::vector<Digest>{kThird}).ok());  // the sync before has failed
   ASSERT_TRUE(mark.Lower().ok());
   EXPECT_THAT(DecodeSyncMark(file).files, ElementsAre(kSecond, kThird));
 }

@@ -11,7 +11,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// Counts what it is asked for.
+// A store that counts the digests it is asked for.
 class CountingStore final : public BlobStore {
  public:
   absl::StatusOr<std::vector<Digest>> FindMissing(std::span<const Digest> digests) override {
@@ -102,7 +102,7 @@ TEST_F(ExistenceCacheTest, ItKeepsToItsLimit) {
   for (int i = 0; i < 6; ++i) all.push_back(PutBytes(behind_->memory, std::to_string(i)));
   MissingOf(all);
   MissingOf(all);
-  // Had it kept all six, the second question would have asked for none.
+  // If the cache had kept all six, the second question would have asked for none.
   EXPECT_GT(behind_->asked, 6u);
   MissingOf({all[5]});
   EXPECT_LE(behind_->asked, 12u) << "the newest is remembered";

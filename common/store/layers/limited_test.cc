@@ -12,7 +12,7 @@
 namespace galley::store {
 namespace {
 
-// Holds each Get until it is let go, and knows how many there were at a time.
+// A store that holds each Get until it is let go, and counts simultaneous calls.
 class GateStore final : public BlobStore {
  public:
   absl::StatusOr<std::vector<Digest>> FindMissing(std::span<const Digest>) override {
@@ -56,7 +56,7 @@ TEST(LimitedBlobStoreTest, SoManyCallsAtATimeAndNoMoreThanThatWait) {
   std::vector<std::future<absl::Status>> inside;
   for (int i = 0; i < 2; ++i) inside.push_back(std::async(std::launch::async, get));
   gate->WaitForInside(2);
-  // Two more calls come: one waits and one is refused, whichever comes first.
+  // Two more calls come: one of them waits and the other is refused, in either order.
   std::vector<std::future<absl::Status>> more;
   for (int i = 0; i < 2; ++i) more.push_back(std::async(std::launch::async, get));
   while (more[0].wait_for(std::chrono::seconds(0)) != std::future_status::ready &&

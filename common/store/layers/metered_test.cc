@@ -8,7 +8,7 @@
 namespace galley::store {
 namespace {
 
-// Takes its time.
+// A store that takes its time.
 class SlowStore final : public BlobStore {
  public:
   SlowStore(std::shared_ptr<ManualClock> clock, absl::Duration time)

@@ -12,7 +12,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// Says how large it is, and is collected.
+// A store that tells its size, and can be collected.
 class SizedStore : public MemoryStore {
  public:
   absl::StatusOr<StoreStats> Stats(const StatsOptions& /*options*/) override {

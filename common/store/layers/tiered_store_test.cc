@@ -7,7 +7,7 @@
 namespace galley::store {
 namespace {
 
-// Has what `there` has, and counts what it is asked for.
+// A remote cache with the blobs of `there`, which counts the digests it is asked for.
 class MemoryRemote final : public RemoteCache {
  public:
   absl::StatusOr<std::vector<Digest>> FindMissing(std::span<const Digest> digests) override {

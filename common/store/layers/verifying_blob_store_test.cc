@@ -7,7 +7,7 @@
 namespace galley::store {
 namespace {
 
-// Answers other bytes than it was given, and names what nobody asked for.
+// A store that answers other bytes than it was given, and names digests that nobody asked for.
 class LyingStore final : public BlobStore {
  public:
   absl::StatusOr<std::vector<Digest>> FindMissing(std::span<const Digest>) override {

@@ -27,7 +27,7 @@ class CommitQueueTest : public testing::Test {
     return outcomes;
   }
 
-  // The outcome of each.
+  // The outcome of each batch.
   std::vector<bool> Run(const std::vector<CommitBatch>& batches) {
     waiting_ = batches.size() - 1;
     std::deque<bool> outcomes(batches.size());

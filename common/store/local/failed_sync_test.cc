@@ -1,6 +1,6 @@
-// Failed syncs, as the kernel has them: told once, the bytes still there for every reader and the
-// next sync well, until the power is cut. Owners die in them or go on; what any owner promised is
-// there in the end.
+// Failed syncs, as the kernel has them: the failure is told once, every reader still sees the
+// bytes, and the next sync succeeds, until the power is cut. Owners die in such syncs or go on; in
+// the end the store has everything that any owner promised.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 using testing::IsEmpty;
 using testing::Optional;
 
-// Knows of each file what the disk has of it. Names are always kept.
+// Knows for each file which bytes the disk has. Names are always kept.
 class FakeKernel {
  public:
   std::function<int(int)> sync() {
@@ -34,10 +34,10 @@ class FakeKernel {
   void FailAt(uint64_t number) { fails_at_ = number; }
   void FailNext() { fails_at_ = syncs_ + 1; }
   bool has_failed() const { return has_failed_; }
-  // While the process that asked has no answer yet.
+  // Called while the failed sync has not returned yet.
   std::function<void()> on_failure;
 
-  // Copies the directory as the next owner finds it when this one is killed now.
+  // Copies the directory as the next owner finds it if this owner is killed now.
   void Copy(const std::string& from, const std::string& to) {
     fs::copy(from, to, fs::copy_options::recursive);
     for (const auto& entry : fs::recursive_directory_iterator(from)) {
@@ -73,7 +73,7 @@ class FakeKernel {
     std::vector<std::pair<uint64_t, uint64_t>> holes;
   };
   struct File {
-    FileDescriptor keep;  // so that no other file gets its number
+    FileDescriptor keep;  // held open, so that no other file gets its number
     Stored stored;
   };
 
@@ -130,7 +130,7 @@ class FailedSyncTest : public testing::Test {
   std::unique_ptr<FakeKernel> kernel_ = std::make_unique<FakeKernel>();
 };
 
-// Reported: what one worker wrote, and reports until it is told that it is durable.
+// Reported: the blobs that a worker wrote, and reports until it is told that they are durable.
 struct Reported {
   std::pair<Digest, BlobLocation> small, large;
   CommitBatch batch;
@@ -142,7 +142,7 @@ struct Reported {
     batch = {.blobs = {small, large},
              .results = {SampleResult("a", small.first), SampleResult("b", large.first)}};
   }
-  // Checks that all that CommitAndPublish made is there.
+  // Checks that everything that CommitAndPublish made is there.
   void Check(StoreDirectory& store) const {
     EXPECT_EQ(GetBytes(store, Digest::Of("root")), "root");
     EXPECT_EQ(GetBytes(store, Digest::Of(LargeBytes('P'))), LargeBytes('P'));
@@ -154,7 +154,7 @@ struct Reported {
   }
 };
 
-// A director's commit: with something Put beside what the worker wrote.
+// A director's commit: it puts something beside the worker's blobs.
 absl::Status CommitAndPublish(StoreDirectory& store, const Reported& reported) {
   RETURN_IF_ERROR(store.Put(Digest::Of("root"), "root"));
   RETURN_IF_ERROR(store.Put(Digest::Of(LargeBytes('P')), LargeBytes('P')));
@@ -162,7 +162,7 @@ absl::Status CommitAndPublish(StoreDirectory& store, const Reported& reported) {
   return store.Publish(SampleRoot("windows", Digest::Of("root"))).status();
 }
 
-// Does what a worker does when its blobs are not there any more.
+// Acts as a worker whose blobs are gone.
 absl::Status CommitAgain(StoreDirectory& store, const std::string& directory, Reported& reported) {
   absl::Status status = CommitAndPublish(store, reported);
   if (status.code() != absl::StatusCode::kInvalidArgument) return status;
@@ -170,8 +170,8 @@ absl::Status CommitAgain(StoreDirectory& store, const std::string& directory, Re
   return CommitAndPublish(store, reported);
 }
 
-// Every sync of a commit and a publication fails once, and the owner dies in it or lives to see it;
-// then every sync of the one after it does, its opening included.
+// Every sync of a commit and a publication fails once, and the owner dies in it or survives. Then
+// every sync of the next owner's commit fails once, including its opening.
 TEST_F(FailedSyncTest, WhatALaterOwnerPromisesIsThereAfterAPowerCut) {
   for (const bool dies_in_it : {true, false}) {
     bool has_failed = true;
@@ -200,7 +200,7 @@ TEST_F(FailedSyncTest, WhatALaterOwnerPromisesIsThereAfterAPowerCut) {
   }
 }
 
-// The second owner's own syncs fail while it opens what the first left.
+// The second owner's own syncs fail while it opens the store that the first left.
 TEST_F(FailedSyncTest, AnOpeningThatFailsLeavesTheNextOneAsCareful) {
   bool has_failed = true;
   for (uint64_t n = 1; has_failed; ++n) {
@@ -212,7 +212,7 @@ TEST_F(FailedSyncTest, AnOpeningThatFailsLeavesTheNextOneAsCareful) {
       const auto first = Open(live_);
       reported.Write(live_, *first->AllocateSegment());
       kernel_->on_failure = [this] { Killed(live_, "killed"); };
-      kernel_->FailAt(4);  // the owner's segment, after worker's and files
+      kernel_->FailAt(4);  // the owner's segment, after the worker's segment and files
       EXPECT_FALSE(CommitAndPublish(*first, reported).ok());
       kernel_->on_failure = nullptr;
     }
@@ -233,8 +233,8 @@ TEST_F(FailedSyncTest, AnOpeningThatFailsLeavesTheNextOneAsCareful) {
   }
 }
 
-// A caller puts a blob and another's commit fails: the first caller's own commit promises the blob
-// all the same.
+// A caller puts a blob and another caller's commit fails: the first caller's own commit still
+// promises the blob.
 TEST_F(FailedSyncTest, WhatOthersPutOutlivesACommitThatFails) {
   bool has_failed = true;
   for (uint64_t n = 1; has_failed; ++n) {
@@ -258,14 +258,14 @@ TEST_F(FailedSyncTest, WhatOthersPutOutlivesACommitThatFails) {
   }
 }
 
-// And when it cannot be kept, nobody is promised anything any more.
+// If the bytes cannot be kept, nobody is promised anything any more.
 TEST_F(FailedSyncTest, WhatCannotBePutElsewhereStopsTheOwner) {
   for (const std::string& bytes : {std::string("put"), LargeBytes('P')}) {
     fs::remove_all(live_);
     bool fails = false;
     const auto store = *OpenLocalStore(live_, {.sync = [&](int) {
                                          if (!fails) return 0;
-                                         // Nor can it be read again.
+                                         // Nor can the bytes be read again.
                                          for (const char* folder : {"segments", "files"})
                                            fs::remove_all(JoinPath(live_, folder));
                                          errno = EIO;
@@ -297,7 +297,7 @@ TEST_F(FailedSyncTest, AnOwnerGoesOnAndCopiesFromASegmentWhoseSyncFailed) {
   EXPECT_EQ(GetBytes(*after_cut, later.first), "written after");
 }
 
-// The first owner saw the sync fail, the next was never told of the blob, the third is.
+// The first owner saw the sync fail, the next was never told of the blob, the third is told.
 TEST_F(FailedSyncTest, WhatLayInAWorkersSegmentBeforeAnOwnerCameIsCopied) {
   std::pair<Digest, BlobLocation> before, after;
   std::unique_ptr<SegmentWriter> writer;
@@ -355,7 +355,7 @@ TEST_F(FailedSyncTest, AWrongFileInDoubtGoes) {
   EXPECT_EQ(store->Commit(reported.batch).code(), absl::StatusCode::kInvalidArgument);
 }
 
-// An opening reads none but those that were being synced, however many there are.
+// An opening reads only files that were being synced, however many files there are.
 TEST_F(FailedSyncTest, OnlyFilesThatTheMarkNamesAreWrittenAnew) {
   Reported reported;
   Digest other;
@@ -396,7 +396,7 @@ TEST_F(FailedSyncTest, TheMarkLiesThereWhileASyncRunsAndNoLonger) {
   EXPECT_GT(syncs, 2u);
 }
 
-// Unclean, but no sync was cut short: nothing is copied.
+// The owner ended uncleanly, but no sync was cut short: nothing is copied.
 TEST_F(FailedSyncTest, WithoutAMarkTheLogStaysWhereItIs) {
   const auto store = Open(live_);
   PutBytes(*store, "one");

@@ -1,5 +1,6 @@
-// A damaged index is no damage to a store: whatever is wrong with it, and whenever that is met, it
-// is made anew by the call that meets it, with one note, and everything is found again.
+// A damaged index is no damage to a store: whatever is wrong with the index, and whenever a call
+// meets the damage, that call makes the index anew, with a single note, and everything is found
+// again.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -38,7 +39,8 @@ using testing::UnorderedElementsAre;
 
 constexpr uint64_t kPlaces = 32;
 
-// Root may read everything: while this lives, the process is somebody else, who owns these files.
+// Root may read everything: while this object lives, the process is an ordinary user, who owns
+// these files.
 class AsOrdinaryUser {
  public:
   explicit AsOrdinaryUser(const std::string& folder) : was_root_(::geteuid() == 0) {
@@ -61,7 +63,8 @@ class AsOrdinaryUser {
   const bool was_root_;
 };
 
-// A store with a bit of everything in several files of its index, and what has to be found in it.
+// A store with some of everything, in several files of its index, and the list of what must be
+// found.
 class IndexDamageTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -105,7 +108,7 @@ class IndexDamageTest : public testing::Test {
     EXPECT_TRUE(
         store.Publish(SampleRoot(fmt::format("platform {}", part), PutBytes(store, root))).ok());
   }
-  // Expects everything that was written, as often as it is asked for.
+  // Expects everything that was written, however often it is asked for.
   void ExpectAll(StoreDirectory& store) {
     std::vector<Digest> digests;
     for (const auto& [digest, bytes] : blobs_) digests.push_back(digest);
@@ -136,7 +139,7 @@ class IndexDamageTest : public testing::Test {
           ActionResultOf(store, "theirs", Digest::Of(fmt::format("action {}", part))).has_value());
     }
   }
-  // Every kind of work; a bit is written, too.
+  // Expects every kind of work to succeed, including a small write.
   void ExpectAllWork(StoreDirectory& store) {
     ExpectAll(store);
     const auto collected = store.Collect(GcOptions());
@@ -152,8 +155,8 @@ class IndexDamageTest : public testing::Test {
     EXPECT_EQ(stats->results, results_.size());
     ExpectAll(store);
   }
-  // A copy of the store, as the last owner left it. The copy before it goes. Every copy has another
-  // name: a heal that was noted once is not noted again.
+  // A copy of the store, as the last owner left it. Removes the copy before. Every copy has another
+  // name, because a heal is noted only once.
   std::string Copy() {
     std::error_code ignored;
     fs::remove_all(folder_.In(fmt::format("copy{}", copies_)), ignored);
@@ -182,9 +185,9 @@ class IndexDamageTest : public testing::Test {
     file.seekp(static_cast<std::streamoff>(offset));
     file.put(static_cast<char>(byte ^ 0x40));
   }
-  // Flips bytes of every table, everywhere but at its end, so that it can be opened. The folder is
-  // held, because a thread of the test may meet the first damage and move the index aside before
-  // the last one: the next index stays whole.
+  // Flips bytes of every table, everywhere but at its end, so that it can be opened. The index
+  // folder is held: a thread of the test may meet the first damage and move the index aside before
+  // the last flip, and the next index must stay whole.
   static void FlipTables(const std::string& directory) {
     const FileDescriptor index(
         ::open(JoinPath(directory, "index").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
@@ -207,7 +210,7 @@ class IndexDamageTest : public testing::Test {
     std::sort(names.begin(), names.end());
     return names;
   }
-  // Expects at most one note of healing, and none by the next owner.
+  // Expects at most one note of healing, and no note by the next owner.
   void ExpectHeals(const std::string& directory, size_t notes_min = 0) {
     {
       const auto store = OpenAt(directory);
@@ -377,7 +380,7 @@ TEST_F(IndexDamageTest, TheNoteSaysWhatWasWrongAndWhatWasDone) {
 TEST_F(IndexDamageTest, EveryCallHealsAnIndexThatIsDamagedUnderIt) {
   const Digest some = blobs_.front().first;
   PutResult later = SampleResult("later", some);
-  later.weak_key = results_.front().weak_key;  // one that is there
+  later.weak_key = results_.front().weak_key;  // an existing key
   const std::vector<std::pair<std::string, std::function<absl::Status(StoreDirectory&)>>> calls = {
       {"FindMissing",
        [&](StoreDirectory& store) {
@@ -426,7 +429,7 @@ TEST_F(IndexDamageTest, EveryCallHealsAnIndexThatIsDamagedUnderIt) {
     EXPECT_TRUE(status.ok()) << status;
     EXPECT_THAT(TakeHealed(), SizeIs(1));
     EXPECT_GT(EpochOf(*store), epoch);
-    // The work that was done is durable as always.
+    // The work of the call is durable as always.
     const std::string crashed = folder_.In("crashed " + name);
     fs::copy(copy, crashed, fs::copy_options::recursive);
     const auto after_crash = OpenAt(crashed);
@@ -440,7 +443,7 @@ TEST_F(IndexDamageTest, EveryCallHealsAnIndexThatIsDamagedUnderIt) {
   }
 }
 
-// The commit that meets it has much that is not in the log as far as it is synced.
+// The commit that meets the damage has much that the synced log does not have yet.
 TEST_F(IndexDamageTest, WhatIsPendingIsKept) {
   const std::string copy = Copy();
   auto store = OpenAt(copy);
@@ -493,7 +496,7 @@ TEST_F(IndexDamageTest, OthersGoOnWhileItIsMadeAgain) {
     EXPECT_TRUE(collected.ok()) << collected.status();
     if (!collected.ok()) break;
     EXPECT_EQ(collected->dropped_blobs, 0u);
-    // A call that was held up has to end before the next damage: one call heals once.
+    // A call that was held up must end before the next damage: a call heals once.
     for (const std::atomic<size_t>& round : rounds) {
       for (const size_t begin = round; round < begin + 2;) std::this_thread::yield();
     }
@@ -512,11 +515,11 @@ TEST_F(IndexDamageTest, OthersGoOnWhileItIsMadeAgain) {
   EXPECT_THAT(TakeHealed(), IsEmpty());
 }
 
-// The index can be opened, and is wrong where the end of the log is put in. No sync failed by that:
-// the log is not written anew.
+// The index can be opened, but is wrong where the end of the log is put in. This makes no sync
+// fail: the log is not written anew.
 TEST_F(IndexDamageTest, DamageThatIsMetWhileTheIndexIsBroughtUpIsHealed) {
   const std::string copy = Copy(), crashed = folder_.In("crashed");
-  // In the middle of its kind, so that nothing that is read before lies in the same block.
+  // In the middle of its kind, so that no record that is read before lies in the same block.
   const auto middle = results_.begin() + static_cast<ptrdiff_t>(results_.size() / 2);
   std::nth_element(results_.begin(), middle, results_.end(), [](const auto& a, const auto& b) {
     return a.weak_key.hash() < b.weak_key.hash();
@@ -548,27 +551,27 @@ TEST_F(IndexDamageTest, DamageThatIsMetWhileTheIndexIsBroughtUpIsHealed) {
               ElementsAre(later.observation_set, middle->observation_set));
 }
 
-// The making was killed at one of its steps.
+// A process that made the index was killed at a step of the making.
 TEST_F(IndexDamageTest, AMakingThatWasCutOffIsBegunAnewOrUsed) {
   std::string copy = Copy();
   const auto index = [&] { return JoinPath(copy, "index"); };
   const auto anew = [&] { return JoinPath(copy, "index.anew"); };
-  // Begun: some of its files are there.
+  // Begun: some files of the new index are there.
   fs::rename(index(), anew());
   fs::remove(JoinPath(anew(), "CURRENT"));
   ExpectHeals(copy, 1);
   EXPECT_THAT(Broken(copy), IsEmpty());
-  // Finished, and not in its place.
+  // Finished, but not in its place.
   copy = Copy();
   fs::rename(index(), anew());
   ExpectHeals(copy);
   EXPECT_THAT(Broken(copy), IsEmpty());
-  // Left by one that could not be finished.
+  // Left by a process that could not finish.
   copy = Copy();
   fs::copy(index(), anew(), fs::copy_options::recursive);
   ExpectHeals(copy);
   EXPECT_THAT(Broken(copy), IsEmpty());
-  // A folder that is still empty, after the damaged one was moved aside.
+  // A folder that is still empty, after the damaged index was moved aside.
   copy = Copy();
   fs::rename(index(), JoinPath(copy, "index.broken-7"));
   fs::create_directories(anew());
@@ -582,7 +585,7 @@ TEST_F(IndexDamageTest, WhatAnOlderProgramFoundDamagedIsMadeAgain) {
   ExpectHeals(copy, 1);
 }
 
-// A collection that was killed before the log said anything had put the file aside.
+// A collection had put the file aside, and was killed before the log said anything.
 TEST_F(IndexDamageTest, AFileThatACollectionPutAsideIsBack) {
   const std::string copy = Copy();
   const auto large = std::find_if(blobs_.begin(), blobs_.end(), [](const auto& blob) {
@@ -593,7 +596,7 @@ TEST_F(IndexDamageTest, AFileThatACollectionPutAsideIsBack) {
   ExpectHeals(copy, 1);
 }
 
-// How far workers' segments were adopted is known again: one that goes later is missed.
+// The new index knows how far workers' segments were adopted, so a segment that goes is missed.
 TEST_F(IndexDamageTest, AWorkersSegmentThatGoesAfterwardsIsALoss) {
   const std::string copy = Copy();
   fs::remove_all(JoinPath(copy, "index"));

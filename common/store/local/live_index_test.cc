@@ -50,7 +50,7 @@ class LiveIndexTest : public testing::Test {
     ASSERT_TRUE(stored.ok()) << stored.status();
     index_.emplace(*std::move(stored), deps_);
   }
-  // Flips bytes in the blocks of every table but the last ones, by which tables are opened.
+  // Flips bytes in the blocks of every table except the last blocks, by which tables are opened.
   void FlipTables() {
     for (const auto& entry : fs::directory_iterator(IndexPath(directory_))) {
       if (entry.path().extension() != ".sst") continue;
@@ -81,7 +81,7 @@ class LiveIndexTest : public testing::Test {
 TEST_F(LiveIndexTest, AWalkGoesOnInTheNewIndexWhereItWas) {
   std::vector<Digest> visited;
   const auto visit = [&](const Digest& digest, const BlobLocation&) {
-    // The first block is in memory by now, the others are not.
+    // By now the first block is in memory, other blocks are not.
     if (visited.empty()) FlipTables();
     visited.push_back(digest);
     return absl::OkStatus();
@@ -203,7 +203,7 @@ TEST_F(LiveIndexTest, WhereRoomIsMissingTheOldestAsideMakeIt) {
 TEST_F(LiveIndexTest, WhatIsDamagedAgainAtOnceIsTheMachinesDoing) {
   int flips = 0;
   const auto visit = [&](const Digest&, const BlobLocation&) {
-    // In the index that was there, and in the one that is made for this call.
+    // Flips the existing index, and then the index that is made for this call.
     if (flips == 0 || (flips == 1 && FileExists(directory_ + "/index.broken-1"))) {
       FlipTables();
       ++flips;

@@ -1,5 +1,5 @@
-// Tests for the store on the disk alone: who may open it, what it does about wrong bytes and about
-// a full disk.
+// Tests for the store on the disk alone: who may open it, and what it does about wrong bytes and a
+// full disk.
 #include <unistd.h>
 
 #include <atomic>
@@ -52,8 +52,8 @@ TEST_F(LocalStoreTest, HasOneOwner) {
   EXPECT_TRUE(OpenLocalStore(directory_, Quick()).ok());
 }
 
-// More records than one write takes, in more bytes than are written at once; their segments tell
-// all of it again.
+// The records are more than a write takes, and their bytes more than are written at once; their
+// segments tell all of them again.
 TEST_F(LocalStoreTest, ManyThatArePutTogetherAreRecordsLikeAnyOthers) {
   std::vector<std::string> texts;
   for (int i = 0; i < 3000; ++i)
@@ -90,7 +90,7 @@ TEST_F(LocalStoreTest, WhatIsPutTwiceAtOnceIsWrittenOnce) {
   EXPECT_EQ(store->Stats()->segment_bytes, before + RecordSpan(blob.bytes.size()));
 }
 
-// A reader of pieces believes them only when it is told the end.
+// A reader of pieces believes the pieces only when it is told the end.
 TEST_F(LocalStoreTest, AWrongFileHasNoEndAndIsQuarantined) {
   const auto store = *OpenLocalStore(directory_, Quick());
   const std::string bytes = LargeBytes('x', (3 << 20) + 5);
@@ -146,8 +146,8 @@ TEST_F(LocalStoreTest, AWriterThatDoesNotFinishLeavesNothing) {
   EXPECT_THAT(*store->FindMissing(std::vector<Digest>{Digest::Of(bytes)}), SizeIs(1));
 }
 
-// The file that is there may be synced, and a new one is not: until the next commit a power cut
-// would take it.
+// The existing file may be synced, and a new file is not: until the next commit a power cut would
+// take it.
 TEST_F(LocalStoreTest, ARightFileIsNotReplacedAndNobodyCanWriteToIt) {
   const auto store = *OpenLocalStore(directory_, Quick());
   const std::string bytes = LargeBytes('x');
@@ -160,8 +160,8 @@ TEST_F(LocalStoreTest, ARightFileIsNotReplacedAndNobodyCanWriteToIt) {
   EXPECT_EQ(StatFile(BlobFilePath(directory_, digest))->inode, before.inode);
 }
 
-// While one commit waits for the disk the others come, mostly together: what is wrong in one of
-// them is no other's business, and what two of them bring is kept once.
+// While a commit waits for the disk other commits come, mostly together. A flaw of one commit is no
+// other commit's business, and a blob that two commits bring is kept once.
 TEST_F(LocalStoreTest, ABadCommitAmongOthersFailsAlone) {
   constexpr int kOthers = 8;
   std::atomic<int> coming = 0;
@@ -197,7 +197,7 @@ TEST_F(LocalStoreTest, ABadCommitAmongOthersFailsAlone) {
   EXPECT_EQ(stats.observation_sets, 1u);
 }
 
-// Two blobs lie in one segment, which is opened once.
+// Two blobs lie in the same segment, which is opened once.
 TEST_F(LocalStoreTest, ARecordThatIsCutOffIsNotCommitted) {
   const auto store = *OpenLocalStore(directory_, Quick());
   const uint64_t segment = *store->AllocateSegment();

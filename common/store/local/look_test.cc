@@ -50,7 +50,7 @@ TEST_F(LookTest, DamageOfTheIndexDoesNotHideWhatIsMissing) {
   std::filesystem::remove(file_);
   std::filesystem::resize_file(segment_, std::filesystem::file_size(segment_) - 1);
   for (const char* kind : {"b", "s"}) {
-    PutIntoIndex(kind + std::string(100, '\xff'));  // the last of its kind
+    PutIntoIndex(kind + std::string(100, '\xff'));  // sorts last of its kind
     const StoreLook look = *LookAtStore(directory_);
     for (const std::string& path : {file_, segment_, index()})
       EXPECT_THAT(look.findings, Contains(Field(&Finding::path, path))) << kind;

@@ -33,9 +33,9 @@ class LostTest : public testing::Test {
     EXPECT_TRUE(store_->Commit({}).ok());
     return digest;
   }
-  // More than a segment takes.
+  // Puts a blob that is larger than a segment.
   Digest PutLarge(char what) { return Put(std::string((1 << 20) + 1, what)); }
-  // In a segment of their own.
+  // Writes blobs into a segment of their own.
   std::vector<Digest> WriteAsWorker(int count) {
     const uint64_t segment = *store_->AllocateSegment();
     const auto writer = *SegmentWriter::Open(directory_, segment);
@@ -88,7 +88,7 @@ TEST_F(LostTest, FilesThatAreGoneOrCutAreDroppedTogether) {
   EXPECT_EQ(Epoch(), epoch + 1) << "once";
   EXPECT_THAT(Missing({gone, cut, whole}), ElementsAre(gone, cut)) << "everybody is told";
   EXPECT_FALSE(fs::is_empty(directory_ + "/quarantine")) << "what is left of one is kept";
-  // A blob that was dropped is put again, and stays known to be there.
+  // A blob that was dropped is put again, and stays known.
   PutLarge('a');
   PutLarge('b');
   EXPECT_THAT(Lost({gone, cut, whole}), IsEmpty());
@@ -129,7 +129,7 @@ TEST_F(LostTest, ASegmentThatIsCutLosesItsEnd) {
     EXPECT_EQ(store_->Get(digest).ok(), std::count(lost.begin(), lost.end(), digest) == 0);
 }
 
-// Its owner has it open, and has all bytes of it.
+// The owner has the segment open, with all its bytes.
 TEST_F(LostTest, TheSegmentThatIsBeingFilledGetsItsNameAgain) {
   const Digest first = Put("first");
   const std::vector<SegmentListing> segments = *ListSegments(directory_);
@@ -163,8 +163,8 @@ TEST_F(LostTest, ACommitGivesTheSegmentThatIsBeingFilledItsNameAgain) {
   EXPECT_THAT(Lost({first, second}), IsEmpty());
 }
 
-// The index still lists the first place: who makes it again, without having been told of a loss,
-// has it there again.
+// The index still lists the first place: somebody who makes the blob again, without having been
+// told of a loss, has it again.
 TEST_F(LostTest, WhatIsMadeAgainInAnotherSegmentIsThereThough) {
   const std::vector<Digest> digests = WriteAsWorker(5);
   fs::remove(segment_);

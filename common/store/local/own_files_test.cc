@@ -1,5 +1,5 @@
-// The small files of a store, each damaged in each way: the store opens, has all that it had, and
-// says once what was put right.
+// The small files of a store, each damaged in each way: the store opens, has everything that it
+// had, and says once what was put right.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -72,7 +72,7 @@ std::map<std::string, Damage> Damages() {
 
 class OwnFilesTest : public testing::Test {
  protected:
-  // The store has lost something twice, and the epoch file is the one from in between.
+  // The store has lost something twice, and the epoch file is from the time in between.
   void SetUp() override {
     const auto store = Open(live_);
     kept_ = PutBytes(*store, "kept");

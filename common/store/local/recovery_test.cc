@@ -56,7 +56,7 @@ class RecoveryTest : public testing::Test {
   const std::string live_ = folder_.In("live");
 };
 
-// Puts a bit of everything; what has to be found again.
+// Puts some of everything, and checks that it is found again.
 struct Story {
   std::string worker_bytes = "from a worker";
   Digest small, large, by_worker, by_worker_large;
@@ -109,7 +109,7 @@ TEST_F(RecoveryTest, AClosedStoreIsFoundAgainAsItWas) {
   }
   const auto store = Open(live_);
   EXPECT_EQ(store->Info()->store_id, id);
-  EXPECT_EQ(EpochOf(*store), 1u);  // that of Forget
+  EXPECT_EQ(EpochOf(*store), 1u);  // from Forget
   story.Check(*store);
 }
 
@@ -122,7 +122,7 @@ TEST_F(RecoveryTest, AStoreThatWasNotClosedIsFoundAgainAsItWas) {
   EXPECT_EQ(EpochOf(*after_crash), 1u);
 }
 
-// More than are indexed together, in several runs.
+// The blobs are more than are indexed together, in several runs.
 TEST_F(RecoveryTest, ALongTailOfBlobsIsFoundAgain) {
   constexpr size_t kBlobs = 20'000;
   std::vector<Digest> digests;
@@ -212,7 +212,7 @@ TEST_F(RecoveryTest, ATailTornAtAnyByteLosesOnlyItsLastRecord) {
     ASSERT_EQ(report->whole_end, is_whole ? size : first_end) << size;
     EXPECT_THAT(report->damaged, IsEmpty());
     if (size % 16 != 0 && size != end)
-      continue;  // an index is made for some only: it takes a while
+      continue;  // only some sizes, since making an index takes a while
     const auto store = Open(cut);
     EXPECT_EQ(GetBytes(*store, first), "the first");
     EXPECT_EQ(store->FindMissing(std::span(&last, 1))->empty(), is_whole) << size;
@@ -247,7 +247,7 @@ TEST_F(RecoveryTest, ALostSegmentTakesOnlyWhatItHeldAndTheEpochRises) {
         store->Commit({.blobs = {kept, lost}, .results = {SampleResult("a", lost.first)}}).ok());
   }
   fs::remove(SegmentPath(live_, lost.second.segment));
-  // Once, however often it is opened.
+  // The loss is told once, however often the store is opened.
   for (int times = 0; times < 2; ++times) {
     const auto store = Open(live_);
     EXPECT_EQ(EpochOf(*store), 1u);
@@ -304,7 +304,7 @@ TEST_F(RecoveryTest, NumbersOfSegmentsThatAreGoneAreNotGivenAgain) {
   EXPECT_EQ(store->Get(lost).status().code(), absl::StatusCode::kNotFound);
 }
 
-// Every segment says whose it is.
+// Every segment names its store.
 TEST_F(RecoveryTest, AnIdThatIsGoneIsFoundAgain) {
   std::string id;
   Digest kept;
@@ -334,8 +334,8 @@ TEST_F(RecoveryTest, AShorterSegmentTakesOnlyItsEnd) {
   EXPECT_EQ(EpochOf(*store), 1u);
   EXPECT_EQ(GetBytes(*store, kept.first), "kept");
   EXPECT_THAT(*store->FindMissing(std::span(&lost.first, 1)), SizeIs(1));
-  // A blob that a worker goes on to write there is copied: the index was wrong about this place
-  // once.
+  // A blob that a worker goes on to write there is copied, because the index was wrong about this
+  // place once.
   const auto again = *(*SegmentWriter::Open(live_, lost.second.segment))->Append("lost");
   ASSERT_EQ(again.second, lost.second);
   ASSERT_TRUE(store->Commit({.blobs = {again}}).ok());
@@ -344,8 +344,8 @@ TEST_F(RecoveryTest, AShorterSegmentTakesOnlyItsEnd) {
   EXPECT_EQ(GetBytes(*Open(live_), lost.first), "lost");
 }
 
-// A power cut leaves such holes in what was not synced yet. Nobody goes through all the rest for
-// it.
+// A power cut leaves such holes in bytes that were not synced yet. Nobody searches everything else
+// because of such a hole.
 TEST_F(RecoveryTest, AHoleInTheTailCostsWhatLayThereAndTheEpochRises) {
   std::pair<Digest, BlobLocation> adopted, unadopted;
   std::string crashed;
@@ -359,7 +359,7 @@ TEST_F(RecoveryTest, AHoleInTheTailCostsWhatLayThereAndTheEpochRises) {
     crashed = Copy("crashed");
   }
   Overwrite(SegmentPath(crashed, unadopted.second.segment + 1),
-            kSegmentHeaderBytes + kRecordHeaderBytes + 1);  // the adopted record's payload
+            kSegmentHeaderBytes + kRecordHeaderBytes + 1);  // in the payload of the adopted record
   auto store = Open(crashed);
   EXPECT_EQ(EpochOf(*store), 1u);
   EXPECT_EQ(GetBytes(*store, Digest::Of("behind it")), "behind it");
@@ -390,7 +390,7 @@ TEST_F(RecoveryTest, ASegmentWhoseHeaderIsGoneIsLostOnce) {
   EXPECT_EQ(GetBytes(*store, PutBytes(*store, "in it")), "in it");
 }
 
-// A socket cannot be opened, as a file whose disk answers with an error.
+// A socket cannot be opened, like a file whose disk answers with an error.
 TEST_F(RecoveryTest, ASegmentThatCannotBeOpenedStopsTheOpeningAndLosesNothing) {
   Story story;
   {
@@ -441,7 +441,7 @@ TEST_F(RecoveryTest, ADamagedEpochIsHigherThanAnyoneWasTold) {
         whole.substr(0, whole.size() - 2) + "?\n", whole + "1\n", std::string(5000, '1')}) {
     SCOPED_TRACE(damaged.substr(0, 40));
     ASSERT_TRUE(WriteFileAtomic(path, damaged, /*sync=*/false).ok());
-    fs::remove_all(JoinPath(live_, "index"));  // nor does it know
+    fs::remove_all(JoinPath(live_, "index"));  // the index does not know it, either
     const uint64_t now = Open(live_)->Info()->loss_epoch;
     EXPECT_GT(now, told);
     told = now;
@@ -507,7 +507,7 @@ TEST_F(RecoveryTest, SegmentsThatNobodyWroteToGoWhenTheStoreIsOpenedUnlessTheyAr
   EXPECT_EQ(EpochOf(*Open(live_)), 0u);
 }
 
-// The index that noted the removal is lost with a crash; the one before still knows the segment.
+// The index that noted the removal is lost with a crash; the index before still knows the segment.
 TEST_F(RecoveryTest, AnUnusedSegmentThatIsGoneIsNoLoss) {
   uint64_t unused = 0;
   {
@@ -515,7 +515,7 @@ TEST_F(RecoveryTest, AnUnusedSegmentThatIsGoneIsNoLoss) {
     unused = *store->AllocateSegment();
     PutBytes(*store, "kept");
   }
-  { const auto store = Open(live_); }  // learns of it
+  { const auto store = Open(live_); }  // notes the removal
   fs::remove(SegmentPath(live_, unused));
   const auto store = Open(live_);
   EXPECT_EQ(EpochOf(*store), 0u);

@@ -95,7 +95,7 @@ TEST(LogRecordsTest, AnotherProgramsResultIsFoundByItsInstanceAndAction) {
   EXPECT_EQ(read->action, put.action);
   EXPECT_EQ(read->result, put.result);
   EXPECT_EQ(read->peer, put.peer);
-  // The key is stored: it never changes.
+  // The key is stored, so it never changes.
   EXPECT_EQ(ActionResultKey("team/a", put.action), Digest::Of(bytes.substr(0, 8 + 34 + 2)));
   EXPECT_NE(ActionResultKey("team/b", put.action), ActionResultKey("team/a", put.action));
   EXPECT_FALSE(DecodeActionResult("").ok()) << "no action";

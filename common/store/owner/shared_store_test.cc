@@ -1,4 +1,4 @@
-// Owners that go away while others work.
+// Owners that go away while other processes work.
 #include "common/store/owner/shared_store.h"
 
 #include <unistd.h>
@@ -23,7 +23,7 @@ using testing::IsEmpty;
 using testing::Optional;
 using testing::SizeIs;
 
-// An owner that can die as a killed process does: what was Put to it and not committed is lost.
+// An owner that can die like a killed process: uncommitted Puts are lost.
 class MortalOwner {
  public:
   explicit MortalOwner(const std::string& directory)
@@ -62,7 +62,7 @@ TEST_F(SharedStoreTest, AnOwnerWhoseFolderIsAnotherOneOpensWhatIsThere) {
   ASSERT_TRUE(folder.OpenWhatIsThere().ok());
   EXPECT_EQ(store->Info()->store_id, first);
 
-  // Deleted: another store is made there, and works.
+  // The folder is deleted: another store is made there, and works.
   ASSERT_TRUE(RemoveAll(folder_.path()).ok());
   EXPECT_TRUE(absl::IsFailedPrecondition(folder.CheckFolder()));
   EXPECT_TRUE(absl::IsFailedPrecondition(store->Commit({})));
@@ -74,7 +74,7 @@ TEST_F(SharedStoreTest, AnOwnerWhoseFolderIsAnotherOneOpensWhatIsThere) {
   ASSERT_TRUE(store->Commit({}).ok());
   EXPECT_THAT(*Open()->FindMissing(std::vector{fresh}), IsEmpty());
 
-  // Renamed away, and another one put in its place.
+  // The folder is renamed away, and another folder is put in its place.
   const std::string second = store->Info()->store_id;
   const std::string aside = folder_.path() + ".aside";
   ASSERT_EQ(::rename(folder_.path().c_str(), aside.c_str()), 0);
@@ -203,7 +203,7 @@ TEST_F(SharedStoreTest, ManyThreadsGoOnAcrossATakeover) {
   for (const auto& of_thread : digests) EXPECT_THAT(*client->FindMissing(of_thread), IsEmpty());
 }
 
-// The lock is held, and nobody answers.
+// An owner holds the lock, but does not answer.
 TEST_F(SharedStoreTest, AnOwnerThatHangsIsUnavailableAfterTheTimeout) {
   auto owner = OpenLocalStore(folder_.path());
   auto server = *StoreServer::Start(**owner, folder_.path());

@@ -1,4 +1,4 @@
-// The promises of every Store, whatever stands behind it: in memory, on the disk, and behind the
+// The promises of every Store, whatever is behind it: a store in memory, on the disk, or behind the
 // socket.
 #include "common/store/local/open.h"
 #include "common/store/local/segment_writer.h"
@@ -19,7 +19,7 @@ using testing::SizeIs;
 
 using Written = std::pair<Digest, BlobLocation>;
 
-// A store of one kind, and how a local worker writes to it.
+// A store of some kind, and how a local worker writes to it.
 class Subject {
  public:
   virtual ~Subject() = default;
@@ -40,7 +40,7 @@ class MemorySubject final : public Subject {
 
 class LocalSubject : public Subject {
  public:
-  // Without syncs: no power is cut here, and they are what takes time.
+  // Without syncs, which take time: no power is cut here.
   LocalSubject() : store_(*OpenLocalStore(folder_.path(), {.sync = [](int) { return 0; }})) {}
   StoreDirectory& store() override { return *store_; }
   absl::StatusOr<Written> WriteAsWorker(uint64_t segment, std::string_view bytes) override {
@@ -218,7 +218,7 @@ TEST_P(EveryStore, UsesNeitherOfTwoOutcomesAndNamesTheKey) {
   };
   EXPECT_TRUE(is_disputed());
   EXPECT_GT(EpochOf(store()), epoch) << "who relies on the first has to hear of it";
-  // Nothing more that comes ends it.
+  // No later result ends the dispute.
   for (const PutResult& again : {first, second, SampleVerdict("a")}) {
     EXPECT_EQ(store().Commit({.results = {again}}).code(), absl::StatusCode::kAlreadyExists);
     EXPECT_TRUE(is_disputed());
@@ -262,7 +262,7 @@ TEST_P(EveryStore, TellsWhenAResultLastCameToBeInDispute) {
   ASSERT_TRUE(store().Commit({.results = {other}}).ok());
   forget(other);
   EXPECT_EQ(disputed_epoch(), last);
-  // The store has no result of the key; but who knows one has to hear of it.
+  // The store has no result of the key; but somebody who knows one must hear of it.
   PutResult dispute = SampleVerdict("c");
   dispute.result =
       record::EncodeResult({.is_verdict = true, .is_disputed = true, .error = "they differ"});
@@ -551,7 +551,7 @@ TEST_P(EveryStore, FindsNothingWrongWithWhatWasJustWritten) {
   EXPECT_EQ(EpochOf(store()), 0u);
 }
 
-// For a store on the disk; one in memory is read at once.
+// For a store on the disk; a store in memory is read at once.
 TEST_P(EveryStore, TellsHowFarAVerifyIsAndStopsItWhenNobodyWantsIt) {
   PutBytes(store(), "small");
   ASSERT_TRUE(store().Commit({}).ok());
@@ -565,7 +565,7 @@ TEST_P(EveryStore, TellsHowFarAVerifyIsAndStopsItWhenNobodyWantsIt) {
   ASSERT_TRUE(store().Verify({.on_progress = listen}).ok());
   if (!is_told) return;
   const auto stop = [](const VerifyProgress&) { return false; };
-  // Another process may have been through with so little before it hears of that.
+  // Another process may have read all of such a small store before it hears of the stop.
   EXPECT_TRUE(absl::IsAborted(store().Verify({.on_progress = stop}).status()));
   EXPECT_TRUE(store().Verify().ok());
 }
@@ -589,7 +589,7 @@ TEST_P(EveryStore, SaysWhatKeepsABlob) {
   EXPECT_FALSE(store().Why(Digest::Of("never there"), 20)->location.has_value());
 }
 
-// For a store on the disk; one in memory collects nothing.
+// For a store on the disk; a store in memory collects nothing.
 TEST_P(EveryStore, CollectsWhatNothingNeeds) {
   const PutResult put = SampleResult("a", PutBytes(store(), "output"));
   ASSERT_TRUE(store().Commit({.results = {put}}).ok());

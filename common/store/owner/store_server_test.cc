@@ -49,7 +49,7 @@ TEST(StoreServerTest, AStaleSocketIsReplaced) {
     fs::create_hard_link(folder.In("store.sock"), folder.In("kept.sock"));
   }
   fs::rename(folder.In("kept.sock"),
-             folder.In("store.sock"));  // as an owner that was killed leaves it
+             folder.In("store.sock"));  // as a killed owner leaves it
   const auto owner = OpenOrConnect(folder.path());
   ASSERT_TRUE(owner.ok()) << owner.status();
   const auto client = ConnectStore(folder.path());
@@ -90,7 +90,7 @@ TEST(StoreServerTest, IsFoundWhenTheFileThatSaysWhereIsDamagedOrGone) {
   EXPECT_TRUE(ConnectStore(directory).ok());
   fs::create_directory(file);
   EXPECT_TRUE(ConnectStore(directory).ok());
-  // The file of an older program has the first line only.
+  // The file of an older program has only the first line.
   fs::remove(file);
   ASSERT_TRUE(WriteFileAtomic(file, whole.substr(0, whole.find('\n') + 1)).ok());
   EXPECT_TRUE(ConnectStore(directory).ok());

@@ -33,7 +33,7 @@ inline constexpr uint64_t kNoNormalMap = UINT64_MAX;
 
 struct TakenTextures {
   std::vector<std::string> references;  // each once, in the order of materials and slots
-  // the references that are files beside the source
+  // The references that are files beside the source.
   std::set<std::pair<std::string, ImageUse>> files;
   std::vector<GeneratedImage> generated;
   // By material: the set of texture coordinates of its normal map, or else of its clearcoat's

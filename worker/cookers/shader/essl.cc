@@ -101,7 +101,7 @@ class EsslWriter {
   const EsslOptions options_;
   Reflection& reflection_;
   std::vector<Combined> combined_;
-  // the name of the variable that has the place
+  // The name of the variable at each place.
   std::map<std::pair<Space, uint64_t>, std::string> taken_;
 };
 

@@ -10,7 +10,7 @@ namespace galley::worker {
 
 struct PartedStructures {
   std::vector<uint32_t> module;  // for spirv-cross
-  // the old names, to be given back when spirv-cross has read the module
+  // The old names, to be given back when spirv-cross has read the module.
   std::map<uint32_t, std::string> names;
 };
 

@@ -31,7 +31,7 @@ struct Ktx2Texture {
   uint32_t height = 0;
   uint32_t layers_count = 0;  // the length of an array; 0: no array
   uint32_t faces_count = 1;   // 6: a cube map, or an array of them
-  // encoded, at least one, the largest first; each with all images
+  // Encoded, at least one, the largest first; each with all images.
   std::vector<std::string> levels;
   std::string_view swizzle;  // KTXswizzle, four of rgba01; empty: none
   int zstd_level = 0;        // 0: not supercompressed

@@ -80,7 +80,7 @@ uint16_t EncodeHalf(float value) {
   const uint32_t magnitude = bits & 0x7fffffffu;
   if (magnitude > 0x7f800000u) return 0;
   if (magnitude >= 0x477fe000u) return static_cast<uint16_t>(sign | 0x7bffu);
-  // below half of the smallest half
+  // Below half of the smallest half.
   if (magnitude < 0x33000000u) return static_cast<uint16_t>(sign);
   const uint32_t exponent = magnitude >> 23;
   const uint32_t mantissa = (magnitude & 0x7fffffu) | 0x800000u;

@@ -35,7 +35,7 @@ class CompactionTest : public GcTest {
     fs::remove_all(JoinPath(directory_, "index"));
     Open();
   }
-  // Many results, few of which a kept root needs.
+  // Cooks many results, few of which a kept root needs.
   void CookMany() {
     for (int i = 0; i < 20; ++i) {
       const Digest output = Cook(fmt::format("{}", i), 3000);
@@ -95,11 +95,11 @@ TEST_F(CompactionTest, WhatIsMostlyLiveStays) {
   EXPECT_GE(Segments(), before);
 }
 
-// A session that was told where a blob lies may read it there.
+// A session that was told the place of a blob may read the blob there.
 TEST_F(CompactionTest, ASegmentStaysWhileASessionLivesThatKnowsIt) {
   CookMany();
   boot_ = BootTime();
-  Open();  // it told nothing yet
+  Open();  // has told nothing yet
   std::optional<Session> session(*Session::Begin(directory_, "cook"));
   boot_ = BootTime() + absl::Milliseconds(1);
   const Digest known = kept_[0];
@@ -109,10 +109,10 @@ TEST_F(CompactionTest, ASegmentStaysWhileASessionLivesThatKnowsIt) {
   EXPECT_GT(report.moved_bytes, 0u);
   EXPECT_TRUE(ReadBlobAt(directory_, known, location).ok());
   EXPECT_NE(SegmentOf(known), location.segment);
-  // A session that began later does not.
+  // A session that began later may not.
   session.reset();
   boot_ = BootTime() + absl::Milliseconds(2);
-  while (BootTime() <= boot_) std::this_thread::yield();  // sessions know the real time only
+  while (BootTime() <= boot_) std::this_thread::yield();  // sessions know only the real time
   session.emplace(*Session::Begin(directory_, "cook"));
   EXPECT_GT(Collect(kAll).freed_bytes, 0u);
   EXPECT_FALSE(FileExists(SegmentPath(directory_, location.segment)));
@@ -135,7 +135,7 @@ TEST_F(CompactionTest, OfWorkersThoseUnderHalfGoAndSmallOnes) {
   };
   const uint64_t mostly = write("mostly", 6, 5, 900'000), little = write("little", 6, 2, 900'000),
                  small = write("small", 2, 2, 1'000);
-  static_cast<void>(*store_->AllocateSegment());  // the newest stays
+  static_cast<void>(*store_->AllocateSegment());  // the newest segment stays
   Pass();
   EXPECT_EQ(Collect(kAll).dropped_results, 5u);
   EXPECT_TRUE(FileExists(SegmentPath(directory_, mostly)));
@@ -150,7 +150,7 @@ TEST_F(CompactionTest, OfWorkersThoseUnderHalfGoAndSmallOnes) {
   }
 }
 
-// The collection is cut off anywhere, and the power or the index goes with it.
+// The collection is cut off anywhere, and the power or the index is lost with it.
 TEST_F(CompactionTest, CutOffAnywhereItHasLostNothing) {
   CookMany();
   std::vector<std::string> copies;
@@ -174,7 +174,7 @@ TEST_F(CompactionTest, CutOffAnywhereItHasLostNothing) {
   }
 }
 
-// The index said that they go, and then the power went.
+// The index said that the segments go, and then the power went.
 TEST_F(CompactionTest, SegmentsThatWereToGoAreNotReadAgain) {
   Cook("0");
   const Digest key = Digest::Of("0");
@@ -211,7 +211,7 @@ TEST_F(CompactionTest, WrongBytesAreNotMovedButQuarantined) {
   EXPECT_THAT(*store_->FindMissing(kept_), ElementsAre(kept_[0]));
 }
 
-// Results whose bytes are wrong are cooked again: nothing of them needs to be kept for a look.
+// Results with wrong bytes are cooked again: nothing of them must be kept for a look.
 TEST_F(CompactionTest, ResultsWithWrongBytesAreDropped) {
   CookMany();
   const auto segments = *ListSegments(directory_);
@@ -281,7 +281,7 @@ TEST_F(CompactionTest, WhatMovesIsAsOldAsItWas) {
   EXPECT_FALSE(has(1));
 }
 
-// The segment is not there for long.
+// The segment goes soon.
 TEST_F(CompactionTest, WhatIsReportedToLieInASegmentThatWasLeftIsCopied) {
   const uint64_t segment = *store_->AllocateSegment();
   std::pair<Digest, BlobLocation> written;
@@ -307,7 +307,7 @@ TEST_F(CompactionTest, WhatIsReportedToLieInASegmentThatWasLeftIsCopied) {
   EXPECT_NE(SegmentOf(written.first), segment);
 }
 
-// A worker was told of the place by the owner before, and reports it only now.
+// An earlier owner told a worker the place, and the worker reports it only now.
 TEST_F(CompactionTest, WhatIsReportedToLieInALogSegmentThatWasLeftIsCopied) {
   CookMany();
   const Digest late = gone_[0];

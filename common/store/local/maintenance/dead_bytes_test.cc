@@ -32,7 +32,7 @@ class DeadBytesTest : public GcTest {
     }
     Pass();
   }
-  // A third of what each worker appended was never adopted.
+  // Nobody ever adopted a third of each worker's bytes.
   void CookAndDieOften() {
     for (int worker = 0; worker < 8; ++worker) {
       const auto writer = *SegmentWriter::Open(directory_, *store_->AllocateSegment());
@@ -87,7 +87,7 @@ TEST_F(DeadBytesTest, WhatIsDeadAllOverTheStoreIsGivenBackTillAFifth) {
   CheckAll();
 }
 
-// Somebody waits for the end of each.
+// Somebody waits for the end of each collection.
 TEST_F(DeadBytesTest, AfterEachCookABoundedAmountIsWrittenAgainTillAllIsDone) {
   moved_bytes_max_ = 5'500'000;
   Open();
@@ -169,7 +169,8 @@ TEST_F(DeadBytesTest, AWorkersSegmentStaysWhileTheWorkerHasIt) {
   EXPECT_TRUE(writer->Append("more of it").ok());
 }
 
-// Bytes that were given back before died again: the segment that the owner fills goes, too.
+// Bytes that were moved by an earlier collection died again: the segment that the owner fills goes,
+// too.
 TEST_F(DeadBytesTest, TheSegmentThatIsFilledGoesWhenMostOfItIsDead) {
   CookTwice(10);
   GiveBack();
@@ -214,7 +215,7 @@ TEST_F(DeadBytesTest, CutOffAnywhereItHasLostNothing) {
   }
 }
 
-// Packages without outputs leave results alone, whose sizes the index does not know.
+// Packages without outputs leave only results, whose sizes the index does not know.
 TEST_F(DeadBytesTest, OfResultsWithoutBlobsThereIsOneLookNotOneEachCook) {
   CommitBatch batch;
   for (int i = 0; i < 2'000; ++i) batch.results.push_back(SampleVerdict(fmt::format("{}", i)));
@@ -247,7 +248,7 @@ TEST_F(DeadBytesTest, ALongLogGoesWhenASampleOfItIsDeadAndStaysWhenItLives) {
   Pass();
   EXPECT_EQ(GiveBack().freed_bytes, 0u) << "all of it lives";
   ASSERT_TRUE(store_->Forget(std::span(keys).first(keys.size() * 9 / 10)).ok());
-  for (int i = 0; i < 17; ++i) {  // sets of theirs go when there are as many later ones
+  for (int i = 0; i < 17; ++i) {  // their sets go once there are as many later sets
     CommitBatch batch;
     for (size_t key = 0; key < keys.size() * 9 / 10; key += 9)
       batch.sets.push_back(

@@ -43,7 +43,8 @@ TEST_F(GcTest, WhatKeptTreesHoldStaysWithItsResults) {
   EXPECT_THAT(store_->Verify()->problems, IsEmpty());
 }
 
-// A level that is split into cells: they are packages of the tree, their sources are not in it.
+// A level that is split into cells: the cells are packages of the tree, but their sources are not
+// in it.
 TEST_F(GcTest, WhatKeptTreesHoldStaysWithWhatItGenerated) {
   const Digest output = Cook("level"), cell = PutBytes(*store_, "source of a cell");
   const auto generates = [&](std::string_view action, const Digest& made, const Digest& source) {
@@ -97,7 +98,7 @@ TEST_F(GcTest, ASetGoesWithTheLastResultUnderItsKey) {
   const Digest kept = Cook("kept");
   Cook("other");
   Publish("windows", {kept});
-  // A set without a result yet, and two results under one key, of which one stays.
+  // A set without a result yet, and two results under the same key, one of which stays.
   ASSERT_TRUE(store_->Commit({.sets = {{Digest::Of("weak lonely"), "set"}}}).ok());
   PutResult second = SampleResult("second", PutBytes(*store_, "second"));
   PutResult third = SampleResult("third", kept);
@@ -162,7 +163,7 @@ TEST_F(GcTest, SetsStayWhileAResultDoesNotSayWhereItBelongs) {
   EXPECT_THAT(sets[1], SizeIs(1));
 }
 
-// A cook commits under the key while it is collected.
+// A cook commits under the key while the set is collected.
 TEST_F(GcTest, ASetThatIsGivenAgainMeanwhileStays) {
   Cook("other");
   PutBytes(*store_, "not named: its age is asked for, after sets were chosen");
@@ -243,12 +244,12 @@ TEST_F(GcTest, WhatASessionWasToldStaysUntilItEnds) {
   const Digest told = Cook("told"), other = Cook("other"), located = Cook("located");
   Pass();
   std::optional<Session> session(*Session::Begin(directory_, "cook"));
-  boot_ = BootTime();  // sessions know the real time only
+  boot_ = BootTime();  // sessions know only the real time
   EXPECT_TRUE(ResultOf(*store_, Digest::Of("told")).has_value());
   EXPECT_THAT(*store_->FindMissing(std::span(&located, 1)), IsEmpty());
   const Digest put = PutBytes(*store_, "put by it");
   boot_ = BootTime();
-  Open();  // a new owner knows nothing of it
+  Open();  // a new owner does not know what the session was told
   EXPECT_THAT(Collect(kAll).held_by, ElementsAre(HasSubstr("cook (process ")));
   EXPECT_TRUE(Has(other)) << "nobody knows what it was told";
   session.reset();
@@ -261,7 +262,7 @@ TEST_F(GcTest, WhatASessionWasToldStaysUntilItEnds) {
   EXPECT_FALSE(Has(other));
   EXPECT_TRUE(Has(told) && Has(located) && Has(put));
   session.reset();
-  Pass(absl::Hours(25));  // the result of the one went before
+  Pass(absl::Hours(25));  // the result of the first went before
   Collect(kAll);
   EXPECT_FALSE(Has(told) || Has(located));
 }
@@ -308,7 +309,7 @@ TEST_F(GcTest, WhatWentStaysAwayWithoutTheIndex) {
   EXPECT_FALSE(ResultOf(*store_, Digest::Of("gone")).has_value());
 }
 
-// A client asked when the blob was gone already, or was about to be.
+// A client asked when the blob was gone already, or was about to go.
 TEST_F(GcTest, WhatIsPutAgainMeanwhileStays) {
   const Digest small = Cook("small"), large = Cook("large", 2'000'000);
   Pass();
@@ -338,17 +339,17 @@ TEST_F(GcTest, WhatIsPutAgainMeanwhileStays) {
   EXPECT_TRUE(GetBytes(*store_, large) == large_bytes);
 }
 
-// A blob is told to be there between the choice and the end of the collection.
+// A client is told that the blob is there, between the choice and the end of the collection.
 TEST_F(GcTest, WhatIsToldAfterItWasChosenStays) {
   const Digest told = Cook("told");
-  // Looked at behind it, and not named: its age is asked for.
+  // Its digest comes after the blob's, and nothing names it: its age is asked for.
   std::string last = "0";
   while (Digest::Of(last) < told) last += "0";
   PutBytes(*store_, last);
   ASSERT_TRUE(store_->Commit({}).ok());
   Pass();
-  // A dry run asks for the time as often as a real one does before it drops anything: the last time
-  // for that blob.
+  // A dry run asks for the time as often as a real run does before it drops anything; the last
+  // question is for the blob.
   int asked = 0, times = 0;
   on_now_ = [&] { ++asked; };
   EXPECT_EQ(Collect({.bytes_max = 0, .is_dry = true}).dropped_blobs, 1u);
@@ -405,7 +406,7 @@ TEST_F(GcTest, SegmentsOfWorkersGoWhenNothingIsLeftInThemAndTheirNumbersAreNotGi
   EXPECT_GT(*store_->AllocateSegment(), segments[2]);
 }
 
-// Against a model, from a seed: results, roots, uses, collections, unclean ends.
+// Compared with a model, from a seed: results, roots, uses, collections, unclean ends.
 TEST_F(GcTest, WhateverHappensNothingNeededGoesAndAllElseDoes) {
   for (uint32_t seed = 1; seed <= 12; ++seed) {
     SCOPED_TRACE(seed);
@@ -416,8 +417,8 @@ TEST_F(GcTest, WhateverHappensNothingNeededGoesAndAllElseDoes) {
     segment_bytes_max_ = seed % 2 == 0 ? 4000 : 256 << 20;
     Open();
     std::mt19937 random(seed);
-    std::map<std::string, Digest> outputs;  // that are there
-    std::vector<Digest> root, last;         // of the newest
+    std::map<std::string, Digest> outputs;  // existing outputs
+    std::vector<Digest> root, last;         // of the newest root
     const auto pick = [&](uint32_t n) { return random() % n; };
     for (int step = 0; step < 40; ++step) {
       const std::string name = fmt::format("r{}", pick(12));

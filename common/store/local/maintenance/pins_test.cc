@@ -41,7 +41,7 @@ TEST_F(PinsTest, WhatIsPinnedStaysUntilThePinIsTakenAway) {
   Collect(kAll);
   EXPECT_TRUE(Has(file) && Has(root));
   EXPECT_FALSE(Has(other));
-  // Also for those who open it after its index was lost.
+  // The pin also holds for an owner who opens the store after its index was lost.
   store_.reset();
   std::filesystem::remove_all(directory_ + "/index");
   Open();

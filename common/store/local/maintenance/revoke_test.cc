@@ -1,4 +1,4 @@
-// Revoke: what it leaves on the disk, and what of other programs' results it finds.
+// Revoke: what it leaves on the disk, and which results of other programs it finds.
 #include <filesystem>
 
 #include "common/record/portable_result.h"

@@ -1,4 +1,4 @@
-// Why: each reason for which a blob is kept, and what is said of one that is gone.
+// Why: each reason for which a blob is kept, and the answer for a blob that is gone.
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -37,7 +37,7 @@ class StoreWhyTest : public testing::Test {
     EXPECT_TRUE(report.ok()) << report.status();
     return report.value_or(WhyReport());
   }
-  // At Game/<path> of it.
+  // Publishes a root with the file at Game/<path>.
   Digest Publish(const std::string& name, const Digest& file, bool by_the_book = true,
                  uint32_t keep_roots = 0) {
     tree::Directory folder, root;
@@ -57,7 +57,7 @@ class StoreWhyTest : public testing::Test {
     std::string bytes = *ReadFile(path);
     char& byte = bytes[at.offset + kRecordHeaderBytes];
     byte = static_cast<char>(byte ^ 1);
-    // In place: the owner has it open.
+    // Written in place: the owner has the file open.
     std::fstream(path, std::ios::in | std::ios::out | std::ios::binary) << bytes;
   }
   void RotRecord(RecordKind kind, const Digest& key) {
@@ -152,7 +152,7 @@ TEST_F(StoreWhyTest, NamesTheResultsThatNameIt) {
                                     Digest::Of("action").ToString())));
   EXPECT_TRUE(ResultOf(*store_, put.action_key).has_value());
   PutBytes(*store_, "something");
-  ASSERT_TRUE(store_->Commit({}).ok());  // which writes it down
+  ASSERT_TRUE(store_->Commit({}).ok());  // the commit writes the use down
   EXPECT_GT(Why(output).results[0].used, absl::Now() - absl::Hours(2));
 }
 
@@ -185,7 +185,7 @@ TEST_F(StoreWhyTest, NamesTheSessionsThatItIsHeldFor) {
   ASSERT_TRUE(store_->Commit({}).ok());
   later_ += absl::Hours(2);
   std::optional<Session> session(*Session::Begin(directory_, "cook"));
-  later_ = absl::ZeroDuration();  // sessions know the real time only
+  later_ = absl::ZeroDuration();  // sessions know only the real time
   EXPECT_THAT(*store_->FindMissing(std::span(&output, 1)), IsEmpty());
   EXPECT_THAT(Why(output).sessions, ElementsAre(HasSubstr("cook (process ")));
   Open();

@@ -29,7 +29,7 @@ class UnadoptedTest : public GcTest {
     const timespec times[] = {time, time};
     ASSERT_EQ(::utimensat(AT_FDCWD, path.c_str(), times, 0), 0);
   }
-  // Leaves a file as a program before the notes, or a copy of a store, would.
+  // Leaves a file as a program of the time before notes, or a copy of a store, would.
   Digest LeaveFile(char fill, absl::Duration age) {
     const std::string bytes = LargeBytes(fill);
     const Digest digest = Digest::Of(bytes);
@@ -39,7 +39,7 @@ class UnadoptedTest : public GcTest {
     SetAge(path, age);
     return digest;
   }
-  // Leaves a file as a worker does that is killed before anybody took its report.
+  // Leaves a file as a worker does that is killed before anybody takes its report.
   Digest LeaveFileOfTheDead(char fill) {
     const std::string bytes = LargeBytes(fill);
     const pid_t child = ::fork();

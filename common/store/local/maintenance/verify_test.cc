@@ -1,5 +1,5 @@
-// Verify of a store on the disk: it goes on where it was cut off, keeps to a rate, holds nobody up,
-// and finds again what only the log forgot.
+// Verify of a store on the disk: it continues where it was cut off, keeps to a rate, holds nobody
+// up, and finds again what only the log forgot.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -36,7 +36,7 @@ class VerifyTest : public testing::Test {
   void Open(const std::string& directory) {
     store_.reset();
     LocalStoreOptions options = options_;
-    // A second passes whenever anybody looks: so it tells each time how far it is.
+    // A second passes at each look at the clock, so that Verify tells its progress each time.
     options.boot_time = [this] { return boot_ += absl::Seconds(1); };
     options.now = [this] { return now_; };
     options.pause = [this](absl::Duration time) { paused_ += time; };
@@ -45,7 +45,7 @@ class VerifyTest : public testing::Test {
     ASSERT_TRUE(store.ok()) << store.status();
     store_ = *std::move(store);
   }
-  // In the order in which they are read.
+  // Puts blobs, and returns them in the order in which they are read.
   std::vector<Digest> PutMany(int count) {
     std::vector<Digest> digests;
     for (int i = 0; i < count; ++i)
@@ -82,7 +82,7 @@ class VerifyTest : public testing::Test {
     return report.value_or(VerifyReport());
   }
   bool Has(const Digest& digest) { return store_->FindMissing(std::span(&digest, 1))->empty(); }
-  // Stopped when so many blobs were read.
+  // Verifies, and stops when `blobs` blobs were read.
   void VerifyUntil(uint64_t blobs) {
     const auto stop = [&](const VerifyProgress& progress) { return progress.blobs < blobs; };
     EXPECT_TRUE(absl::IsAborted(store_->Verify({.on_progress = stop}).status()));
@@ -107,7 +107,7 @@ TEST_F(VerifyTest, GoesOnWhereItWasStopped) {
   EXPECT_THAT(report.problems, Contains(HasSubstr(digests[600].hex())));
   EXPECT_FALSE(Has(digests[600]));
   EXPECT_TRUE(Has(digests[10])) << "that was read before";
-  report = Verify();  // from the beginning: the last one came to the end
+  report = Verify();  // from the beginning: the last run came to the end
   EXPECT_EQ(report.resumed, std::nullopt);
   EXPECT_THAT(report.problems, Contains(HasSubstr(digests[10].hex())));
   EXPECT_THAT(Verify().problems, IsEmpty());
@@ -154,7 +154,7 @@ TEST_F(VerifyTest, KeepsToItsRate) {
   ASSERT_TRUE(store_->Commit({}).ok());
   Verify();
   EXPECT_EQ(paused_, absl::ZeroDuration());
-  // The clock goes on by a second at each look, which is a hundred bytes.
+  // The clock advances by a second at each look, which allows a hundred bytes.
   Verify({.bytes_per_second = 100});
   EXPECT_GT(paused_, absl::Seconds(20'000'000 / 100 * 0.9));
   EXPECT_LT(paused_, absl::Seconds(20'000'000 / 100 * 1.1));
@@ -173,7 +173,7 @@ TEST_F(VerifyTest, HoldsUpNoCommitWhateverItReads) {
   const VerifyReport report = Verify({.on_progress = [&](const VerifyProgress& progress) {
     phases.insert(progress.phase);
     PutBytes(*store_, fmt::format("while it reads {}", commits));
-    // Blobs that are written meanwhile may be read too: there must be some end.
+    // Blobs that are written meanwhile may be read, too: the loop needs some end.
     EXPECT_TRUE(++commits > 200 || store_->Commit({}).ok());
     return true;
   }});
@@ -203,7 +203,7 @@ TEST_F(VerifyTest, WhatWasMadeAgainSinceItWasReadStays) {
   EXPECT_EQ(GetBytes(*store_, first), bytes);
 }
 
-// No checksum is of what fills a record up.
+// No checksum covers the bytes that fill a record up.
 TEST_F(VerifyTest, FindsWhatIsWrongBetweenRecords) {
   const Digest digest = PutBytes(*store_, "hello");
   ASSERT_TRUE(store_->Commit({}).ok());
@@ -259,7 +259,7 @@ TEST_F(VerifyTest, TheOldestGoOutOfTheQuarantine) {
 TEST_F(VerifyTest, ADamagedIndexIsMadeAgainAndNoProblem) {
   PutMany(700);
   store_.reset();
-  Open(directory_);  // it is in files now
+  Open(directory_);  // now the index is in files
   for (const auto& entry : fs::directory_iterator(JoinPath(directory_, "index"))) {
     if (entry.path().extension() == ".sst") Flip(entry.path().string(), 100);
   }
@@ -270,7 +270,7 @@ TEST_F(VerifyTest, ADamagedIndexIsMadeAgainAndNoProblem) {
   EXPECT_THAT(TakeHealed(), ElementsAre(HasSubstr("made again from segments and files")));
 }
 
-// Salvage: the log's record that took blobs of a worker over is lost with the index.
+// Salvage: the log's record that took over a worker's blobs is lost with the index.
 class SalvageTest : public VerifyTest {
  protected:
   void SetUp() override {
@@ -334,7 +334,7 @@ TEST_F(SalvageTest, WhatOtherProgramsResultsNameIsKnownAgain) {
   EXPECT_TRUE(Has(unneeded_));
 }
 
-// A record whose checksums are right need not be what its key says.
+// A record whose checksums are right may still not be what its key says.
 TEST_F(SalvageTest, WhatBearsAnothersNameIsSteppedOver) {
   const uint64_t number = *store_->AllocateSegment();
   ASSERT_TRUE((*SegmentFile::Open(directory_, number))

@@ -22,7 +22,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAreArray;
 
-// Bytes that zstd does not make smaller, and differ from blob to blob.
+// Bytes that zstd does not make smaller, and that differ from blob to blob.
 std::string RandomBytes(size_t size, uint64_t seed) {
   std::mt19937_64 random(seed);
   std::string bytes(size, '\0');
@@ -43,7 +43,7 @@ class ReapiClientTest : public ::testing::Test {
     client_ = CreateReapiClient(std::move(options));
   }
 
-  // On the server.
+  // Puts the bytes on the server.
   Digest There(std::string_view bytes) {
     const Digest digest = Digest::Of(bytes);
     fake_.Put(digest, bytes);
@@ -64,7 +64,7 @@ class ReapiClientTest : public ::testing::Test {
     EXPECT_TRUE(lacking.ok()) << lacking.status();
     return lacking.ok() ? *lacking : std::vector<Digest>();
   }
-  // Expects that exactly these blobs are here.
+  // Expects that this machine has exactly these blobs.
   void ExpectHere(const std::vector<Digest>& digests) {
     for (const Digest& digest : digests)
       EXPECT_EQ(Digest::Of(GetBytes(local_, digest)), digest) << digest.ToString();
@@ -319,7 +319,7 @@ TEST_F(ReapiClientTest, AStoreWhoseReadsHangIsNotReadFromAnyMore) {
 
 TEST_F(ReapiClientTest, AReadThatBrokeGoesOn) {
   for (const bool has_zstd : {false, true}) {
-    // A compressed read that went on in the middle would end in a third one, not compressed.
+    // A compressed read that continues in the middle would end in a third read, uncompressed.
     const int breaks = has_zstd ? 1 : 2;
     fake_.Set({.has_zstd = has_zstd, .break_reads = breaks});
     Connect({});
@@ -375,7 +375,7 @@ TEST_F(ReapiClientTest, AnySizeThatIsSaidToBeCommittedIsSuccess) {
 
 TEST_F(ReapiClientTest, CallsAreTriedAgainAsOftenAsMayHelp) {
   const std::vector<Digest> there = There(1, 100);
-  EXPECT_THAT(*client_->FindMissing(there), IsEmpty());  // it knows the server's capabilities
+  EXPECT_THAT(*client_->FindMissing(there), IsEmpty());  // learns the server's capabilities
   fake_.Set({.fail_calls = 4});
   EXPECT_THAT(LackingAfterFetch(there), IsEmpty());
   fake_.ForgetCalls();
@@ -511,12 +511,12 @@ TEST_F(ReapiClientTest, ATokenThatIsReplacedIsReadAgain) {
   const std::vector<Digest> there = There(1, 100);
   Connect({.credentials = {.authorization = "Bearer first"}, .credential_file = file});
   EXPECT_TRUE(client_->FindMissing(there).ok());
-  // The token expired, and the file has the next one already.
+  // The token expired, and the file has the next token already.
   fake_.Set({.token = "Bearer second"});
   EXPECT_TRUE(WriteFileAtomic(file, "second\n").ok());
   EXPECT_TRUE(client_->FindMissing(there).ok());
   EXPECT_EQ(client_->State().calls_failed, 0u);
-  // And now it has not.
+  // The next token is not in the file.
   fake_.Set({.token = "Bearer third"});
   EXPECT_FALSE(client_->FindMissing(there).ok());
   EXPECT_TRUE(client_->State().is_down);
@@ -530,7 +530,7 @@ TEST_F(ReapiClientTest, ATokenThatIsReplacedIsReadAgain) {
 
 // ------------------------------------------------------------------ our own side
 
-// Has no room.
+// A store without room.
 class FullStore final : public BlobStore {
  public:
   absl::StatusOr<std::vector<Digest>> FindMissing(std::span<const Digest> digests) override {

@@ -9,7 +9,7 @@ using Reason = RemoteVerdict::Reason;
 
 class RemoteVerdictTest : public testing::Test {
  protected:
-  // Reads come one after the other.
+  // Reads, one after the other.
   void Read(absl::Duration took, uint64_t bytes, bool is_of_use = true) {
     verdict_.Took({.begin = now_, .end = now_ + took, .bytes = bytes, .is_of_use = is_of_use});
     now_ += took;

@@ -46,7 +46,7 @@ std::string Noise(size_t size) {
   return noise;
 }
 
-// A store whose blobs are found wrong at their end, as a large file's are.
+// A store whose blobs turn out to be wrong only at their end, like those of a large file.
 class RottenAtTheEnd final : public BlobStore {
  public:
   absl::StatusOr<std::vector<Digest>> FindMissing(std::span<const Digest>) override {
@@ -128,7 +128,7 @@ TEST(ByteStreamReadTest, APackedBlobIsAFrameFromItsOffsetOn) {
   EXPECT_TRUE(absl::IsOutOfRange(Read(store, name, 100'001).status));
 }
 
-// Whoever got as many bytes as the digest says, or a whole frame, got the blob.
+// A client that got as many bytes as the digest says, or a whole frame, got the blob.
 TEST(ByteStreamReadTest, NobodyGetsTheWholeOfWhatIsWrong) {
   RottenAtTheEnd store;
   for (const uint64_t size : {uint64_t{1}, uint64_t{kReadPieceBytes}, uint64_t{700'000}}) {
@@ -136,7 +136,8 @@ TEST(ByteStreamReadTest, NobodyGetsTheWholeOfWhatIsWrong) {
     const Answer plain = Read(store, {.digest = digest});
     EXPECT_TRUE(absl::IsNotFound(plain.status)) << plain.status;
     EXPECT_LT(plain.all().size(), size);
-    const Answer part = Read(store, {.digest = digest}, 0, 1);  // also where little was asked for
+    // The same where the client asked for little.
+    const Answer part = Read(store, {.digest = digest}, 0, 1);
     EXPECT_TRUE(absl::IsNotFound(part.status)) << part.status;
     EXPECT_EQ(part.all(), "");
     const Answer packed = Read(store, {.compressor = Compressor::kZstd, .digest = digest});

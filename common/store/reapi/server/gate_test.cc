@@ -120,7 +120,7 @@ TEST(GateTest, CredentialsNameOneIdentityOrNone) {
   EXPECT_EQ(name_of({.authorization = "Bearer d"}), "dev");
   EXPECT_EQ(name_of({.certificate_names = {"x", "spiffe://farm/w"}}), "farm");
   EXPECT_EQ(name_of({.certificate_names = {"ci.example"}}), "ci");
-  // A caller that shows a token is the one that the token names.
+  // The token that a caller shows says who the caller is.
   EXPECT_EQ(name_of({.authorization = "Bearer d", .certificate_names = {"ci.example"}}), "dev");
   for (const char* header :
        {"Bearer ", "Bearer x", "bearer d", "Basic d", "d", "", "Bearer d ", "Bearer  d"})
@@ -135,7 +135,7 @@ TEST(GateTest, CredentialsNameOneIdentityOrNone) {
   EXPECT_THAT(ci->trust, ElementsAre("main"));
 }
 
-// Every method and every role: 0 may, P is denied, U is asked who it is.
+// Every method and every role: 0 is allowed, P is denied, U must say who it is.
 TEST(GateTest, EachMethodHasItsRight) {
   const std::map<std::string, std::string> expected = {
       // nobody, reader, writer, writer of results, admin
@@ -234,7 +234,7 @@ TEST(IdentitiesFileTest, SaysWhenItHoldsOthers) {
   IdentitiesFile file(path);
   EXPECT_EQ((**file.Changed())[0].name, "one");
   EXPECT_FALSE(file.Changed()->has_value());
-  write("two");  // of the same size
+  write("two");  // of equal size
   EXPECT_EQ((**file.Changed())[0].name, "two");
   ASSERT_TRUE(WriteFileAtomic(path, "no TOML").ok());
   EXPECT_FALSE(file.Changed().ok());

@@ -1,5 +1,5 @@
-// The calls that each identity may make to a store: every identity at every call that the protocol
-// files have.
+// The calls that each identity may make to a store: every identity at every call in the protocol
+// files.
 #include "common/store/reapi/server/methods.h"
 
 #include <google/protobuf/descriptor.h>

@@ -16,7 +16,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// google.rpc.Code
+// The codes of google.rpc.Code.
 constexpr int kInvalidArgument = 3, kNotFound = 5;
 
 class ReapiCoreTest : public testing::Test {
@@ -120,7 +120,7 @@ TEST_F(ReapiCoreTest, EachBlobOfABatchHasAStatusOfItsOwn) {
   EXPECT_EQ(GetBytes(store_, Digest::Of("good")), "good");
 }
 
-// The size is a part of the name: who lies about it changes nothing for those who do not.
+// The size is a part of the name: a client with a wrong size changes nothing for others.
 TEST_F(ReapiCoreTest, ARightHashWithAWrongSizeLeavesTheGoodBlob) {
   const std::string bytes(3000, 'x');
   const Digest good = PutBytes(store_, bytes);
@@ -135,7 +135,7 @@ TEST_F(ReapiCoreTest, ARightHashWithAWrongSizeLeavesTheGoodBlob) {
   EXPECT_EQ(GetBytes(store_, good), bytes);
 }
 
-// 64 MiB of zeros are 2 KiB on the wire: what is beyond the declared size is never made.
+// 64 MiB of zeros are 2 KiB on the wire: bytes beyond the declared size are never made.
 TEST_F(ReapiCoreTest, ABombIsCutAtTheDeclaredSize) {
   const std::string zeros(size_t{64} << 20, '\0');
   reapi::BatchUpdateBlobsRequest request;
@@ -150,13 +150,13 @@ TEST_F(ReapiCoreTest, ABatchAboveTheLimitIsRefusedAsAWhole) {
   reapi::BatchUpdateBlobsRequest request;
   Add(Digest::Of(half), half, request);
   Add(Digest::Of(other), other, request);
-  EXPECT_EQ(Update(request).responses_size(), 2);  // just as much as is allowed
+  EXPECT_EQ(Update(request).responses_size(), 2);  // exactly as much as is allowed
   Add(Digest::Of("a"), "a", request);
   const auto refused = core_.BatchUpdateBlobs(request.SerializeAsString());
   EXPECT_TRUE(absl::IsInvalidArgument(refused.status())) << refused.status();
   EXPECT_THAT(refused.status().message(), HasSubstr("10000"));
   EXPECT_EQ(FindMissing({Digest::Of("a")}).missing_blob_digests_size(), 1);
-  // Sizes that are more than there are numbers for, together.
+  // Sizes whose sum no number can hold.
   reapi::BatchUpdateBlobsRequest huge;
   for (int i = 0; i < 3; ++i)
     Add(*Digest::FromHash(Digest::Of("x").hash(), Digest::kSizeMax), "x", huge);
@@ -180,7 +180,7 @@ TEST_F(ReapiCoreTest, ABatchIsReadWithAStatusForEach) {
   EXPECT_EQ(FromWire(reply.responses(1).digest()), here);
   EXPECT_EQ(reply.responses(1).data(), "here");
   EXPECT_EQ(reply.responses(1).status().code(), 0);
-  // Found wrong and quarantined: for a client it is not there.
+  // Found wrong and quarantined: for a client the blob is absent.
   EXPECT_EQ(reply.responses(2).status().code(), kNotFound);
   EXPECT_EQ(reply.responses(2).data(), "");
   EXPECT_EQ(reply.responses(3).status().code(), 0);

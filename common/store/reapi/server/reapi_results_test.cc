@@ -163,7 +163,7 @@ TEST_F(ReapiResultsTest, WhatIsAskedForIsInlined) {
   EXPECT_EQ(answer.stderr_raw(), "cried");
   EXPECT_EQ(answer.output_files(0).contents(), "bytes");
 
-  // Beyond the limit it stays a digest.
+  // Above the limit the output stays a digest.
   ReapiResults narrow(
       store_, ReapiOptions{.inline_bytes_max = result.SerializeAsString().size() + 6}, Caller{});
   answer = ParsedReply<reapi::ActionResult>(narrow.GetActionResult(request.SerializeAsString()));
@@ -212,7 +212,7 @@ TEST_F(ReapiResultsTest, AResultOfGalleysIsOneOfTheStores) {
   EXPECT_EQ(ResultOf(store_, cooked.action_key), cooked.result);
   EXPECT_EQ(update(cooked, "")->reply, cooked.result);
   EXPECT_EQ(Get(cooked.action_key)->reply, cooked.result);
-  // Neither of two outcomes is used.
+  // Two outcomes dispute each other, and neither is used.
   const PutResult other = SampleResult("cooked", PutBytes(store_, "another"));
   for (const PutResult& given : {other, cooked}) {
     const absl::Status refused = update(given, "").status();
@@ -222,7 +222,7 @@ TEST_F(ReapiResultsTest, AResultOfGalleysIsOneOfTheStores) {
                 HasSubstr("galley store forget " + cooked.action_key.ToString()));
   }
   EXPECT_TRUE(absl::IsNotFound(Get(cooked.action_key).status()));
-  // Nor when it was another store that saw two.
+  // The same if another store saw the two outcomes.
   const PutResult there = SampleResult("there", PutBytes(store_, "out"));
   EXPECT_EQ(update(there, "")->reply, there.result);
   PutResult dispute = SampleVerdict("there");
@@ -232,7 +232,7 @@ TEST_F(ReapiResultsTest, AResultOfGalleysIsOneOfTheStores) {
   EXPECT_EQ(update(dispute, "")->reply, dispute.result);
   EXPECT_TRUE(absl::IsNotFound(Get(there.action_key).status()));
   EXPECT_TRUE(absl::IsFailedPrecondition(update(there, "").status()));
-  // Another instance's is kept as it came, and so is a verdict.
+  // A result of another instance is kept as it came, and so is a verdict.
   const auto foreign = update(SampleResult("foreign", PutBytes(store_, "out")), "other");
   EXPECT_EQ(foreign->commit->action_results.size(), 1u);
   EXPECT_EQ(update(SampleVerdict("wrong"), "")->commit->action_results.size(), 1u);
@@ -259,18 +259,18 @@ TEST_F(ReapiResultsTest, ObservationSetsTravelAsAResult) {
   EXPECT_EQ(FromWire(answer.output_files(0).digest()), Digest::Of(list.bytes()));
   EXPECT_EQ(GetBytes(store_, Digest::Of(list.bytes())), list.bytes());
 
-  // A set that no director could read is not taken.
+  // A set that no director could read is refused.
   WireWriter junk;
   junk.Element(1, "junk");
   SetWire(Digest::Of(junk.bytes()), file.mutable_digest());
   file.set_contents(junk.bytes());
   EXPECT_TRUE(absl::IsInvalidArgument(Update(weak_key, result)));
-  // Another instance's are a result like any other.
+  // In another instance a set is a result like any other.
   EXPECT_TRUE(Update(weak_key, result, "other").ok());
   EXPECT_EQ(store_.ObservationSets(std::span(&weak_key, 1))->front().size(), 2u);
 }
 
-// The domain is what the key's own bytes say, not what the caller says.
+// The key's own bytes name the trust domain, not the caller.
 TEST_F(ReapiResultsTest, WhoWritesOneTrustDomainWritesNoOther) {
   ReapiResults branch(store_, ReapiOptions{}, Caller{.name = "ci", .trust = {"branch-x"}});
   const auto update = [&](const Digest& action, const reapi::ActionResult& result) {

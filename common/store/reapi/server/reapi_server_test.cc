@@ -1,4 +1,4 @@
-// The server as clients of protobuf and gRPC see it, over loopback and Unix sockets.
+// The server as clients with protobuf and gRPC see it, over loopback and Unix sockets.
 #include "common/store/reapi/server/reapi_server.h"
 
 #include <sys/stat.h>
@@ -45,7 +45,7 @@ class HandClock final : public Clock {
   std::atomic<int64_t> seconds{1000};
 };
 
-// The most that a client of ours would wait for anything; no test waits so long.
+// The longest wait of our clients; no test waits so long.
 void SetDeadline(grpc::ClientContext& context) {
   context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(60));
 }
@@ -97,7 +97,7 @@ class ReapiServerTest : public testing::Test {
       request.set_data(pieces[i]);
       request.set_finish_write(finish && i + 1 == pieces.size());
       offset += static_cast<int64_t>(pieces[i].size());
-      if (!writer->Write(request)) break;  // it was answered early
+      if (!writer->Write(request)) break;  // the server answered early
     }
     writer->WritesDone();
     const grpc::Status status = writer->Finish();
@@ -141,8 +141,8 @@ class ReapiServerTest : public testing::Test {
     queue.Shutdown();
     return status;
   }
-  // A call may begin to wait for more a moment after what it did could be seen: time passes until
-  // all of them have waited for too long.
+  // A call may begin to wait for more a moment after its effect could be seen: time passes until
+  // every call has waited for too long.
   void SweepUntilNoCallIsOpen() {
     while (server_->open_calls() != 0) {
       clock_.seconds += 61;
@@ -150,12 +150,12 @@ class ReapiServerTest : public testing::Test {
       std::this_thread::yield();
     }
   }
-  // A connection that has not gone a second after it was told so is cut off.
+  // A connection is cut off if it has not gone a second after it was told to go.
   static bool IsOverdue(const grpc::Status& status) {
     return status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED ||
            status.error_code() == grpc::StatusCode::CANCELLED;
   }
-  // Until `is_so`, which a step of a call brings about.
+  // Waits until `is_so`, which a step of a call brings about.
   template <typename Condition>
   void Await(const Condition& is_so) {
     uint64_t seen = 0;
@@ -192,7 +192,7 @@ TEST_F(ReapiServerTest, BlobsComeAndGoInBatches) {
   reapi::BatchUpdateBlobsResponse updated;
   ASSERT_TRUE(Update({"one", "two"}, &updated).ok());
   EXPECT_EQ(updated.responses_size(), 2);
-  EXPECT_EQ(store_.Info()->commits, 1u);  // durable before it was told
+  EXPECT_EQ(store_.Info()->commits, 1u);  // durable before the answer
   reapi::FindMissingBlobsRequest find;
   SetWire(Digest::Of("one"), find.add_blob_digests());
   SetWire(Digest::Of("three"), find.add_blob_digests());
@@ -226,7 +226,7 @@ TEST_F(ReapiServerTest, LargeBlobsComeAndGoInStreams) {
   EXPECT_EQ(ZstdDecompress(packed, bytes.size()).value(), bytes);
   EXPECT_EQ(Read(FormatResourceName({.digest = Digest::Of("absent")})).first.error_code(),
             grpc::StatusCode::NOT_FOUND);
-  // Once more: answered at the first message.
+  // Written again: answered at the first message.
   ASSERT_TRUE(Write(WriteName(digest), {bytes.substr(0, 10)}, &committed).ok());
   EXPECT_EQ(committed, 3'000'000);
 }
@@ -374,7 +374,7 @@ TEST_F(ReapiServerTest, WhatIsNotServedIsUnimplemented) {
     EXPECT_EQ(Call(method, "").error_code(), grpc::StatusCode::UNIMPLEMENTED) << method;
 }
 
-// The wire group of bad input: bytes that are no request, for every method.
+// The wire tests for bad input: bytes that are no request, for every method.
 TEST_F(ReapiServerTest, BytesThatAreNoRequestAreRefused) {
   Serve();
   const std::string reapi_service = "/build.bazel.remote.execution.v2.";
@@ -386,7 +386,7 @@ TEST_F(ReapiServerTest, BytesThatAreNoRequestAreRefused) {
   }
   const std::string requests[] = {
       "\xff",                                      // a tag without end
-      std::string("\x0a\xff\xff\xff\xff\x0f", 6),  // 4 GiB that are not there
+      std::string("\x0a\xff\xff\xff\xff\x0f", 6),  // announces 4 GiB that are not there
       "\x0b",                                      // a group
       std::string("\x00\x01", 2),                  // field 0
       "\x0a\x01\xff",                              // a name that is no text
@@ -416,9 +416,9 @@ TEST_F(ReapiServerTest, BytesThatAreNoRequestAreRefused) {
 
 TEST_F(ReapiServerTest, MessagesHaveALimit) {
   Serve();
-  // 4 MiB is what gRPC's own clients and servers take by default.
+  // gRPC's own clients and servers accept 4 MiB by default.
   const auto update_of = [&](size_t message_bytes) {
-    // Blobs up to the limit of a batch, and the rest as a field that nobody knows.
+    // Blobs up to the limit of a batch; an unknown field fills the message.
     WireWriter request;
     request.Element(99, std::string(message_bytes - 16, 'x'));
     return Call("/build.bazel.remote.execution.v2.ContentAddressableStorage/BatchUpdateBlobs",
@@ -439,7 +439,8 @@ TEST_F(ReapiServerTest, MetadataHasALimit) {
   EXPECT_TRUE(Call(method, "", {{"x", std::string(9 << 10, 'x')}}).ok());
   EXPECT_EQ(Call(method, "", {{"x", std::string(17 << 10, 'x')}}).error_code(),
             grpc::StatusCode::RESOURCE_EXHAUSTED);
-  channel_ = wire::OpenChannel(server_->addresses()[0]);  // that connection may be given up
+  // The server may have given the old connection up.
+  channel_ = wire::OpenChannel(server_->addresses()[0]);
   EXPECT_TRUE(Call(method, "").ok());
 }
 
@@ -457,7 +458,7 @@ TEST_F(ReapiServerTest, MessagesPackedByGrpcAreRefused) {
             grpc::StatusCode::UNIMPLEMENTED);
 }
 
-// A frame of 33 KB that would be 1 GiB.
+// A frame of 33 KB that would become 1 GiB.
 TEST_F(ReapiServerTest, ABombIsCutAtTheDeclaredSize) {
   Serve();
   ZstdCompressor compressor;
@@ -482,13 +483,13 @@ TEST_F(ReapiServerTest, ACallWithoutDeadlineGetsTheServers) {
   ASSERT_TRUE(writer->Write(request));
   Await([&] { return server_->open_uploads() == 1; });
   server_->Sweep();
-  EXPECT_EQ(server_->open_calls(), 1u);  // it is not overdue yet
+  EXPECT_EQ(server_->open_calls(), 1u);  // not overdue yet
   SweepUntilNoCallIsOpen();
   EXPECT_TRUE(IsOverdue(writer->Finish()));
   EXPECT_EQ(server_->open_uploads(), 0u);
 }
 
-// A piece is larger than the window of a stream that nobody reads: it stands in the way of all that
+// A piece is larger than the window of a stream that nobody reads, and blocks everything else that
 // the server could say.
 TEST_F(ReapiServerTest, AReaderWhoDoesNotReadIsLetGo) {
   Serve();
@@ -504,7 +505,7 @@ TEST_F(ReapiServerTest, AReaderWhoDoesNotReadIsLetGo) {
   const auto reader = bytes->Read(&context, request);
   reader->WaitForInitialMetadata();  // comes with the first piece
   SweepUntilNoCallIsOpen();
-  context.TryCancel();  // Finish would wait for somebody to read what came
+  context.TryCancel();  // Finish would wait for somebody to read the pieces
   EXPECT_FALSE(reader->Finish().ok());
 }
 
@@ -606,7 +607,7 @@ TEST_F(ReapiServerTest, AnAddressThatIsTakenIsAnError) {
       ReapiServer::Start(store_, clock_, {.addresses = {"0.0.0.0:0"}}).status()));
 }
 
-// A certificate of `subject`, signed by the CA in the folder (made when absent).
+// A folder with a CA and certificates that the CA has signed.
 struct Certificates {
   TemporaryFolder folder;
   Certificates() {
@@ -665,9 +666,10 @@ TEST_F(ReapiServerTest, ACertificateNamesItsOwner) {
   EXPECT_EQ(code("ci"), grpc::StatusCode::OK);
   EXPECT_EQ(code("stranger"), grpc::StatusCode::UNAUTHENTICATED);
   EXPECT_EQ(code(""), grpc::StatusCode::UNAUTHENTICATED);
-  EXPECT_EQ(code("", "d"), grpc::StatusCode::PERMISSION_DENIED);  // known, and a reader
-  EXPECT_EQ(code("self"), grpc::StatusCode::UNAVAILABLE);  // whom the CA did not sign gets no word
-  channel_ = wire::OpenChannel(server_->addresses()[0]);   // without TLS
+  EXPECT_EQ(code("", "d"), grpc::StatusCode::PERMISSION_DENIED);  // known, but only a reader
+  // The CA has not signed this certificate, so it gets no answer.
+  EXPECT_EQ(code("self"), grpc::StatusCode::UNAVAILABLE);
+  channel_ = wire::OpenChannel(server_->addresses()[0]);  // without TLS
   EXPECT_EQ(Call(method, "").error_code(), grpc::StatusCode::UNAVAILABLE);
 }
 
@@ -705,7 +707,7 @@ TEST_F(ReapiServerTest, IdentitiesThatChangeAreTakenWithoutARestart) {
   EXPECT_EQ(code("new"), grpc::StatusCode::OK);
   ASSERT_TRUE(WriteFileAtomic(file, "[[identity").ok());
   server_->Sweep();
-  EXPECT_EQ(code("new"), grpc::StatusCode::OK);  // until somebody mends it
+  EXPECT_EQ(code("new"), grpc::StatusCode::OK);  // stays until somebody mends the file
 }
 
 TEST_F(ReapiServerTest, ACertificateThatChangesIsTakenWithoutARestart) {
@@ -721,7 +723,7 @@ TEST_F(ReapiServerTest, ACertificateThatChangesIsTakenWithoutARestart) {
     clock_.seconds += 10;
     server_->Sweep();
   };
-  // Neither of these is ever in force: not even gRPC's end, which an empty certificate is.
+  // None of these changes ever takes effect, not even an empty certificate, which would end gRPC.
   for (const std::string& change :
        {"cp " + other.folder.In("server.key") + " .", std::string(": > server.pem"),
         std::string("echo x > server.pem"), std::string("rm server.pem"),
@@ -750,7 +752,7 @@ TEST_F(ReapiServerTest, APairThatCannotBeUsedIsToldOnceAndAnEndOnce) {
   EXPECT_THAT(MessageOf(pair.Look().status()),
               HasSubstr(files.key + ": expected the private key of the certificate in " +
                         files.certificate));
-  EXPECT_FALSE(*pair.Look());  // as told
+  EXPECT_FALSE(*pair.Look());  // the same pair as before
   certificates.Run("echo '-----BEGIN CERTIFICATE-----' >> server.pem");
   EXPECT_THAT(MessageOf(pair.Look().status()), HasSubstr("one behind the first is damaged"));
   EXPECT_FALSE(pair.NewerThan(seen).has_value());

@@ -39,9 +39,9 @@ TEST_F(ReplyBudgetTest, RepliesThatNobodyTakesAreEndedForOthersTheLongestFirst) 
   const auto outcome = Take(2, 40);
   EXPECT_FALSE(outcome.fits);
   EXPECT_THAT(outcome.ended, ElementsAre(&calls_[0]));
-  EXPECT_THAT(Take(3, 40).ended, IsEmpty());  // it is told once
+  EXPECT_THAT(Take(3, 40).ended, IsEmpty());  // told only once
   EXPECT_EQ(budget_.bytes(), 80u);
-  budget_.GiveBack(&calls_[0]);  // when it has ended
+  budget_.GiveBack(&calls_[0]);  // called when the call has ended
   EXPECT_TRUE(Take(2, 40).fits);
 }
 

@@ -1,4 +1,4 @@
-// Requests as protobuf writes them are read; those that a peer of ill will writes are refused.
+// Requests as protobuf writes them are read; requests that a hostile peer writes are refused.
 #include "common/store/reapi/server/requests.h"
 
 #include <string>
@@ -235,8 +235,8 @@ TEST(RequestsTest, WhatIsMissingTwiceOrOfAnotherTypeIsRefused) {
     EXPECT_TRUE(absl::IsInvalidArgument(status)) << what << ": " << status;
 }
 
-// 10,000 messages in one another: only what is known is looked into, and never deeper than a blob's
-// digest.
+// 10,000 messages within each other: only known fields are looked into, and never deeper than a
+// blob's digest.
 TEST(RequestsTest, DepthIsNotFollowed) {
   std::string nested;
   for (int i = 0; i < 10'000; ++i) nested = Field(2, nested);

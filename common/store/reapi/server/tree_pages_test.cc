@@ -16,7 +16,7 @@ using testing::UnorderedElementsAre;
 
 class TreePagesTest : public testing::Test {
  protected:
-  // A folder with a file of its name, and these folders in it.
+  // A folder with a file of the folder's name, and with these folders.
   Digest Folder(std::string_view name, const std::vector<Digest>& folders = {}) {
     reapi::Directory directory;
     auto& file = *directory.add_files();
@@ -96,7 +96,7 @@ TEST_F(TreePagesTest, PagesHoldWhatWasAskedForAndAreTakenUpAgain) {
   EXPECT_EQ(answer.pages[2].directories_size(), 2);
   EXPECT_EQ(answer.pages[2].next_page_token(), "");
   EXPECT_EQ(answer.names(), all);
-  // From each token on comes what had not come.
+  // From each token on comes everything that had not come.
   for (size_t page = 0; page + 1 < answer.pages.size(); ++page) {
     Answer rest = Get(root, 4, answer.pages[page].next_page_token());
     EXPECT_EQ(rest.pages.size(), 2 - page);
@@ -125,7 +125,7 @@ TEST_F(TreePagesTest, TokensOfOthersAreRefused) {
     EXPECT_TRUE(absl::IsInvalidArgument(Get(root, 1, wrong).status)) << wrong;
 }
 
-// A tree may have any depth: nothing calls itself.
+// A tree may have any depth: the walk does not recurse.
 TEST_F(TreePagesTest, AChainOf20000FoldersIsWalked) {
   Digest folder = Folder("leaf");
   for (int i = 0; i < 20'000; ++i) folder = Folder("f", {folder});

@@ -33,7 +33,7 @@ class UnixListenerTest : public testing::Test {
 };
 
 TEST_F(UnixListenerTest, AStaleSocketIsReplacedAndALiveOneIsNot) {
-  ListenAt(path_).Reset();  // whose process ended
+  ListenAt(path_).Reset();  // its process has ended
   auto prepared = UnixListener::Prepare(path_);
   ASSERT_TRUE(prepared.ok()) << prepared.status();
   const FileDescriptor server = ListenAt((*prepared)->bind_path());

@@ -75,15 +75,15 @@ TEST_F(UploadsTest, ABlobComesInMessages) {
   EXPECT_EQ(store_.FindMissing(std::span(&digest_, 1))->size(), 1u);
   const Step last = Send(*write, Name(digest_), 12, "", true);
   EXPECT_EQ(Committed(last), 12);
-  EXPECT_TRUE(last.commit.has_value());  // durable before it is told
+  EXPECT_TRUE(last.commit.has_value());  // durable before the answer
   EXPECT_EQ(GetBytes(store_, digest_), bytes_);
   EXPECT_EQ(uploads_.open(), 0u);
 }
 
 TEST_F(UploadsTest, WhatIsHereIsAnsweredAtOnce) {
   PutBytes(store_, bytes_);
-  // The message is the first of a stream that would go on; and the blob may be another call's that
-  // is not durable yet.
+  // The message is the first of a stream that would continue; and the blob may be another call's
+  // and not durable yet.
   const Step step = Send(*NewWrite(), Name(digest_), 0, "tw");
   EXPECT_EQ(Committed(step), 12);
   EXPECT_TRUE(step.commit.has_value());
@@ -147,7 +147,7 @@ TEST_F(UploadsTest, BytesThatAreNotTheDigestsAreDropped) {
   EXPECT_TRUE(absl::IsInvalidArgument(Send(*NewWrite(), name, 0, "thirteen bytes").status));
   EXPECT_EQ(uploads_.open(), 0u);
   EXPECT_TRUE(absl::IsNotFound(Query(name).status()));
-  // Taken up with other data.
+  // The upload continues with other data.
   Send(*NewWrite(), name, 0, "TWELVE");
   EXPECT_TRUE(absl::IsInvalidArgument(Send(*NewWrite(), name, 6, " bytes", true).status));
   EXPECT_TRUE(absl::IsNotFound(Query(name).status()));
@@ -172,7 +172,7 @@ TEST_F(UploadsTest, APackedUploadCountsItsOwnBytes) {
   EXPECT_EQ(GetBytes(store_, digest_), bytes_);
 }
 
-// The upload goes on at an uncompressed offset, with a new frame; the committed size counts both
+// The upload continues at an uncompressed offset, with a new frame; the committed size counts both
 // frames.
 TEST_F(UploadsTest, APackedUploadIsTakenUpWithANewFrame) {
   const std::string name = PackedName(digest_);
@@ -191,7 +191,7 @@ TEST_F(UploadsTest, PackedBytesThatAreWrongAreDropped) {
   const std::string bomb = ZstdCompress(std::string(size_t{64} << 20, '\0'));
   for (const std::string& data :
        {std::string("no zstd"), packed + "junk", packed.substr(0, packed.size() - 1), bomb,
-        packed + ZstdCompress("").substr(0, 5),  // all of it, and a frame that ends too early
+        packed + ZstdCompress("").substr(0, 5),  // the whole blob, and a frame that ends too early
         ZstdCompress(bytes_ + "x"), ZstdCompress("twelve"), std::string()}) {
     EXPECT_TRUE(absl::IsInvalidArgument(Send(*NewWrite(), name, 0, data, true).status))
         << data.size();
@@ -254,7 +254,7 @@ TEST_F(UploadsTest, AFurtherUploadTakesThePlaceOfTheLongestParked) {
   EXPECT_TRUE(absl::IsNotFound(Query(name(0)).status()));
   EXPECT_TRUE(Query(name(1)).ok());
 
-  // And of all callers: one place is left.
+  // There is a limit for all callers together, too: one place is left.
   const auto yours = NewWrite("you"), theirs = NewWrite("they"), more = NewWrite("more");
   EXPECT_TRUE(Send(*yours, name(4), 0, "").status.ok());
   EXPECT_TRUE(Send(*theirs, name(5), 0, "").status.ok());
