@@ -69,7 +69,7 @@ class Members {
   uint32_t RootsOf(std::string_view package) const;
   Digest snapshot() const;
   std::vector<Digest> Keys() const;  // of all results, in no order
-  // Of all packages, in no order; valid as long as the table.
+  // Names of all packages, in no order; valid as long as the table.
   std::vector<std::string_view> Names() const;
 
   // Returns a table with `changed` members, without `gone`, and otherwise like this table. Cost:
