@@ -28,7 +28,8 @@ namespace galley::director {
 namespace {
 
 constexpr absl::Duration kFirstLook = absl::Seconds(2);
-constexpr int kLooksInVainMax = 2;  // without a word of a worker: then it is gone
+// Looks that know nothing of a worker, after which the worker is gone.
+constexpr int kLooksInVainMax = 2;
 constexpr absl::Duration kLookWait = absl::Seconds(15);
 constexpr const char* kTicketEnd = ".ticket";
 constexpr std::string_view kUnfinishedEnd = ".new";  // WritePrivateFile
@@ -36,7 +37,7 @@ constexpr size_t kProjectInName = 24;
 constexpr size_t kNonceInName = 8;
 constexpr uint64_t kRecordMax = 4 << 10;
 
-// [a-z0-9-], and no further than what systems take for the name of a job.
+// Returns a name of [a-z0-9-], cut to the length that systems take for the name of a job.
 std::string NameOfLaunch(const std::string& project) {
   std::string name = "galley-";
   for (const char c : project.substr(0, kProjectInName)) {
@@ -76,7 +77,7 @@ class BatchLauncher final : public Launcher {
     changed_.NotifyAll();
   }
 
-  // An earlier director's launches are ended (EndLeftOver).
+  // Launches of an earlier director are ended (EndLeftOver).
   void Adopt(const WorkerRecord& survivor, const std::string&) override {
     callbacks_.on_exit({.worker_id = survivor.worker_id, .reason = "it is of another director"});
   }
@@ -89,7 +90,7 @@ class BatchLauncher final : public Launcher {
 
   void StopAll(absl::Duration) override {
     GALLEY_CHECK(std::this_thread::get_id() != thread_.get_id());
-    stop_.Cancel();  // what is being submitted is ended by its name
+    stop_.Cancel();  // a launch that is being submitted is ended by its name
     base::MutexLock lock(mutex_);
     const uint64_t asked = ++stop_alls_;
     changed_.NotifyAll();
@@ -106,13 +107,14 @@ class BatchLauncher final : public Launcher {
     bool is_gone = false;
     bool is_starting = false;
     int in_vain = 0;
-    std::string waits_for;  // as it was told last
+    std::string waits_for;  // reason that was told last
   };
   struct Group {
     Launch launch;
-    absl::Time since;                 // its submission
-    std::vector<Worker> workers;      // by index
-    std::set<std::string> told = {};  // reasons for which some will not start by themselves
+    absl::Time since;             // since its submission
+    std::vector<Worker> workers;  // by index
+    // Reasons that were told why some workers will not start by themselves.
+    std::set<std::string> told = {};
   };
 
   void Run() {
@@ -140,7 +142,8 @@ class BatchLauncher final : public Launcher {
     }
   }
 
-  // Waits until there is something to do. False: it is over. `stop_all`: 0: nobody asked for that.
+  // Waits until there is something to do. False: the launcher ends. `stop_all`: 0: nobody asked for
+  // that.
   bool Take(std::vector<WorkerStart>& due, std::set<std::string, std::less<>>& stops,
             std::vector<std::string>& unstarted, uint64_t& stop_all) {
     base::MutexLock lock(mutex_);
@@ -173,7 +176,7 @@ class BatchLauncher final : public Launcher {
     }
   }
 
-  // UNAVAILABLE: as RunToEnd, or it ended with an error.
+  // UNAVAILABLE: as RunToEnd, or the command ended with an error.
   static absl::StatusOr<std::string> RunCommand(BatchSystem::Command command, Cancellation* stop,
                                                 absl::Duration wait_max = kCommandMax) {
     if (command.argv.empty()) return std::string();
@@ -259,7 +262,8 @@ class BatchLauncher final : public Launcher {
     if (callbacks_.on_state) callbacks_.on_state(id, state, where);
   }
 
-  // What is not ended ends by itself without its director, or is ended by the next one.
+  // A launch that is not ended here ends by itself without its director, or the next director ends
+  // it.
   void EndLaunch(const Launch& launch, absl::Duration wait_max) {
     if (wait_max <= absl::ZeroDuration()) {
       LogWarning("launch={} is not ended: there was no time left for it", launch.name);
@@ -283,7 +287,7 @@ class BatchLauncher final : public Launcher {
 
   void StopSome(const std::set<std::string, std::less<>>& ids) {
     for (Group& group : groups_) {
-      // (Then DropOver ends the launch as a whole, with one command.)
+      // Then DropOver ends the whole launch, with one command.
       const bool are_all = std::all_of(
           group.workers.begin(), group.workers.end(),
           [&](const Worker& worker) { return worker.is_gone || ids.contains(worker.id); });
@@ -318,7 +322,7 @@ class BatchLauncher final : public Launcher {
     callbacks_.on_exit({.worker_id = worker.id, .reason = reason, .is_unfit = is_unfit});
   }
 
-  // Launches of which all workers are gone. (When the director ends meanwhile, EndAll does it.)
+  // Drops launches whose workers are all gone. If the director ends meanwhile, EndAll does that.
   void DropOver() {
     std::erase_if(groups_, [this](const Group& group) {
       const bool is_over = std::all_of(group.workers.begin(), group.workers.end(),
@@ -345,8 +349,7 @@ class BatchLauncher final : public Launcher {
     if (system_->LooksAtAll()) {
       LookAt(launches);
     } else {
-      // (What was asked for meanwhile does not wait for all of them; the rest is for the next
-      // time.)
+      // New requests do not wait for all launches; the rest is looked at the next time.
       std::rotate(
           launches.begin(),
           launches.begin() + static_cast<ptrdiff_t>(looked_ % std::max<size_t>(launches.size(), 1)),
@@ -367,7 +370,7 @@ class BatchLauncher final : public Launcher {
     return !asked_.empty() || !stops_.empty() || stop_alls_ > stopped_alls_;
   }
 
-  // (Whether it attached is known where it attaches: there this is not believed of one that did.)
+  // The place where workers attach knows which workers attached, and does not believe this of them.
   void GiveUpUnseen(const Launch& launch) {
     for (Group& group : groups_) {
       if (group.launch.name != launch.name || clock_.Monotonic() - group.since < kUnseenMax)
@@ -385,7 +388,7 @@ class BatchLauncher final : public Launcher {
     if (command.argv.empty()) return GiveUpUnseen(launches.front());
     const auto seen = [&]() -> absl::StatusOr<std::vector<TaskView>> {
       ASSIGN_OR_RETURN(const ProgramOutput ended, RunAny(std::move(command), &stop_, kLookWait));
-      // (squeue says in its errors that it does not know a job any more, and fails.)
+      // A failing squeue says in its errors that it no longer knows a job.
       auto views = system_->ReadLook(launches, ended.exit,
                                      ended.exit.ok() ? ended.output : ended.output + ended.errors);
       if (!views.ok() && !ended.exit.ok()) return absl::UnavailableError(HowItEnded(ended));
@@ -434,7 +437,7 @@ class BatchLauncher final : public Launcher {
     worker.in_vain = 0;
     switch (view->state) {
       case TaskView::State::kQueued:
-        // (Anew, if it was requeued.)
+        // Told again if the worker was requeued.
         if (std::exchange(worker.is_starting, false) || worker.waits_for != view->reason)
           Tell(worker.id, LaunchState::kQueued, view->reason);
         worker.waits_for = view->reason;
@@ -453,7 +456,7 @@ class BatchLauncher final : public Launcher {
     return stat.ok() && absl::Now() - absl::FromUnixNanos(stat->mtime_ns) > kRecordAgeMax;
   }
 
-  // What a director before this one launched, and did not end.
+  // Ends launches that an earlier director did not end.
   void EndLeftOver() {
     const absl::Time deadline = clock_.Monotonic() + kEndMax;
     std::error_code error;
@@ -499,9 +502,9 @@ class BatchLauncher final : public Launcher {
   uint64_t stop_alls_ GALLEY_GUARDED_BY(mutex_) = 0, stopped_alls_ GALLEY_GUARDED_BY(mutex_) = 0;
   bool is_ending_ GALLEY_GUARDED_BY(mutex_) = false;
 
-  // The thread's own.
+  // Used only by the thread.
   std::vector<Group> groups_;
-  size_t looked_ = 0;  // launches, one by one
+  size_t looked_ = 0;  // launches, when they are looked at one by one
   absl::Duration look_wait_ = kFirstLook;
   absl::Time next_look_ = absl::InfiniteFuture();
 

@@ -1,5 +1,5 @@
-// A batch system of the test's own: its commands are lines of a shell, which write down what they
-// were asked, and print what the test says.
+// BatchLauncherTest: a batch system of the test's own: its commands are lines of a shell, which
+// write down their arguments, and print what the test says.
 #include "director/launch/batch_launcher.h"
 
 #include <sys/stat.h>
@@ -24,7 +24,7 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-// One that is to be cleaned up after its last worker, by a line of a shell.
+// Cleaned: a batch system that cleans up after the last worker, by a line of a shell.
 class Cleaned final : public BatchSystem {
  public:
   Cleaned(std::unique_ptr<BatchSystem> system, std::string clean)
@@ -66,13 +66,13 @@ class BatchLauncherTest : public testing::Test {
   void TearDown() override { ASSERT_TRUE(RemoveAll(folder_).ok()); }
 
   std::string Path(std::string_view name) const { return JoinPath(folder_, name); }
-  // What the command prints from now on.
+  // Sets the output of the command from now on.
   void Say(std::string_view command, const std::string& text) const {
     ASSERT_TRUE(WriteFileAtomic(Path(command), text).ok());
   }
   std::string Asked() const { return ReadFile(Path("asked")).value_or(""); }
 
-  // The names in the folder of records.
+  // Returns the names in the folder of records.
   std::vector<std::string> Launches() const {
     std::vector<std::string> names;
     for (const auto& entry : std::filesystem::directory_iterator(Path("launches")))
@@ -80,13 +80,13 @@ class BatchLauncherTest : public testing::Test {
     return names;
   }
 
-  // (What `status` says beside its answer is no part of it.)
+  // Other output of `status` is no part of its answer.
   std::unique_ptr<Launcher> Make(
       const std::string& start = "echo submit {count} >> D/asked; cat D/submit #{ticket_file}",
       const std::string& stop = "echo stop {id} {index} >> D/asked",
       const std::string& clean = "") {
     const auto here = [this](std::string text) {
-      // (The folder's own name may end in D.)
+      // The folder's own name may end in D.
       for (size_t at = text.find("D/"); at != std::string::npos;
            at = text.find("D/", at + folder_.size()))
         text.replace(at, 1, folder_);
@@ -125,7 +125,7 @@ class BatchLauncherTest : public testing::Test {
     notes_.push_back(std::move(line));
     changed_.NotifyAll();
   }
-  // The first `count` of what the launcher said; gives up after a minute.
+  // Returns the first `count` notes of the launcher; gives up after a minute.
   std::vector<std::string> Await(size_t count) {
     base::MutexLock lock(mutex_);
     while (notes_.size() < count) {
@@ -244,7 +244,7 @@ TEST_F(BatchLauncherTest, WhatCouldNotBeCleanedAwayIsEndedByTheNextDirector) {
   auto launcher = Make(start, stop, "exit 1");
   launcher->Start({.worker_id = "command-1"});
   Await(3);
-  // Its ticket is of no use any more.
+  // The ticket is of no use any more.
   while (Launches().size() > 1) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   launcher->StopAll(absl::ZeroDuration());
   launcher.reset();
@@ -273,7 +273,7 @@ TEST_F(BatchLauncherTest, WhatWillNotStartByItselfIsToldOnce) {
   const auto launcher = Make();
   launcher->Start({.worker_id = "command-1"});
   launcher->Start({.worker_id = "command-2"});
-  // (Each look tells of both in the same order.)
+  // A look always tells of both workers in the same order.
   const std::vector<std::string> notes = Await(6);
   EXPECT_EQ(notes[3], "command-1 queued the licence has expired");
   EXPECT_THAT(notes[4], StartsWith("command-1 command workers of launch galley-the-tower--"));

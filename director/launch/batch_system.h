@@ -1,5 +1,5 @@
-// BatchSystem: the commands of a system that has machines and queues, and what they print. Text in,
-// text out: the commands are run by the launcher (batch_launcher.h).
+// BatchSystem: the commands of a system that has machines and queues, and their output. Text in,
+// text out: the launcher runs the commands (batch_launcher.h).
 #pragma once
 
 #include <cstdint>
@@ -13,57 +13,57 @@
 
 namespace galley::director {
 
-// Launch: some workers that are asked for together.
+// Launch: workers that are asked for together.
 struct Launch {
-  std::string name;         // "galley-tower-1a2b3c4d": no other launch ever has it; [a-z0-9-]
-  std::string id;           // what the system calls it; empty: it was not told yet
+  std::string name;         // "galley-tower-1a2b3c4d": unique among launches; [a-z0-9-]
+  std::string id;           // the system's name for the launch; empty: not known yet
   uint32_t count = 1;       // workers, by index
   std::string ticket;       // one line (ticket.h)
-  std::string ticket_file;  // that holds it, with a line's end; mode 0600
+  std::string ticket_file;  // holds the ticket, with a line's end; mode 0600
 };
 
-// What a system says of one worker.
+// TaskView: what a system says of one worker.
 struct TaskView {
   enum class State : uint8_t { kQueued, kRunning, kGone };
-  std::string launch;  // its name
+  std::string launch;  // name of its launch
   uint32_t index = 0;
   State state = State::kQueued;
-  std::string where;   // the machine; empty: not known
-  std::string reason;  // why it waits, or is gone; may be empty
-  // Of one that waits and will not start by itself, as far as the system tells: what a person can
-  // do, as a sentence. Empty: its turn comes.
+  std::string where;   // the machine; empty: unknown
+  std::string reason;  // why the worker waits, or is gone; may be empty
+  // For a worker that waits and will not start by itself, as far as the system tells: what a person
+  // can do, as a sentence. Empty: the worker's turn will come.
   std::string advice = {};
-  bool is_unfit = false;  // WorkerExit
+  bool is_unfit = false;  // as in WorkerExit
 };
 
 class BatchSystem {
  public:
   struct Command {
-    std::vector<std::string> argv;  // empty: nothing is to be run
+    std::vector<std::string> argv;  // empty: nothing to run
     std::string input;
   };
   virtual ~BatchSystem() = default;
   virtual std::string kind() const = 0;  // "slurm"
-  // Workers of one launch at most.
+  // The most workers of one launch.
   virtual uint32_t CountMax() const = 0;
 
-  // Makes what Submit names, if there is anything. May block.
+  // Makes the things that Submit names, if there are any. May block.
   virtual absl::Status Prepare() { return absl::OkStatus(); }
   virtual Command Submit(const Launch& launch) const = 0;
-  // From what Submit printed. INVALID_ARGUMENT: it cannot be told.
+  // Reads the id from the output of Submit. INVALID_ARGUMENT: the output has no id.
   virtual absl::StatusOr<std::string> ReadId(const Launch& launch,
                                              std::string_view output) const = 0;
-  // One command asks about all of them; false: about the first one.
+  // True: one command asks about all launches; false: about the first launch.
   virtual bool LooksAtAll() const = 0;
   virtual Command Look(const std::vector<Launch>& launches) const = 0;
-  // Those that it does not name are not known to the system any more. `output`: what the command
-  // printed; of one that failed, its errors behind that.
+  // Returns the known workers; the system no longer knows a worker that is not named. `output`:
+  // what the command printed; if the command failed, its errors follow.
   virtual absl::StatusOr<std::vector<TaskView>> ReadLook(const std::vector<Launch>& launches,
                                                          const ExitStatus& exit,
                                                          const std::string& output) const = 0;
-  // Ends a worker, or all of the launch: also one whose `id` is not known.
+  // Ends a worker, or the whole launch, even if its `id` is unknown.
   virtual Command End(const Launch& launch, std::optional<uint32_t> index) const = 0;
-  // After the last worker of a launch is gone.
+  // Cleans up after the last worker of a launch is gone.
   virtual Command Clean(const Launch&) const { return {}; }
 };
 

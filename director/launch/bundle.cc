@@ -25,10 +25,10 @@ namespace galley::director {
 namespace {
 
 constexpr const char* kPrograms[] = {"galley", "galley-worker"};
-constexpr size_t kHeaderBytes = 32 << 10;  // the script, and lines' ends
+constexpr size_t kHeaderBytes = 32 << 10;  // the script, and the ends of lines
 constexpr absl::Duration kListMax = absl::Seconds(30);
 
-// {parts}: where a file lies in the bundle, from 1; its size; its name.
+// {parts}: the place of a file in the bundle, from 1; its size; its name.
 constexpr std::string_view kScript = R"sh(
 galley_fail() { echo "galley: $*" >&2; exit 3; }
 [ "$(uname -sm)" = '{platform}' ] || galley_fail "the programs are for {platform}, and this machine is $(uname -sm)"
@@ -91,7 +91,7 @@ absl::Status Unfit(const std::string& what) {
   return absl::FailedPreconditionError(fmt::format("[farm] program = \"bundle\": {}", what));
 }
 
-// The loader that this program asks for; empty: none.
+// Returns the loader that this program asks for; empty: none.
 std::string LoaderOfThisProgram() {
   std::string loader;
   const auto look = [](dl_phdr_info* info, size_t, void* found) {
@@ -101,13 +101,13 @@ std::string LoaderOfThisProgram() {
         *static_cast<std::string*>(found) =
             reinterpret_cast<const char*>(info->dlpi_addr + segment.p_vaddr);
     }
-    return 1;  // the program itself comes first
+    return 1;  // this program comes first
   };
   ::dl_iterate_phdr(look, &loader);
   return loader;
 }
 
-// As a word of a shell and a line of sha256sum, without more ado.
+// Says whether the name needs no quoting in a shell and in a line of sha256sum.
 bool IsPlainName(std::string_view name) {
   return !name.empty() && name.front() != '.' && name.front() != '-' &&
          std::all_of(name.begin(), name.end(), [](unsigned char c) {
@@ -116,8 +116,8 @@ bool IsPlainName(std::string_view name) {
          });
 }
 
-// What the loader would load for a program: path by name. The libraries for processors of any
-// kind, since the machines may have others than this one.
+// Adds what the loader would load for a program: path by name. Adds libraries for processors of any
+// kind, because the machines may have other processors than this machine.
 absl::Status AddLibraries(const std::string& loader, const std::string& program,
                           std::map<std::string, std::string>& libraries) {
   ASSIGN_OR_RETURN(const ProgramOutput listed,
@@ -127,15 +127,16 @@ absl::Status AddLibraries(const std::string& loader, const std::string& program,
   if (!listed.exit.ok())
     return Unfit(fmt::format("{} --list {}: {}", loader, program, HowItEnded(listed)));
   for (const std::string& line : SplitAt(listed.output, '\n')) {
-    // "libm.so.6 => /lib/libm.so.6 (0x7f...)", "/lib64/ld-linux-x86-64.so.2 (0x7f...)"
+    // Lines such as "libm.so.6 => /lib/libm.so.6 (0x7f...)", "/lib64/ld-linux-x86-64.so.2
+    // (0x7f...)".
     const std::vector<std::string> words = WordsOf(line);
     if (words.size() == 2 && words[0] == loader) continue;
-    if (words.size() == 2 && words[0].find('/') == std::string::npos) continue;  // of the kernel
+    if (words.size() == 2 && words[0].find('/') == std::string::npos) continue;  // the kernel's
     if (words.size() < 3 || words[1] != "=>") continue;
     if (!words[2].starts_with('/'))
       return Unfit(
           fmt::format("{} needs the library {}, which is missing here", program, words[0]));
-    // (The loader is named by its path where a library needs it, too.)
+    // A library that needs the loader names it by its path as well.
     if (words[0] == loader) continue;
     if (!IsPlainName(words[0]))
       return Unfit(
@@ -172,7 +173,7 @@ absl::StatusOr<std::string> HeaderOf(const Bundle& bundle) {
   return header;
 }
 
-// Those of other builds.
+// Removes bundles of other builds.
 void RemoveOthers(const std::string& folder, const std::string& but) {
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {

@@ -1,19 +1,20 @@
-// Bundle: what a machine needs to be a worker, for one that has nothing of Galley: `galley`,
-// `galley-worker`, their shared libraries, and the loader that runs them, as they are on this
-// machine. Named by content: by the digest of a list of the files' digests.
+// Bundle: everything that a machine without Galley needs to be a worker: `galley`, `galley-worker`,
+// their shared libraries, and the loader that runs them, as they are on this machine. A bundle is
+// named by content: by the digest of a list of the files' digests.
 //
-// It is one file: a script of /bin/sh, and behind it the files one after the other. Where it is run
-// it unpacks itself into the cache of the machine's user, once, and runs `galley` from there:
+// A bundle is one file: a script of /bin/sh, followed by the files one after the other. When the
+// script runs, it unpacks the bundle into the cache of the machine's user, once, and runs `galley`
+// from there:
 //
 //   $XDG_CACHE_HOME, or $HOME/.cache, or /tmp/galley-<user> (which nobody else may enter)
 //     galley/programs/<digest>/galley, galley-worker, lib/<libraries and the loader>
 //
-// The files there are verified each time before they are run, against digests that the script
-// holds. So whoever has the script from somebody that he trusts may have the files from anybody:
-// launchers send the script in their own way, and the files only where they are missing.
+// The script verifies the files there each time before they are run, against digests that the
+// script holds. So whoever has the script from somebody that he trusts may have the files from
+// anybody: launchers send the script in their own way, and the files only if they are missing.
 //
-// What the script needs: Linux on the same processor family, and cat, chmod, head, id, ls, mkdir,
-// mktemp, mv, rm, sha256sum, tail, touch, uname, of coreutils or busybox.
+// The script needs Linux on the same processor family, and cat, chmod, head, id, ls, mkdir, mktemp,
+// mv, rm, sha256sum, tail, touch, uname, of coreutils or busybox.
 //
 // Programs that were not started for 30 days are removed when others come.
 // Source: ld.so(8) of glibc 2.36: --list, --library-path, --inhibit-rpath, --glibc-hwcaps-mask.
@@ -41,28 +42,29 @@ struct Bundle {
   std::string platform;  // "Linux x86_64", as uname -sm has it
   std::string loader;    // "lib/ld-linux-x86-64.so.2"
   std::vector<BundledFile> files;
-  uint64_t size_bytes() const;  // of the files together
+  uint64_t size_bytes() const;  // of all files
 };
 
-// Of the programs in a folder. Reads them, and runs the loader. FAILED_PRECONDITION: a library is
-// missing, or is named in a way that cannot be kept elsewhere; or there is no loader.
+// Returns the bundle of the programs in a folder. Reads them, and runs the loader.
+// FAILED_PRECONDITION: a library is missing, or is named in a way that cannot be kept elsewhere; or
+// there is no loader.
 absl::StatusOr<Bundle> BundleOf(const std::string& programs);
 
 // BundleScript: the text for a shell, in parts.
-// Functions: galley_whole ("$galley_dir": is it there, and whole?), galley_unpack FILE (an empty
-// one: its standard input), galley_exec ARGUMENTS. Ends with 3 where the bundle cannot be used.
+// Functions: galley_whole (says whether "$galley_dir" is there, and whole), galley_unpack FILE (an
+// empty FILE: the standard input), galley_exec ARGUMENTS. Ends with 3 if the bundle cannot be used.
 std::string BundleScript(const Bundle& bundle);
 
-// BundleFile: the bundle of this program's folder, looked at once and written when it is needed.
+// BundleFile: the bundle of this program's folder, looked at once and written when needed.
 // Threads: any; blocks.
 class BundleFile {
  public:
-  // `folder` is made; what it holds of other builds is removed.
+  // Makes `folder`, and removes other builds from it.
   BundleFile(std::string programs, std::string folder)
       : programs_(std::move(programs)), folder_(std::move(folder)) {}
 
   absl::StatusOr<Bundle> Look();
-  // Its path: <folder>/galley-<first 16 digits of its name>.
+  // Returns the path of the bundle: <folder>/galley-<first 16 digits of its name>.
   absl::StatusOr<std::string> Write();
   static std::string FileNameOf(const Bundle& bundle);
 

@@ -1,4 +1,4 @@
-// echo(1) stands for galley: it says with what it was called.
+// BundleTest: echo(1) stands for galley: it says with which arguments it was called.
 #include "director/launch/bundle.h"
 
 #include <sys/stat.h>
@@ -31,7 +31,7 @@ class BundleTest : public testing::Test {
   void TearDown() override { ASSERT_TRUE(RemoveAll(folder_).ok()); }
 
   std::string Path(std::string_view name) const { return JoinPath(folder_, name); }
-  // On a machine whose user's home is there.
+  // Runs on a machine that has the user's home.
   ProgramOutput Run(std::vector<std::string> argv) const {
     auto ended = RunToEnd({.argv = std::move(argv),
                            .environment = {"HOME=" + Path("home"), "PATH=/usr/bin:/bin"},
@@ -47,7 +47,7 @@ class BundleTest : public testing::Test {
   std::string There(std::string_view name = "") const {
     return Path("home/.cache/galley/programs/" + file_->Look()->name + "/" + std::string(name));
   }
-  // Of folders of programs, and what was left on the way.
+  // Counts folders of programs, and leftovers.
   size_t Entries() const {
     size_t count = 0;
     for ([[maybe_unused]] const auto& entry :
@@ -116,7 +116,7 @@ TEST_F(BundleTest, AHomeThatCannotBeWrittenIsNamed) {
   EXPECT_THAT(ended.errors, HasSubstr(Path("home/.cache/galley/programs: expected a folder")));
 }
 
-// (The folder of /tmp is one of the test's here.)
+// The folder in /tmp is one of the test's own here.
 TEST_F(BundleTest, WithoutAHomeItsFolderInTmpIsTheUsersAlone) {
   std::string text = BundleScript(*file_->Look());
   for (size_t at = text.find("/tmp/galley-"); at != std::string::npos;

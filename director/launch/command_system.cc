@@ -11,7 +11,7 @@ namespace galley::director {
 namespace {
 
 constexpr uint32_t kTemplateCountMax = 1'000;
-constexpr int kExitGone = 1;  // of `status`
+constexpr int kExitGone = 1;  // exit code of `status`
 
 class CommandTemplates final : public BatchSystem {
  public:
@@ -22,7 +22,7 @@ class CommandTemplates final : public BatchSystem {
         stop_(std::move(stop)) {}
 
   std::string kind() const override { return "command"; }
-  // Where it does not say how many are wanted, one is.
+  // A command without {count} starts one worker.
   uint32_t CountMax() const override {
     return start_.find("{count}") == std::string::npos ? 1 : kTemplateCountMax;
   }

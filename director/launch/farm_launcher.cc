@@ -31,7 +31,7 @@ std::string AddressFor(const FarmLaunch& launch, const std::string& listened) {
   const size_t colon = listened.rfind(':');
   const std::string port = listened.substr(colon + 1);
   if (!launch.advertise.empty() && !launch.forward) {
-    const size_t end = launch.advertise.rfind(']');  // of an IPv6 address
+    const size_t end = launch.advertise.rfind(']');  // end of an IPv6 address
     const size_t from = end == std::string::npos ? 0 : end;
     const bool has_port = launch.advertise.find(':', from) != std::string::npos;
     return has_port ? launch.advertise : fmt::format("{}:{}", launch.advertise, port);

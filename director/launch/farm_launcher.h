@@ -1,4 +1,4 @@
-// The launcher that a project's [farm] asks for, with all that it needs.
+// FarmLauncher: makes the launcher that a project's [farm] asks for, with everything that it needs.
 #pragma once
 
 #include <functional>
@@ -21,20 +21,20 @@ struct FarmLaunch {
   std::vector<std::string> arguments;  // of ssh, sbatch, kubectl
   std::string manifest;                // kubernetes: its text
   std::string start, status, stop;     // command
-  // Where workers are told that the director is; without a port: that at which it listens. Empty:
-  // where it listens.
+  // The director's address for workers; without a port: the port at which the director listens.
+  // Empty: the address at which it listens.
   std::string advertise;
-  std::string shared_path;  // where the machines see the project's folder; empty: nowhere
+  std::string shared_path;  // the project's folder on the machines; empty: none
   bool forward = false;     // ssh: through the connection
   std::string folder;       // of records
-  std::string project;      // its name
+  std::string project;      // name of the project
 };
 
-// What workers are told: `advertise`, as far as it goes, or the address at which is listened, with
-// the name of this machine where that is any address of it.
+// Returns the director's address for workers: `advertise`, as far as it goes, or the address at
+// which the director listens, with the name of this machine if it listens on all addresses.
 std::string AddressFor(const FarmLaunch& launch, const std::string& listened);
 
-// `ticket`: of each launch; without token and names. Null: `kind` is empty.
+// `ticket`: returns the ticket of each launch; without token and names. Null: `kind` is empty.
 std::unique_ptr<Launcher> CreateFarmLauncher(const FarmLaunch& launch,
                                              std::function<absl::StatusOr<Ticket>()> ticket,
                                              LaunchCallbacks callbacks);

@@ -26,19 +26,19 @@ enum Field : size_t {
   kNode,
   kWaitsFor,  // "ImagePullBackOff"
   kName,
-  kUnscheduled,  // "Unschedulable"; empty: it has a node
-  kDeletedAt,    // empty: it is not deleted
-  kExitCode,     // empty: its worker has not ended
+  kUnscheduled,  // "Unschedulable"; empty: the pod has a node
+  kDeletedAt,    // empty: the pod is not deleted
+  kExitCode,     // empty: the worker has not ended
   kEndedAs,      // "Error", "OOMKilled"
   kReason,       // "Evicted"
-  kText,         // "0/3 nodes are available: ..."; what the worker said last
+  kText,         // "0/3 nodes are available: ..."; the worker's last words
   kFieldCount,
 };
-// What a Job or a Pod says of each field: what one of the two has not is empty.
+// The fields of a Job or a Pod: a field that it does not have is empty.
 using Row = std::vector<std::string>;
 constexpr size_t kNoNodeMax = 200;
 
-// Empty: there is none, or something else than text or a number.
+// Empty: the field is absent, or neither a text nor a number.
 std::string TextAt(const nlohmann::json& at, std::initializer_list<const char*> path) {
   const nlohmann::json* here = &at;
   for (const char* const name : path) {
@@ -51,7 +51,7 @@ std::string TextAt(const nlohmann::json& at, std::initializer_list<const char*> 
   return here->is_number_integer() ? here->dump() : "";
 }
 
-// Of the first container.
+// Returns the first container.
 nlohmann::json ContainerOf(const nlohmann::json& item) {
   const auto status = item.find("status");
   if (status == item.end() || !status->is_object()) return nullptr;
@@ -89,13 +89,13 @@ Row RowOf(const nlohmann::json& item) {
   return row;
 }
 
-// ": " and the end of it; nothing of nothing.
+// Returns ": " and the end of `text`; nothing for an empty text.
 std::string Saying(const std::string& text) {
   return text.empty() ? "" : ": " + EscapeInvalidUtf8(EndOf(text));
 }
 
-// Reasons for which a pod waits until somebody changes something. (ErrImagePull may pass; it
-// becomes ImagePullBackOff.) Source: kubernetes/pkg/kubelet/images/types.go, kuberuntime.
+// Advises on a reason for which a pod waits until somebody changes something. ErrImagePull may
+// pass; it becomes ImagePullBackOff. Source: kubernetes/pkg/kubelet/images/types.go, kuberuntime.
 std::string AdviceOnPod(std::string_view reason, const std::string& pod) {
   std::string what;
   if (reason == "ImagePullBackOff" || reason == "InvalidImageName" || reason == "ErrImageNeverPull")
@@ -120,7 +120,7 @@ class Kubernetes final : public BatchSystem {
   uint32_t CountMax() const override { return kPodsMax; }
   bool LooksAtAll() const override { return false; }
 
-  // (`apply` would write the ticket into an annotation of its Secret, too.)
+  // `apply` would also write the ticket into an annotation of its Secret.
   Command Submit(const Launch& launch) const override {
     Command command = Kubectl({"create", "-f", "-"});
     command.input = FillIn(manifest_, {{"name", launch.name},
@@ -140,7 +140,7 @@ class Kubernetes final : public BatchSystem {
         {"get", "jobs,pods", "--selector", Selector(launches.front()), "--output", "json"});
   }
 
-  // As long as its Job is there and not over, an index without a pod waits for one.
+  // While its Job exists and is not over, an index without a pod waits for a pod.
   absl::StatusOr<std::vector<TaskView>> ReadLook(const std::vector<Launch>& launches,
                                                  const ExitStatus& exit,
                                                  const std::string& output) const override {
@@ -159,7 +159,7 @@ class Kubernetes final : public BatchSystem {
     return all;
   }
 
-  // The manifest's Job does not replace a pod: it is the director that asks for another worker.
+  // The manifest's Job does not replace a pod: the director asks for another worker.
   Command End(const Launch& launch, std::optional<uint32_t> index) const override {
     std::vector<std::string> what = {"delete", "jobs,secrets", "--selector", Selector(launch)};
     if (index.has_value()) {
@@ -181,7 +181,7 @@ class Kubernetes final : public BatchSystem {
     return command;
   }
 
-  // "0,3-5": of Job.status.failedIndexes.
+  // Parses "0,3-5" of Job.status.failedIndexes.
   static std::vector<uint32_t> IndexesIn(const std::string& text) {
     std::vector<uint32_t> indexes;
     for (const std::string& part : SplitAt(text, ',')) {
@@ -211,7 +211,7 @@ class Kubernetes final : public BatchSystem {
     }
   }
 
-  // A pod that failed is of an index that failed, unless its Job tries again.
+  // A failed pod means a failed index, unless its Job tries again.
   static void ReadPod(const Row& row, std::map<uint32_t, TaskView>& views) {
     const std::optional<uint32_t> index = NumberIn(row[kIndex]);
     if (row[kKind] != "Pod" || !index || !views.contains(*index)) return;
@@ -224,7 +224,7 @@ class Kubernetes final : public BatchSystem {
       view.state = TaskView::State::kGone;
       view.reason = fmt::format("pod {} is done", row[kName]);
     } else if (!row[kDeletedAt].empty()) {
-      // (On a node that is gone it stays so until somebody deletes the node.)
+      // On a node that is gone the pod stays so until somebody deletes the node.
       view.state = TaskView::State::kGone;
       view.reason = fmt::format("pod {} was deleted{}", row[kName], Saying(row[kText]));
     } else if (row[kPhase] == "Running" && row[kWaitsFor].empty()) {
@@ -237,8 +237,8 @@ class Kubernetes final : public BatchSystem {
     }
   }
 
-  // "pod a-0-x1y2z ended with exit code 137 (OOMKilled)", "pod a-0-x1y2z failed (Evicted): The node
-  // was low on resource: memory."
+  // Returns "pod a-0-x1y2z ended with exit code 137 (OOMKilled)", "pod a-0-x1y2z failed (Evicted):
+  // The node was low on resource: memory."
   static std::string HowItFailed(const Row& row) {
     std::string how = row[kExitCode].empty() ? "failed" : "ended with exit code " + row[kExitCode];
     const std::string& why = row[kReason].empty() ? row[kEndedAs] : row[kReason];

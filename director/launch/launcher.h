@@ -1,19 +1,20 @@
-// Launcher: where workers come from.
+// Launcher: starts workers.
 //
 //   local        starts galley-worker beside this program             process_launcher.h
 //   ssh          `galley worker` on other machines, one each          ssh_spawner.h
 //   slurm, kubernetes, command
-//                through what has the machines: it has queues, and a
-//                worker comes when its turn comes                     batch_launcher.h
+//                through the system that has the machines: it has
+//                queues, and a worker comes when its turn comes       batch_launcher.h
 //
-// Of each worker that was asked for it is told, in this order, at most once each but kQueued:
-// on_state(kQueued), on_state(kStarting), on_exit. (One whose machine turns out to lack the
-// programs is queued once more while they come.) A launcher of a batch system learns of an end
-// late, and of some never: that a worker attached is known better by whoever it attached to.
+// A launcher tells of each worker that was asked for, in this order, at most once each except
+// kQueued: on_state(kQueued), on_state(kStarting), on_exit. A worker whose machine turns out to
+// lack the programs is queued once more while they come. A launcher of a batch system learns late
+// that a worker ended, and of some workers never: the part to which workers attach knows better
+// which workers are attached.
 //
 // Threads: Start/Adopt/Stop from any thread; the callbacks are called on the launcher's own thread,
-// never under a lock; on_exit exactly once for each Start and Adopt. From within them Start and
-// Stop may be called, StopAll and the destructor may not. The destructor ends what still runs.
+// never under a lock; on_exit exactly once for each Start and Adopt. Callbacks may call Start and
+// Stop, but not StopAll or the destructor. The destructor ends the workers that still run.
 #pragma once
 
 #include <cstdint>
@@ -33,42 +34,43 @@ namespace galley::director {
 struct WorkerStart {
   std::string worker_id;         // "local-3"
   std::string director_address;  // "unix:/...", or "host:port"
-  // Handed over an inherited descriptor (GALLEY_TOKEN_FD), never argv or environment. Of workers of
-  // other machines it is the launcher that makes it (LaunchCallbacks::on_token).
+  // Handed over by an inherited descriptor (GALLEY_TOKEN_FD), never in argv or environment. For
+  // workers of other machines the launcher makes the token (LaunchCallbacks::on_token).
   std::string token;
   uint32_t slots = 1;
-  record::WorkerOffer offer = {};  // of local ones; others have it of their Ticket
+  record::WorkerOffer offer = {};  // of local workers; others have it in their Ticket
   absl::Duration delay;            // start after this
-  std::string log_file;            // the worker's own standard error, if it is on this machine
-  std::string record_folder = {};  // for its WorkerRecord while it lives; empty: none
+  std::string log_file;            // the worker's standard error, if it is on this machine
+  std::string record_folder = {};  // for the WorkerRecord of a living worker; empty: none
 };
 
 struct WorkerExit {
   std::string worker_id;
-  std::string reason;  // "signal 9 (Killed)", "exit code 3", or why it could not be started
+  std::string reason;  // "signal 9 (Killed)", "exit code 3", or why the start failed
   bool never_started = false;
   int signal = 0;
-  // It said that it is fit for nothing (exit code 3 of galley-worker): another one that is started
-  // like it would fare the same. `reason` has its last words, where the launcher gets to them.
+  // The worker said that it is fit for nothing (exit code 3 of galley-worker): another worker that
+  // is started the same way would fare the same. `reason` has its last words, if the launcher can
+  // read them.
   bool is_unfit = false;
 };
 
 inline constexpr int kExitUnfit = 3;  // of galley-worker
 
 enum class LaunchState : uint8_t {
-  kQueued,    // it waits for a machine
-  kStarting,  // it has one, and is about to attach
+  kQueued,    // waits for a machine
+  kStarting,  // has a machine, and is about to attach
 };
 
 struct LaunchCallbacks {
   std::function<void(WorkerExit)> on_exit;
-  // `where`: the machine, or of one that is queued why it waits; as far as that is known.
+  // `where`: the machine, or why a queued worker waits; as far as known.
   std::function<void(const std::string& worker_id, LaunchState state, const std::string& where)>
       on_state = nullptr;
-  // The worker, and as a rule others of its launch, waits for something that will not come by
-  // itself: `text` says of which launch, for what, and what a person can do. Once for each.
+  // The worker, and mostly others of its launch, waits for something that will not come by itself:
+  // `text` names the launch, the thing, and what a person can do. Told once for each thing.
   std::function<void(const std::string& worker_id, const std::string& text)> on_held = nullptr;
-  // These workers will show this token. Comes before any of them can attach.
+  // The workers will show this token. Called before any of them can attach.
   std::function<void(const std::vector<std::string>& worker_ids, const std::string& token)>
       on_token = nullptr;
 };
@@ -76,15 +78,17 @@ struct LaunchCallbacks {
 class Launcher {
  public:
   virtual ~Launcher() = default;
-  // Returns at once; a failure comes through on_exit with never_started.
+  // Returns at once; a failure comes by on_exit with never_started.
   virtual void Start(const WorkerStart& start) = 0;
-  // Takes a worker over that an earlier director started. As if it had been started here, but that
-  // nobody can tell how it ended. `folder`: where its record lies. (Of local ones only.)
+  // Takes over a worker that an earlier director started, as if it had been started here, except
+  // that nobody can tell how it ended. `folder`: the folder of its record. Only for local workers.
   virtual void Adopt(const WorkerRecord& survivor, const std::string& folder) = 0;
-  // Asks it to end (SIGTERM), then SIGKILL after `grace`. on_exit still comes. One that waits for
-  // its delay is not started (on_exit says so, with never_started); an unknown one is ignored.
+  // Asks the worker to end (SIGTERM), then SIGKILL after `grace`. on_exit still comes. A worker
+  // that waits for its delay is not started (on_exit says so, with never_started); an unknown
+  // worker is ignored.
   virtual void Stop(std::string_view worker_id, absl::Duration grace) = 0;
-  // Ends all that were started before this call and waits until on_exit has returned for each.
+  // Ends every worker that was started before this call, and waits until on_exit has returned for
+  // each.
   virtual void StopAll(absl::Duration grace) = 0;
 };
 

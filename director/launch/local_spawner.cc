@@ -1,7 +1,7 @@
-// A worker of this machine is started as `<program> session --director <address> --id <id> --slots
-// <n>` with GALLEY_TOKEN_FD=3; of our environment it gets PATH, HOME, LANG and the sanitizers'
-// options only; its standard input is empty, its output goes where its errors go, so that the
-// standard output of a cook stays its own.
+// LocalSpawner: a worker of this machine is started as `<program> session --director <address> --id
+// <id> --slots <n>` with GALLEY_TOKEN_FD=3; from our environment it gets only PATH, HOME, LANG and
+// the sanitizers' options. Its standard input is empty, and its output goes where its errors go, so
+// that the standard output of a cook stays the cook's own.
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -20,7 +20,7 @@
 namespace galley::director {
 namespace {
 
-// The token is written to a pipe before the child reads it; this much always fits (pipe(7):
+// The token is written to a pipe before the child reads it; this many bytes always fit (pipe(7):
 // PIPE_BUF is 4,096).
 constexpr size_t kTokenBytesMax = 4096;
 constexpr int kTokenDescriptor = 3;
@@ -37,7 +37,7 @@ std::vector<std::string> WorkerEnvironment() {
   return environment;
 }
 
-// The reading end of a pipe that holds `token` and nothing after it.
+// Returns the reading end of a pipe that holds `token` and nothing after it.
 absl::StatusOr<FileDescriptor> TokenPipe(std::string_view token) {
   if (token.size() > kTokenBytesMax) {
     return absl::InvalidArgumentError(
@@ -62,7 +62,7 @@ class LocalSpawner final : public WorkerSpawner {
   std::map<std::string, uint64_t> log_begins_;  // by worker: bytes that its log had before
 };
 
-// One that ends by itself and not in order says why.
+// A worker that ends by itself and not in order says why.
 std::string LocalSpawner::ReasonOf(const WorkerStart& start, const ExitStatus& status) {
   const auto begin = log_begins_.find(start.worker_id);
   const uint64_t from = begin == log_begins_.end() ? 0 : begin->second;
@@ -85,7 +85,7 @@ absl::StatusOr<ChildProcess> LocalSpawner::Start(const WorkerStart& start, const
   for (const std::string& resource : record::ResourceTexts(start.offer.resources))
     options.argv.insert(options.argv.end(), {"--resource", resource});
   options.environment = WorkerEnvironment();
-  options.death_signal = 0;  // the next director takes it over, or it ends soon
+  options.death_signal = 0;  // the next director takes the worker over, or it ends soon
   options.inherit = {
       {errors, STDOUT_FILENO}, {errors, STDERR_FILENO}, {token.get(), kTokenDescriptor}};
   return ChildProcess::Start(options);

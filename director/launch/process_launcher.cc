@@ -1,6 +1,6 @@
-// One thread starts the children, waits on their pidfds and on an eventfd for requests, and calls
-// on_exit. It adopts orphans: when a worker was killed, what its executors' programs had started
-// falls to this process and is killed.
+// ProcessLauncher: one thread starts the children, waits on their pidfds and on an eventfd for
+// requests, and calls on_exit. The process adopts orphans: when a worker was killed, the programs
+// that its executors had started fall to this process and are killed.
 
 #include <fcntl.h>
 #include <poll.h>
@@ -32,8 +32,8 @@
 namespace galley::director {
 namespace {
 
-// How often children without a pidfd (no descriptors left) are looked at.
 constexpr uint64_t kLogMax = 64 << 20;
+// How often children without a pidfd are looked at, when no descriptors are left.
 constexpr absl::Duration kPollWithoutHandle = absl::Milliseconds(100);
 class ProcessLauncher final : public Launcher {
  public:
@@ -103,8 +103,8 @@ class ProcessLauncher final : public Launcher {
     bool* is_done = nullptr;  // kStopAll: set under mutex_
   };
 
-  // A worker that waits for its delay (no process yet) or runs. One that was adopted is no child of
-  // ours: it is reached by its handle alone, and what it started does not fall to us.
+  // Worker: a worker that waits for its delay (no process yet) or runs. An adopted worker is no
+  // child of ours: only its handle reaches it, and its children do not fall to us.
   struct Worker {
     bool running() const { return process.running() || is_adopted; }
     void Kill(int signal) {
@@ -116,11 +116,11 @@ class ProcessLauncher final : public Launcher {
 
     WorkerStart start;
     uint64_t serial = 0;
-    absl::Time due;  // when it starts
+    absl::Time due;  // when the worker starts
     ChildProcess process;
     bool is_stopping = false;
     bool is_adopted = false;
-    ProcessHandle handle;  // invalid: none could be had
+    ProcessHandle handle;  // invalid: the system gave none
     std::optional<absl::Time> kill_at;
   };
 
@@ -153,7 +153,7 @@ class ProcessLauncher final : public Launcher {
     }
   }
 
-  // False when the launcher ends.
+  // Returns false when the launcher ends.
   bool TakeRequests() {
     std::vector<Request> requests;
     bool is_ending = false;
@@ -297,12 +297,12 @@ class ProcessLauncher final : public Launcher {
                                  .is_unfit = status->code == kExitUnfit});
       return true;
     });
-    if (!exits.empty()) KillOrphans();  // what a worker that was killed left
+    if (!exits.empty()) KillOrphans();  // kills what a killed worker left
     for (WorkerExit& exit : exits) callbacks_.on_exit(std::move(exit));
     for (const WorkerStart& start : gone) ReportAdoptedGone(start);
   }
 
-  // Another child is the worker's from now on.
+  // From now on another child is the worker's child.
   bool GoesOn(Worker& worker, const ExitStatus& status) {
     if (worker.is_stopping) return false;
     std::optional<ChildProcess> next = spawner_->GoOn(worker.start, status, callbacks_);
@@ -344,7 +344,7 @@ class ProcessLauncher final : public Launcher {
     [[maybe_unused]] const ssize_t read = ::read(wake_.get(), &count, sizeof(count));
   }
 
-  // Milliseconds, rounded up so that the deadline has passed on waking; -1: for ever.
+  // Returns milliseconds, rounded up so that the deadline has passed on waking; -1: for ever.
   static int PollTimeout(absl::Duration wait) {
     if (wait == absl::InfiniteDuration()) return -1;
     return static_cast<int>(std::clamp<int64_t>(
@@ -357,7 +357,7 @@ class ProcessLauncher final : public Launcher {
   }
 
   // Constant after construction.
-  const std::unique_ptr<WorkerSpawner> spawner_;  // but for its calls: the thread's own
+  const std::unique_ptr<WorkerSpawner> spawner_;  // only the thread calls its functions
   const LaunchCallbacks callbacks_;
   const FileDescriptor wake_;
   SystemClock clock_;
@@ -367,7 +367,7 @@ class ProcessLauncher final : public Launcher {
   std::vector<Request> requests_ GALLEY_GUARDED_BY(mutex_);
   bool is_ending_ GALLEY_GUARDED_BY(mutex_) = false;
 
-  // The thread's own.
+  // Used only by the thread.
   std::vector<Worker> workers_;
   std::vector<Waiter> waiters_;
   uint64_t serial_last_ = 0;

@@ -1,7 +1,8 @@
-// The launcher whose workers are children of this process, or hang on one that is.
+// ProcessLauncher: the launcher whose workers are children of this process, or depend on a child.
 //
-// A worker outlives us when we are killed, for a while, and leaves a WorkerRecord to whom comes
-// next. (One of another machine does not: its connection ends with us.)
+// A worker of this machine outlives us for a while when we are killed, and leaves a WorkerRecord to
+// the next director. A worker of another machine does not outlive us, because its connection ends
+// with us.
 #pragma once
 
 #include <functional>
@@ -17,24 +18,26 @@
 
 namespace galley::director {
 
-// WorkerSpawner: how the child of a worker is started.
+// WorkerSpawner: starts the child of a worker.
 // Threads: the launcher's.
 class WorkerSpawner {
  public:
   virtual ~WorkerSpawner() = default;
-  // When one may be started: now; or, if it has to wait for others or for a machine, at that time
-  // (in which case this is asked again, at the latest, when a child has ended).
+  // Says when a worker may be started: now; or, if the worker has to wait for other workers or for
+  // a machine, at a later time. In that case NextStart is called again, at the latest when a child
+  // has ended.
   virtual absl::Time NextStart(absl::Time now) { return now; }
-  // REQUIRES: NextStart said now.
+  // REQUIRES: NextStart returned now.
   virtual absl::StatusOr<ChildProcess> Start(const WorkerStart& start,
                                              const LaunchCallbacks& callbacks) = 0;
-  // The child of a worker ended, and nobody asked it to: another one takes its place, if it only
-  // did what was to be done first. nullopt: the worker has ended.
+  // Called when the child of a worker ended and nobody asked it to. Returns the next child, if the
+  // ended child only did a first step. nullopt: the worker has ended.
   virtual std::optional<ChildProcess> GoOn(const WorkerStart&, const ExitStatus&,
                                            const LaunchCallbacks&) {
     return std::nullopt;
   }
-  // It ended: why, for people. Once for each worker whose first child was started.
+  // Says for people why the worker ended. Called once for each worker whose first child was
+  // started.
   virtual std::string ReasonOf(const WorkerStart&, const ExitStatus& status) {
     return status.ToString();
   }
@@ -43,13 +46,13 @@ class WorkerSpawner {
 std::unique_ptr<Launcher> CreateProcessLauncher(std::unique_ptr<WorkerSpawner> spawner,
                                                 LaunchCallbacks callbacks);
 
-// Workers of this machine. `program`: path of galley-worker.
+// Makes a launcher for workers of this machine. `program`: path of galley-worker.
 std::unique_ptr<Launcher> CreateLocalLauncher(std::string program,
                                               std::function<void(WorkerExit)> on_exit);
 
-// Where a worker's output and errors go, with its folder; invalid: no path is given.
+// Opens the file for a worker's output and errors, and makes its folder; invalid: no path is given.
 absl::StatusOr<FileDescriptor> OpenWorkerLog(const std::string& path);
-// Its bytes so far; 0: there is none. And the end of what was written to it since it had so many.
+// LogSize: bytes in the log so far; 0: no log. SaidSince: the end of the bytes after `from`.
 uint64_t LogSize(const std::string& path);
 std::string SaidSince(const std::string& path, uint64_t from);
 

@@ -29,7 +29,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// Remembers the exits and lets a test wait for them.
+// Exits: remembers the exits and lets a test wait for them.
 class Exits {
  public:
   std::function<void(WorkerExit)> Recorder() {
@@ -39,7 +39,7 @@ class Exits {
       changed_.NotifyAll();
     };
   }
-  // The first `count` exits; gives up after a minute.
+  // Returns the first `count` exits; gives up after a minute.
   std::vector<WorkerExit> Await(size_t count) {
     base::MutexLock lock(mutex_);
     while (exits_.size() < count) {
@@ -63,7 +63,7 @@ class LocalLauncherTest : public ::testing::Test {
 
   std::string Path(std::string_view name) const { return JoinPath(folder_, name); }
 
-  // A program that runs `body` in /bin/sh.
+  // Returns a program that runs `body` in /bin/sh.
   std::string Script(std::string_view body) const {
     const std::string path = Path("worker");
     EXPECT_TRUE(WriteFileAtomic(path, fmt::format("#!/bin/sh\n{}\n", body)).ok());
@@ -78,8 +78,8 @@ class LocalLauncherTest : public ::testing::Test {
                        .log_file = Path("log")};
   }
 
-  // Waits until the worker has made a pipe's other end speak: reading a FIFO blocks until its
-  // writer has written and closed.
+  // Waits until the worker has written to a pipe: reading a FIFO blocks until its writer has
+  // written and closed.
   std::string ReadFifo(const std::string& path) const {
     FILE* file = std::fopen(path.c_str(), "r");
     std::string text(256, '\0');
@@ -290,7 +290,7 @@ TEST_F(LocalLauncherTest, AWorkerOutlivesTheThreadThatAskedForIt) {
   std::thread([&] { launcher->Start(Worker("local-1")); }).join();
   FILE* go =
       std::fopen(Path("go").c_str(),
-                 "w");  // blocks until the worker reads: it is alive though its asker is gone
+                 "w");  // blocks until the worker reads: the worker lives though its asker is gone
   std::fputs("go\n", go);
   std::fclose(go);
   const auto exits = exits_.Await(1);
@@ -298,7 +298,7 @@ TEST_F(LocalLauncherTest, AWorkerOutlivesTheThreadThatAskedForIt) {
   EXPECT_EQ(exits[0].reason, "exit code 7");
 }
 
-// A worker as an earlier director left it: nobody's child here. Its number.
+// SurvivorTest: a worker as an earlier director left it: nobody's child here.
 class SurvivorTest : public LocalLauncherTest {
  protected:
   // Processes that are still there belong to nobody, and would hold this program's output open.
@@ -306,7 +306,7 @@ class SurvivorTest : public LocalLauncherTest {
     for (const pid_t left : left_) ::kill(-left, SIGKILL);
   }
 
-  // Ends by SIGTERM, if it ends.
+  // Leaves a worker that ends by SIGTERM, if it ends.
   WorkerRecord Leave(std::string_view body) {
     const std::string worker = Script(fmt::format("echo $$ > {}.new\nmv {}.new {}\n{}", Path("pid"),
                                                   Path("pid"), Path("pid"), body));
@@ -378,7 +378,7 @@ TEST_F(SurvivorTest, OneThatDoesNotObeyIsKilled) {
 }
 
 TEST_F(SurvivorTest, OneIsReachedByItsHandleAndNotByItsNumber) {
-  // A process that leads no group: by number none would be found, or another's.
+  // A process that leads no group: its number would find no group, or another's.
   LeaveWithChild("sleep 60");
   WorkerRecord child{.worker_id = "local-8", .pid = Child()};
   child.started = StartOf(child.pid);
@@ -388,7 +388,7 @@ TEST_F(SurvivorTest, OneIsReachedByItsHandleAndNotByItsNumber) {
   EXPECT_EQ(exits_.Await(1).at(0).worker_id, "local-8");
 }
 
-// As a worker's programs: they lead groups of their own, and their sessions may be others.
+// A worker's programs lead groups of their own, and may have other sessions.
 TEST_F(SurvivorTest, OneThatIsKilledTakesWithItWhatItStarted) {
   LeaveWithChild("trap '' TERM; exec setsid sleep 60");
   const ProcessHandle child = ProcessHandle::Open(Child());
@@ -414,7 +414,7 @@ TEST_F(SurvivorTest, AnotherProcessOfItsNumberIsNotTakenForIt) {
   WorkerRecord found = FindSurvivors(Path("workers")).at(0);
   const auto launcher = CreateLocalLauncher("/nowhere", exits_.Recorder());
   launcher->Adopt(found, Path("workers"));
-  // As if it had begun at another time.
+  // The record claims that the worker began at another time.
   ASSERT_TRUE(WriteFileAtomic(Path("workers/local-8"), Seal("galley-worker", 1,
                                                             {{"pid", fmt::format("{}", record.pid)},
                                                              {"started", "1"},
@@ -459,7 +459,7 @@ TEST_F(LocalLauncherTest, AWorkerHasARecordWhileItLives) {
   WorkerStart start = Worker("local-1");
   start.record_folder = Path("workers");
   launcher->Start(start);
-  // Not before: what is half written is removed, too.
+  // FindSurvivors waits for the record, because it would remove a half-written record.
   while (!FileExists(Path("workers/local-1"))) ::sched_yield();
   const std::vector<WorkerRecord> found = FindSurvivors(Path("workers"));
   ASSERT_EQ(found.size(), 1u);

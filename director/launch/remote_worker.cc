@@ -16,7 +16,7 @@ std::string ShellWord(std::string_view text) {
   return word + "'";
 }
 
-// Between single quotes there is nothing now that one of these shells would change.
+// Between single quotes there is now nothing that one of these shells would change.
 std::string CommandOfText(std::string_view text) {
   std::string escaped;  // for %b of printf(1)
   for (const char c : text) {

@@ -18,13 +18,13 @@
 namespace galley::director {
 namespace {
 
-constexpr uint32_t kArraySizeMax = 1'000;  // MaxArraySize is 1001 as a rule
-constexpr int kNoticeSeconds = 90;         // before the limit of a job's time
+constexpr uint32_t kArraySizeMax = 1'000;                         // MaxArraySize is mostly 1001
+constexpr int kNoticeSeconds = 90;                                // before a job's time limit
 constexpr const char* kNodeLog = "/tmp/galley-worker-%A_%a.log";  // on the node
 constexpr std::string_view kHereEnd = "GALLEY_TICKET_END";
 
-// Reasons (squeue %r) with which a job waits until a person does something. Source: squeue(1),
-// JOB REASON CODES.
+// HeldFor: reasons (squeue %r) with which a job waits until a person does something. Source:
+// squeue(1), JOB REASON CODES.
 struct HeldFor {
   std::string_view reason, advice;
 };
@@ -76,7 +76,7 @@ class Slurm final : public BatchSystem {
     return absl::OkStatus();
   }
 
-  // `exec`: the worker is what the signals are for. The ticket is its standard input.
+  // `exec`: the worker gets the signals. The ticket is the worker's standard input.
   Command Submit(const Launch& launch) const override {
     Command command;
     command.argv = {"/usr/bin/env",
@@ -99,7 +99,8 @@ class Slurm final : public BatchSystem {
     return command;
   }
 
-  // "1234" or "1234;cluster". (What else sbatch says comes before, as a plug-in's greeting.)
+  // Parses "1234" or "1234;cluster". Other output of sbatch, such as a plug-in's greeting, comes
+  // before.
   absl::StatusOr<std::string> ReadId(const Launch&, std::string_view output) const override {
     for (const std::string& line : SplitAt(output, '\n')) {
       if (NumberIn(line)) return line;
@@ -121,7 +122,7 @@ class Slurm final : public BatchSystem {
                      "--format=%F|%K|%T|%N|%r|%k", "--jobs=" + ids}};
   }
 
-  // A job that ended minutes ago is not known any more, and a list of such only is an error.
+  // A job that ended minutes ago is no longer known, and a list of only such jobs is an error.
   absl::StatusOr<std::vector<TaskView>> ReadLook(const std::vector<Launch>& launches,
                                                  const ExitStatus& exit,
                                                  const std::string& output) const override {
@@ -142,7 +143,7 @@ class Slurm final : public BatchSystem {
   }
 
   Command End(const Launch& launch, std::optional<uint32_t> index) const override {
-    // (By its name in any case: another job may have the number, after Slurm was set up anew.)
+    // Ends by name in any case: another job may have the number after Slurm was set up anew.
     Command command{
         .argv = {"/usr/bin/env", "scancel", "--quiet", "--me", "--name=" + launch.name}};
     if (!launch.id.empty())
@@ -170,7 +171,7 @@ class Slurm final : public BatchSystem {
           ".log there",
           id, index, state, view.where.empty() ? "" : " on " + view.where,
           fields[4] == "None" ? "" : " (" + fields[4] + ")", id, index);
-      // (Its worker wrote it, where it could: worker/main/tell_launcher.h.)
+      // The worker wrote the comment, if it could: worker/main/tell_launcher.h.
       if (fields.size() > 5 && fields[5].starts_with(wire::kUnfitComment)) {
         view.is_unfit = true;
         view.reason += "; it said: " +
@@ -182,7 +183,7 @@ class Slurm final : public BatchSystem {
 
   const RemoteWorker worker_;
   const std::vector<std::string> arguments_;
-  std::string bundle_script_;  // what comes before the worker; empty: nothing does
+  std::string bundle_script_;  // comes before the worker; empty: nothing does
 };
 
 }  // namespace

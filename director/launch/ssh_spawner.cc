@@ -23,11 +23,11 @@ namespace galley::director {
 namespace {
 
 constexpr absl::Duration kConnectsWithin = absl::Seconds(1);
-constexpr absl::Duration kSoon = absl::Seconds(30);  // a worker that lived so long did start
+constexpr absl::Duration kSoon = absl::Seconds(30);  // a worker that lived this long did start
 constexpr absl::Duration kPauseFirst = absl::Seconds(2), kPauseMax = absl::Minutes(1);
 constexpr int kConnectSeconds = 10;
 constexpr int kExitDone = 0, kExitDrained = 75;  // of galley-worker
-constexpr int kExitLacksPrograms = 91;           // of the script that is to become the worker
+constexpr int kExitLacksPrograms = 91;           // of the script that becomes the worker
 constexpr int kBringSeconds = 1'800;
 constexpr int kTicketPipeBytes = 1 << 20;
 
@@ -85,7 +85,7 @@ class SshSpawner final : public WorkerSpawner {
     Machine& machine = machines_[running.machine];
     machine.is_free = true;
     const bool is_in_order = status.code == kExitDone || status.code == kExitDrained;
-    const bool was_ended = status.signal == SIGTERM || status.signal == SIGKILL;  // by us
+    const bool was_ended = status.signal == SIGTERM || status.signal == SIGKILL;  // ended by us
     if (!is_in_order && !was_ended && clock_.Monotonic() - machine.since < kSoon) {
       Fail(running.machine);
     } else {
@@ -106,15 +106,15 @@ class SshSpawner final : public WorkerSpawner {
     absl::Time not_before = absl::InfinitePast();
     int failures = 0;  // in a row
   };
-  // Of a worker whose machine may lack the programs: its first child ends with kExitLacksPrograms
-  // then, the second brings them, the third is the worker.
+  // Step: for a worker whose machine may lack the programs: its first child ends with
+  // kExitLacksPrograms, the second child brings the programs, the third child is the worker.
   enum class Step : uint8_t { kTry, kBring, kBrought };
   struct Running {
     size_t machine = 0;
     Step step = Step::kTry;
-    FileDescriptor input;    // the worker ends with it
-    uint64_t log_begin = 0;  // bytes of the log that were there before
-    std::string trouble;     // why it did not go on
+    FileDescriptor input;    // the worker ends with its input
+    uint64_t log_begin = 0;  // bytes that the log had before
+    std::string trouble;     // why the worker did not go on
   };
 
   std::string NameOf(size_t machine) const {
@@ -122,7 +122,7 @@ class SshSpawner final : public WorkerSpawner {
     return host.port == 0 ? host.name : fmt::format("{}:{}", host.name, host.port);
   }
 
-  // The free one that may be used first; machines_.size(): none is free.
+  // Returns the free machine that may be used first; machines_.size(): none is free.
   size_t BestMachine() const {
     size_t best = machines_.size();
     for (size_t i = 0; i < machines_.size(); ++i) {
@@ -156,7 +156,7 @@ class SshSpawner final : public WorkerSpawner {
     const std::string socket = fmt::format("/tmp/galley-{}.sock", NewToken().substr(0, 16));
     const std::string director =
         std::exchange(ticket.director, options_.forward ? "unix:" + socket : ticket.director);
-    // (Nobody reads yet: the pipe is to hold it whole.)
+    // Nobody reads yet: the pipe must hold the whole line.
     const std::string line = EncodeTicket(ticket) + "\n";
     const int holds = ::fcntl(running.input.get(), F_SETPIPE_SZ, kTicketPipeBytes);
     if (line.size() > static_cast<size_t>(holds > 0 ? holds : 64 << 10))
@@ -178,7 +178,7 @@ class SshSpawner final : public WorkerSpawner {
     return child;
   }
 
-  // Its standard input are the programs; it ends when they are there.
+  // The programs are its standard input; the child ends when they are there.
   absl::StatusOr<ChildProcess> Bring(size_t machine, const WorkerStart& start,
                                      const LaunchCallbacks& callbacks) {
     const FarmHost& host = options_.hosts[machine];
@@ -221,7 +221,7 @@ class SshSpawner final : public WorkerSpawner {
     return ChildProcess::Start(options);
   }
 
-  // By a shell that is known, whatever the user's is. sshd leaves the socket behind.
+  // Runs a known shell, whatever the user's shell is. sshd leaves the socket behind.
   absl::StatusOr<std::string> CommandOn(const FarmHost& host, const std::string& socket) const {
     RemoteWorker worker = options_.worker;
     worker.slots = host.slots;

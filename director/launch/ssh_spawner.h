@@ -1,13 +1,13 @@
-// The launcher that reaches machines through ssh: one connection for each, a worker behind each
-// connection. The ticket is the first line of the worker's standard input, and the worker ends when
-// that input does: with the connection, or with us.
+// SshSpawner: the launcher that reaches machines through ssh: one connection for each machine, a
+// worker behind each connection. The ticket is the first line of the worker's standard input, and
+// the worker ends when that input ends: with the connection, or with us.
 //
 // With `forward` the worker attaches through the connection itself, at a Unix socket on its machine
-// that ssh forwards to the director; then nobody but its user can reach it, and no port of the
+// that ssh forwards to the director; then only its user can reach the socket, and no port of the
 // director need be open.
 //
-// At most kConnectsMax connections are begun in a second, for sshd refuses more (MaxStartups). A
-// machine whose worker ended soon is left alone for a while, longer each time.
+// At most kConnectsMax connections are begun in a second, because sshd refuses more (MaxStartups).
+// A machine whose worker ended soon is left alone for a while, longer each time.
 // Source: ssh(1), ssh_config(5) and sshd_config(5) of OpenSSH 9.2.
 #pragma once
 
@@ -26,10 +26,11 @@ namespace galley::director {
 
 struct SshOptions {
   std::vector<FarmHost> hosts;
-  std::vector<std::string> arguments;              // of ssh, before ours
-  RemoteWorker worker;                             // its slots: those of the host
-  std::function<absl::StatusOr<Ticket>()> ticket;  // of a worker; without token and names
-  bool forward = false;                            // ticket.director is an address of this machine
+  std::vector<std::string> arguments;  // arguments of ssh, before ours
+  RemoteWorker worker;                 // its slots come from the host
+  // Returns a worker's ticket; without token and names.
+  std::function<absl::StatusOr<Ticket>()> ticket;
+  bool forward = false;  // ticket.director is an address of this machine
 };
 
 inline constexpr int kConnectsMax = 8;

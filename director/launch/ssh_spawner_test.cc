@@ -1,4 +1,4 @@
-// A program of the test's own stands for ssh: it comes first in PATH.
+// SshSpawnerTest: a program of the test's own stands for ssh: it comes first in PATH.
 #include "director/launch/ssh_spawner.h"
 
 #include <sys/stat.h>
@@ -134,7 +134,7 @@ TEST_F(SshSpawnerTest, EachMachineHasOneWorkerAndABadOneIsLeftAloneForAWhile) {
   EXPECT_EQ(notes[4], "ssh-4 starting bad") << "after its pause";
 }
 
-// The last argument is run, as a machine would.
+// Runs the last argument, as a machine would.
 constexpr const char* kMachine = R"(for last; do :; done; echo connected; exec sh -c "$last")";
 
 TEST_F(SshSpawnerTest, AMachineThatLacksTheProgramsIsGivenThemOnce) {

@@ -1,4 +1,4 @@
-// What is said to batch systems, and what is read of their answers.
+// SystemsTest: the commands for batch systems, and the reading of their answers.
 #include "director/launch/systems.h"
 
 #include <nlohmann/json.hpp>
@@ -90,7 +90,7 @@ TEST(SlurmTest, StatesOfTasksAreRead) {
   EXPECT_EQ(Seen(slurm->ReadLook({ALaunch()}, {.code = 1}, "Socket timed out")), "error");
 }
 
-// Its output lies on its node; its comment comes with the states.
+// The worker's output lies on its node; its comment comes with the states.
 TEST(SlurmTest, WhatAnUnfitWorkerSaidLastIsInItsJobsComment) {
   const auto slurm = SlurmSystem({}, {});
   EXPECT_THAT(Joined(slurm->Look({ALaunch()}).argv), HasSubstr("|%r|%k"));
@@ -169,7 +169,7 @@ TEST(KubernetesTest, TheManifestIsFilledIn) {
                         "batch.kubernetes.io/job-completion-index=1 "));
 }
 
-// What kubectl prints of one object.
+// Row: what kubectl prints of one object.
 struct Row {
   std::string kind = "Pod", index, failed_indexes, phase, conditions, node, waits_for, name = "p",
               unscheduled, deleted_at, exit_code, ended_as, reason, text;

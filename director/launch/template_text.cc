@@ -7,7 +7,7 @@
 namespace galley::director {
 namespace {
 
-// The placeholder that begins at `at`, without braces; empty: there is none.
+// Returns the placeholder that begins at `at`, without braces; empty: there is none.
 std::string_view PlaceholderAt(std::string_view text, size_t at) {
   if (text[at] != '{' || (at > 0 && text[at - 1] == '$')) return "";
   const size_t end = text.find('}', at);
@@ -15,7 +15,7 @@ std::string_view PlaceholderAt(std::string_view text, size_t at) {
   const std::string_view name = text.substr(at + 1, end - at - 1);
   const bool is_word = std::all_of(name.begin(), name.end(),
                                    [](char c) { return (c >= 'a' && c <= 'z') || c == '_'; });
-  return is_word ? name : "";  // ("{}" is none, either)
+  return is_word ? name : "";  // "{}" is no placeholder either
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Texts with placeholders: {name}. What stands in braces and is no lower-case word is left alone,
-// so that shell (${HOME}) and YAML ({a: b}) keep theirs.
+// TemplateText: texts with placeholders: {name}. Braces around anything but a lower-case word are
+// left alone, so that shell (${HOME}) and YAML ({a: b}) keep theirs.
 #pragma once
 
 #include <map>
@@ -11,7 +11,7 @@
 
 namespace galley::director {
 
-// Replaces those that `values` has, and no others.
+// Replaces only the placeholders that `values` has.
 std::string FillIn(std::string_view text, const std::map<std::string, std::string>& values);
 // INVALID_ARGUMENT: "{cuont}: no such placeholder; there are {count}, {name}".
 absl::Status CheckPlaceholders(std::string_view text, const std::vector<std::string>& known);

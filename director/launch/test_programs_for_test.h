@@ -1,4 +1,5 @@
-// A folder with programs that stand for Galley's: they say with what they were called.
+// TestPrograms: a folder with programs that stand for Galley's, and say with which arguments they
+// were called.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,5 @@
-// Lines, fields and numbers of what programs print. (Debian's abseil has a string_view of its own,
-// and its functions take no std::string_view.)
+// TextFields: lines, fields and numbers in the output of programs. Debian's abseil has a
+// string_view of its own, and its functions take no std::string_view.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace galley::director {
 
-// At most `parts_max`: the last one holds all that is left.
+// Returns at most `parts_max` parts: the last part holds the rest.
 inline std::vector<std::string> SplitAt(std::string_view text, char separator,
                                         size_t parts_max = SIZE_MAX) {
   std::vector<std::string> parts;
@@ -38,7 +38,7 @@ inline std::vector<std::string> WordsOf(std::string_view text) {
   return words;
 }
 
-// nullopt: it is no number, or more than that.
+// nullopt: the text is no number, or a number and more.
 inline std::optional<uint32_t> NumberIn(std::string_view text) {
   uint32_t number = 0;
   const char* const end = text.data() + text.size();

@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char* kSchema = "galley.worker-ticket.v1";
 
-// nullopt: it is no list of texts. Absent: none.
+// nullopt: the value is no list of texts. An absent value is an empty list.
 std::optional<std::vector<std::string>> Texts(const nlohmann::json& json, const char* key) {
   std::vector<std::string> texts;
   const auto found = json.find(key);

@@ -1,6 +1,7 @@
-// Ticket: all that a worker of another machine is told of its director when it is launched. One
-// line of JSON; whoever has it can attach as one of its workers, so it travels through standard
-// input, the body of a script, or a file of mode 0600, never through arguments, variables or logs.
+// Ticket: everything that a worker of another machine is told of its director when it is launched.
+// One line of JSON; whoever has the ticket can attach as one of its workers, so it travels through
+// standard input, the body of a script, or a file of mode 0600, never through arguments, variables
+// or logs.
 #pragma once
 
 #include <string>
@@ -14,18 +15,18 @@ namespace galley::director {
 
 struct Ticket {
   std::string director;            // "cook.studio:9010", or "unix:/path" of the worker's machine
-  std::string token;               // of all its workers
-  std::vector<std::string> names;  // of the workers; one takes the name at its index
-  std::string shared_path = {};    // where the worker's machine sees the project; empty: nowhere
+  std::string token;               // of all workers of the ticket
+  std::vector<std::string> names;  // of the workers; a worker takes the name at its index
+  std::string shared_path = {};    // the project on the worker's machine; empty: none
   std::string ca;  // PEM: the authority of the director's certificate; empty: no TLS
-  record::WorkerOffer offer = {};  // what the machine of each has, as far as the director knows
+  record::WorkerOffer offer = {};  // of each worker's machine, as far as the director knows
 };
 
 inline constexpr size_t kTicketBytesMax = 256 << 10;
 
 // Without a line's end.
 std::string EncodeTicket(const Ticket& ticket);
-// INVALID_ARGUMENT: it is none.
+// INVALID_ARGUMENT: the line is no ticket.
 absl::StatusOr<Ticket> DecodeTicket(std::string_view line);
 
 }  // namespace galley::director

@@ -50,8 +50,8 @@ absl::StatusOr<WorkerRecord> Parse(std::string worker_id, const std::string& tex
   return record;
 }
 
-// nullopt: of nobody that lives. What cannot be used is told: its worker, if it lives, ends by
-// itself.
+// nullopt: the record belongs to no living process. An unusable record is told: its worker, if it
+// lives, ends by itself.
 std::optional<WorkerRecord> ReadRecord(const std::string& path, std::string worker_id) {
   const absl::StatusOr<std::string> text = ReadOwnFile(path, kRecordBytesMax);
   if (absl::IsNotFound(text.status())) return std::nullopt;

@@ -36,7 +36,7 @@ absl::StatusOr<std::string> KeptToken(const std::string& file) {
     ASSIGN_OR_RETURN(std::string token, ReadFile(file));
     while (!token.empty() && token.back() == '\n') token.pop_back();
     if (token.size() == kTokenSize) return token;
-    ::unlink(file.c_str());  // cut short when it was written
+    ::unlink(file.c_str());  // the write was cut short
   } else if (!absl::IsNotFound(stat.status())) {
     return stat.status();
   }

@@ -1,4 +1,4 @@
-// Tokens that workers show when they attach.
+// WorkerToken: tokens that workers show when they attach.
 // Threads: any.
 #pragma once
 
@@ -8,10 +8,10 @@
 
 namespace galley::director {
 
-// 256 random bits, as text.
+// Returns 256 random bits, as text.
 std::string NewToken();
-// The token that a file holds; one that is not there, or holds none, is made, with mode 0600.
-// FAILED_PRECONDITION: others may read it.
+// Returns the token in a file; if the file is absent, or holds no token, makes one, with mode 0600.
+// FAILED_PRECONDITION: other users may read the file.
 absl::StatusOr<std::string> KeptToken(const std::string& file);
 
 }  // namespace galley::director
