@@ -1,5 +1,5 @@
-// Affected against a naive model: worlds of a few files, packages with random observations, and
-// what the difference of two worlds changes.
+// AffectedTest: Affected against a naive model: worlds of a few files, packages with random
+// observations, and the changes between two worlds.
 
 #include <algorithm>
 #include <map>
@@ -94,7 +94,7 @@ TEST_F(AffectedTest, ReadersOfACookedOutputFollowTransitively) {
   Record(Update("/G/a.png", "w", {}));
   Record(Update("/G/b.atlas", "w", {{{ObservationKind::kCooked, "a.png", ".ktx2"}, "absent"}}));
   Record(Update("/G/c.pack", "w", {{{ObservationKind::kCooked, "/G/b.atlas", ""}, "absent"}}));
-  // A cycle ends.
+  // The transitive search ends at a cycle.
   Record(Update("/G/d.pack", "w",
                 {{{ObservationKind::kCooked, "/G/c.pack", ""}, "absent"},
                  {{ObservationKind::kCooked, "/G/d.pack", ""}, "absent"}}));
@@ -183,7 +183,7 @@ bool IsFolder(const World& world, const std::string& path) {
   });
 }
 
-// The value that an observation has in a world, as text.
+// Returns the value that an observation has in a world, as text.
 std::string See(const World& world, const std::string& package, const Observation& what) {
   const std::string path = content::ResolveAsked(package, what.subject).value();
   std::string seen;
@@ -270,7 +270,7 @@ class RandomAffectedTest : public AffectedTest, public ::testing::WithParamInter
     return changes;
   }
 
-  // Grows `packages` by all that read cooked outputs of its members.
+  // Adds to `packages` all readers of cooked outputs of its members.
   void AddReaders(std::set<std::string>& packages) const {
     for (bool grew = true; grew;) {
       grew = false;
@@ -297,7 +297,7 @@ class RandomAffectedTest : public AffectedTest, public ::testing::WithParamInter
     return affected;
   }
 
-  // The rule of index.h, without an index.
+  // Applies the rule of index.h, without an index.
   std::set<std::string> AffectedByTheRule(const std::vector<content::Change>& changes) const {
     std::set<std::string> affected;
     for (const auto& [key, observed] : records_) {

@@ -1,5 +1,5 @@
-// The journal on a disk that is damaged: whatever happens to its files, it opens, and what it then
-// says is what was recorded, or nothing.
+// JournalDamageTest: the journal on a damaged disk: whatever happens to its files, it opens, and
+// then says what was recorded, or nothing.
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -52,7 +52,7 @@ class JournalDamageTest : public ::testing::Test {
     }
     ASSERT_TRUE(journal_->Record(updates, true).ok());
   }
-  // Three cooks: tables of the first two, and a log of the last.
+  // Runs three cooks: tables of the first two cooks, and a log of the last.
   void Fill() {
     for (int cook = 1; cook <= 3; ++cook) {
       journal_ = Journal::Open(folder_).value();
@@ -81,7 +81,8 @@ class JournalDamageTest : public ::testing::Test {
     bytes[at] = static_cast<char>(bytes[at] ^ 1);
     std::ofstream(path, std::ios::binary) << bytes;
   }
-  // All of the last cook, or none; never a record of an earlier one, for it was replaced.
+  // Returns all records of the last cook, or none; never a record of an earlier cook, which was
+  // replaced.
   int Known() {
     int known = 0;
     EXPECT_TRUE(journal_
@@ -93,7 +94,7 @@ class JournalDamageTest : public ::testing::Test {
                     .ok());
     return known;
   }
-  // Opens what was damaged, uses it, and once more.
+  // Opens a damaged journal, uses it, and opens it again.
   void ExpectHealed(const std::string& what) {
     SCOPED_TRACE(what);
     auto opened = Journal::Open(folder_);
@@ -167,7 +168,8 @@ TEST_F(JournalDamageTest, ALogThatIsDamagedIsFoundAtOnceAndTold) {
   EXPECT_TRUE(FileExists(JoinPath(folder_, "journal.broken-1/CURRENT")));
 }
 
-// RocksDB alone would open it, without what the manifest's end names and with what came after it.
+// RocksDB alone would open it, without the records that the manifest's end names and with later
+// records.
 TEST_F(JournalDamageTest, AManifestThatWasCutDoesNotBringBackWhatWasReplaced) {
   const std::string manifest = FileLike("MANIFEST-");
   const auto size = fs::file_size(manifest);
@@ -181,7 +183,7 @@ TEST_F(JournalDamageTest, AManifestThatWasCutDoesNotBringBackWhatWasReplaced) {
   ASSERT_TRUE(RemoveAll(copy).ok());
 }
 
-// The seal does not see it: what a block holds is read when it is asked for.
+// The seal does not see this damage, because a block is read only when it is asked for.
 TEST_F(JournalDamageTest, DamageThatIsMetByAReadIsHealedByThatRead) {
   const std::string table = FileLike(".sst");
   for (size_t at = 100; at < 2000; at += 50) Flip(table, at);
@@ -248,7 +250,7 @@ TEST_F(JournalDamageTest, OnlyTheNewestBrokenJournalsStay) {
   EXPECT_TRUE(has(4) && has(5) && has(6));
 }
 
-// The log of a killed director may lose its end; what came before must all be there.
+// The log of a killed director may lose its end; everything before the end must be there.
 TEST_F(JournalDamageTest, OfAKilledDirectorTheManifestIsSealed) {
   journal_ = Journal::Open(folder_).value();
   ASSERT_TRUE(journal_->SetMeta({.project_id = "p", .table_file = "t3"}).ok());
@@ -279,7 +281,7 @@ TEST_F(JournalDamageTest, ADirectorThatWasOvertakenSealsNothing) {
   EXPECT_EQ(ReadFile(JoinPath(Database(), kSealName)).value(), open);
 }
 
-// The seal is not synced: of the newest a power cut may leave the name only.
+// The seal is not synced: a power cut may leave only the name of the newest seal.
 TEST_F(JournalDamageTest, AnEmptySealIsNoDamage) {
   std::ofstream(JoinPath(Database(), std::string(kSealName)), std::ios::trunc);
   journal_ = Journal::Open(folder_).value();

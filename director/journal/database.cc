@@ -27,7 +27,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A director may replace files between our reading of its manifest and the opening of what it
+// A director may replace files after we have read its manifest and before we open the files that it
 // names.
 constexpr int kReadOnlyAttemptsMax = 5;
 
@@ -38,8 +38,8 @@ rocksdb::Options DatabaseOptions() {
   const std::vector<rocksdb::CompressionType> supported = rocksdb::GetSupportedCompressions();
   const bool has_lz4 =
       std::find(supported.begin(), supported.end(), rocksdb::kLZ4Compression) != supported.end();
-  // What is merged with others soon is not compressed: tables as they are flushed, and the level
-  // below.
+  // Files that are soon merged with others are not compressed: tables as they are flushed, and the
+  // level below.
   const auto compression = has_lz4 ? rocksdb::kLZ4Compression : rocksdb::kNoCompression;
   options.compression_per_level = {rocksdb::kNoCompression, rocksdb::kNoCompression, compression};
   return options;
@@ -54,7 +54,7 @@ absl::StatusOr<std::unique_ptr<rocksdb::DB>> OpenForReading(const std::string& s
     rocksdb::DB* database = nullptr;
     rocksdb::Options options = DatabaseOptions();
     options.create_if_missing = false;
-    options.max_open_files = -1;  // all from the start: a cook may remove some meanwhile
+    options.max_open_files = -1;  // all from the start, because a cook may remove some meanwhile
     status = rocksdb::DB::OpenForReadOnly(options, directory, &database);
     if (status.ok()) return std::unique_ptr<rocksdb::DB>(database);
   }
@@ -65,7 +65,8 @@ absl::StatusOr<std::unique_ptr<rocksdb::DB>> OpenForReading(const std::string& s
              : told;
 }
 
-// OK and empty text: fine. Text: why it must be moved aside. An error says nothing of the journal.
+// OK and an empty text: the version is right. A text: why the database must be moved aside. An
+// error says nothing of the journal.
 absl::StatusOr<std::string> CheckVersion(rocksdb::DB& database, bool may_write) {
   std::string version;
   const rocksdb::Status status =
@@ -90,7 +91,7 @@ absl::StatusOr<std::string> CheckVersion(rocksdb::DB& database, bool may_write) 
   return std::string();
 }
 
-// True when the folder holds a database of ours and nothing else: nobody put anything there.
+// Returns true when the folder holds only a database of ours: nobody put another file there.
 bool IsOnlyOurs(const std::string& directory) {
   bool has_database = false;
   std::error_code error;
@@ -109,7 +110,7 @@ absl::Status RemoveMark(const std::string& state_directory) {
   return absl::OkStatus();
 }
 
-// A name that RocksDB does not take for one of its files: it would try to remove LOG.broken-1.
+// The new name must not look like a file of RocksDB, which would try to remove LOG.broken-1.
 absl::Status MoveFolderAside(const std::string& directory, const std::string& name) {
   std::string aside;
   for (int n = 1; aside.empty() || FileExists(aside); ++n)
@@ -132,7 +133,7 @@ absl::Status MoveFoldersAside(const std::string& directory) {
   return absl::OkStatus();
 }
 
-// A mode that forbids to read a file of the database is no damage of its bytes.
+// A file mode that forbids reading is no damage of the file's bytes.
 absl::Status PutModesRight(const std::string& directory) {
   std::vector<std::string> files;
   std::error_code error;
@@ -144,7 +145,7 @@ absl::Status PutModesRight(const std::string& directory) {
   return absl::OkStatus();
 }
 
-// Something other than a folder lies where the database should.
+// Says whether something other than a folder lies at the database's path.
 bool IsInTheWay(const std::string& directory) {
   const absl::StatusOr<FileStat> stat = StatFile(directory);
   return stat.ok() && !S_ISDIR(stat->mode);

@@ -15,7 +15,7 @@ using Field = WireReader::Field;
 using Type = WireReader::Type;
 
 constexpr size_t kDigestBytes = Digest::kHashSize + 8;
-constexpr size_t kHeadBytesMax = 6;  // of a field, in front of its bytes
+constexpr size_t kHeadBytesMax = 6;  // of a field, before its bytes
 
 uint64_t NanosOf(absl::Duration duration) {
   return static_cast<uint64_t>(absl::ToInt64Nanoseconds(duration));
@@ -26,8 +26,8 @@ absl::Status Damaged(std::string_view what, std::string_view why) {
   return absl::DataLossError(fmt::format("{} in the journal: {}", what, why));
 }
 
-// Calls `take` with each field of `bytes`; false means a field that this version does not know, or
-// of another type.
+// Calls `take` with each field of `bytes`; false means that this version does not know the field,
+// or that its type is wrong.
 template <typename Take>
 absl::Status ReadFields(std::string_view bytes, std::string_view what, const Take& take) {
   WireReader reader(bytes);
@@ -40,7 +40,7 @@ absl::Status ReadFields(std::string_view bytes, std::string_view what, const Tak
   return absl::OkStatus();
 }
 
-// Take*: false means a field of another type, or a number that is too large.
+// Take*: false means that the type of the field is wrong, or a number is too large.
 
 absl::StatusOr<bool> Take(const Field& field, std::string& text) {
   if (field.type != Type::kBytes) return false;
@@ -80,7 +80,7 @@ absl::StatusOr<bool> Take(const Field& field, std::optional<Digest>& digest) {
   return Take(field, digest.emplace());
 }
 
-// A message of its own, which `decode` reads.
+// Decoded: a nested message, which `decode` reads.
 template <typename Message>
 struct Decoded {
   absl::StatusOr<Message> (*decode)(std::string_view bytes);
@@ -93,7 +93,7 @@ absl::StatusOr<bool> Take(const Field& field, const Decoded<Message>& decoded) {
   return true;
 }
 
-// Repeated.
+// DecodedEach: a repeated nested message.
 template <typename Message>
 struct DecodedEach {
   absl::StatusOr<Message> (*decode)(std::string_view bytes);
@@ -104,7 +104,7 @@ absl::StatusOr<bool> Take(const Field& field, const DecodedEach<Message>& each) 
   return Take(field, Decoded<Message>{each.decode, &each.messages->emplace_back()});
 }
 
-// Fields 1, 2, ... go to the targets in their order.
+// Reads the fields 1, 2, ... into the targets in their order.
 template <typename... Targets>
 absl::Status ReadInto(std::string_view bytes, std::string_view what, Targets&&... targets) {
   return ReadFields(bytes, what, [&](const Field& field) {

@@ -1,6 +1,6 @@
-// The stored form of the journal's records: protobuf wire format, fields in ascending number,
-// default values absent (common/base/wire_format.h). Versioned as a whole by kJournalFormatVersion:
-// within one version unknown fields are DATA_LOSS; a change of any field raises it.
+// Encoding: the stored form of the journal's records: protobuf wire format, fields in ascending
+// number, default values absent (common/base/wire_format.h). kJournalFormatVersion versions all
+// records: within one version unknown fields are DATA_LOSS; a change of any field raises it.
 //
 //   Digest             32 bytes of hash, then the size as 8 bytes, little-endian
 //   Time, Duration     nanoseconds (since the Unix epoch) as the varint of their 64-bit two's
@@ -24,8 +24,8 @@
 //                      4 generated_source (Digest)
 //   Blame              1 own_faults  2 what  3 error  4 log
 //
-// is_trusted and published_key of a PlatformRecord are keys of their own (journal.cc): they change
-// without the rest.
+// is_trusted and published_key of a PlatformRecord have keys of their own (journal.cc), because
+// they change without the rest.
 #pragma once
 
 #include <cstdint>
@@ -51,7 +51,8 @@ absl::StatusOr<JournalMeta> DecodeMeta(std::string_view bytes);
 std::string EncodePlatformRecord(const PlatformRecord& record);
 absl::StatusOr<PlatformRecord> DecodePlatformRecord(std::string_view bytes);
 
-// The value of a published key. Before `in` was stored it was the key's digest alone.
+// Published: the value of a published key. Before `in` was stored, the value was only the key's
+// digest.
 struct Published {
   Digest key;
   std::optional<PublishedIn> in;
@@ -69,7 +70,7 @@ absl::StatusOr<std::vector<InstigatorRecord>> DecodeInstigators(std::string_view
 std::string EncodeLastPublished(const PublishedIn& last);
 absl::StatusOr<PublishedIn> DecodeLastPublished(std::string_view bytes);
 
-// The encodings of these records leave out what their keys have: an UnsentResult's names, an
+// The encodings of these records leave out the parts in their keys: an UnsentResult's names, an
 // AttemptRecord's attempt, a BlameRecord's package.
 std::string EncodeUnsent(const UnsentResult& unsent);
 absl::StatusOr<UnsentResult> DecodeUnsent(std::string_view bytes);

@@ -210,7 +210,7 @@ TEST(JournalEncodingTest, AnUnknownFieldIsDataLoss) {
 }
 
 TEST(JournalEncodingTest, ANumberTooLargeForItsFieldIsDataLoss) {
-  // term (field 4) = 2^32
+  // The bytes are term (field 4) = 2^32.
   EXPECT_TRUE(absl::IsDataLoss(DecodeMeta("\x20\x80\x80\x80\x80\x10").status()));
 }
 

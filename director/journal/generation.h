@@ -1,8 +1,9 @@
-// JournalGeneration: a name for what the journal says of packages. Another name comes before it
-// says anything else, and is durable before that is: so whoever noted the name knows later, without
-// the journal, that nothing was cooked, failed or forgotten since.
+// JournalGeneration: a name for what the journal says of packages. Before the journal says anything
+// else, it gets another name, which is durable first: so whoever noted the name knows later,
+// without the journal, that nothing was cooked, failed or forgotten since.
 //
-// It is the file <state>/generation. One that is absent or damaged is like no name that was noted.
+// The name is in the file <state>/generation. An absent or damaged file equals no name that was
+// noted.
 //
 // Threads: any.
 #pragma once
@@ -19,15 +20,15 @@ class JournalGeneration {
  public:
   explicit JournalGeneration(std::string state_directory);
 
-  // The name that holds from now on until Move; empty: there is none.
+  // Returns the name that holds from now on until Move; empty: there is none.
   static std::string Read(const std::string& state_directory);
-  // Why it is not the one that was relied on before: "files came, went or changed", for people;
-  // empty: that is not known.
+  // Says for people why the name is no longer the name that was relied on: "files came, went or
+  // changed"; empty: unknown.
   static std::string ReadReason(const std::string& state_directory);
-  // The same for whoever notes it: the next Move gives another name.
+  // Returns the name to somebody who notes it: the next Move makes another name.
   absl::StatusOr<std::string> Rely();
-  // Before the journal says something else, for the reason `why`. Costs nothing when nobody relies
-  // on the present name.
+  // Called before the journal says something else, for the reason `why`. Costs nothing when nobody
+  // relies on the present name.
   absl::Status Move(std::string_view why);
 
  private:
@@ -35,7 +36,7 @@ class JournalGeneration {
 
   const std::string state_directory_;
   base::Mutex mutex_;
-  bool is_relied_on_ GALLEY_GUARDED_BY(mutex_) = true;  // by a process before this one, perhaps
+  bool is_relied_on_ GALLEY_GUARDED_BY(mutex_) = true;  // perhaps an earlier process relied on it
 };
 
 }  // namespace galley::director

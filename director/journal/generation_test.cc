@@ -59,7 +59,7 @@ TEST_F(GenerationTest, ADamagedOneIsLikeNone) {
   EXPECT_NE(next, noted);
 }
 
-// All that changes what the journal says of a package, and nothing else.
+// Every change of what the journal says of a package moves the name; other changes do not.
 TEST_F(GenerationTest, TheJournalMovesItWithEachChange) {
   auto journal = *Journal::Open(dir_);
   const auto moves = [&](const auto& change) {

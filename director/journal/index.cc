@@ -15,14 +15,14 @@ void SortUnique(std::vector<std::string>& names) {
   names.erase(std::unique(names.begin(), names.end()), names.end());
 }
 
-// A path that leaves "/" names nothing that can ever be there.
+// A path that leaves "/" names nothing that can ever exist.
 void AddResolved(std::string_view package, std::string_view asked,
                  std::vector<std::string>& names) {
   absl::StatusOr<std::string> path = content::ResolveAsked(package, asked);
   if (path.ok()) names.push_back(std::move(path).value());
 }
 
-// Without its folder.
+// Returns the path without its folder.
 std::string_view NameOf(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The journal over RocksDB. Keys: keys.h, index.h; the form of values: encoding.h.
+// Journal: the journal over RocksDB. Keys: keys.h, index.h; the form of values: encoding.h.
 
 #include "director/journal/journal.h"
 
@@ -135,8 +135,8 @@ class RocksJournal final : public Journal {
       }
       RETURN_IF_ERROR(rocks::ToStatus(batch.Put(rocks::ToSlice(kMetaKey), EncodeMeta(meta)),
                                       "recording the meta record"));
-      // Before it is written: another call may begin the journal anew at any time, and must not do
-      // so with the record before this one.
+      // Kept before it is written: another call may begin the journal anew at any time, and must
+      // not do so with the earlier record.
       database_.KeepMeta(EncodeMeta(meta));
       return Write(database, batch, true);
     });
@@ -148,7 +148,7 @@ class RocksJournal final : public Journal {
   absl::Status Record(std::span<const JournalUpdate> updates, bool sync) override {
     const NewGeneration generation(*this, !updates.empty(), "another cook had other results");
     RETURN_IF_ERROR(generation.status());
-    // By package, then platform; of two updates of one record the later holds.
+    // By package, then platform; the later of two updates of one record holds.
     UpdatesByPackage by_package;
     for (const JournalUpdate& update : updates) {
       RETURN_IF_ERROR(CheckKeyPart("package name", update.package));
@@ -368,7 +368,7 @@ class RocksJournal final : public Journal {
   using UpdatesOfPackage = std::map<std::string_view, const JournalUpdate*>;  // by platform
   using UpdatesByPackage = std::map<std::string_view, UpdatesOfPackage>;
 
-  // What the keys of a package's records begin with; the platform follows.
+  // Returns the common begin of the keys of a package's records; the platform follows.
   static std::string RecordPrefix(std::string_view package) {
     return PackageKey(package, kRecordTag, {});
   }
@@ -400,7 +400,7 @@ class RocksJournal final : public Journal {
     return absl::OkStatus();
   }
 
-  // What the records of a package are indexed under.
+  // Indexed: the subjects under which the records of a package are indexed.
   struct Indexed {
     IndexEntries all;
     IndexEntries kept;  // of the platforms that are not in `updates`
@@ -421,7 +421,8 @@ class RocksJournal final : public Journal {
     return indexed;
   }
 
-  // Index entries that hold for no platform any more go, new ones come. No `scan`: there are none.
+  // Removes index entries that hold for no platform any more, and adds new entries. No `scan`:
+  // there are no entries.
   static absl::Status Reindex(std::string_view package, const UpdatesOfPackage& updates,
                               rocks::PrefixScan* scan, JournalChanges& changes) {
     Indexed indexed;
@@ -468,7 +469,7 @@ class RocksJournal final : public Journal {
     }
     const auto key = [&](char tag) { return PackageKey(update.package, tag, update.platform); };
     changes.Put(key(kRecordTag), std::move(encoded));
-    // A key of an earlier record may be there, and goes.
+    // Removes the key of an earlier record, if there is one.
     if (!record.is_trusted) {
       changes.Put(key(kUntrustedTag), "");
     } else if (!is_new) {
@@ -488,8 +489,9 @@ class RocksJournal final : public Journal {
            (!first->Valid() || !first->key().starts_with(rocks::ToSlice("P")));
   }
 
-  // True: nothing was ever recorded of the package. A first cook asks so for each, and need not
-  // search. (By hashes: one that is another's too is searched for.)
+  // Returns true when nothing was ever recorded of the package. A first cook asks so for each
+  // package, and need not search. Compares hashes: a package with the same hash as another is
+  // searched for.
   bool IsUnknown(std::string_view package) const {
     if (!is_new_) return false;
     base::MutexLock lock(mutex_);
@@ -506,8 +508,8 @@ class RocksJournal final : public Journal {
     is_new_ = true;
   }
 
-  // NewGeneration: around a write. The name moves before it, and behind it once more for whoever
-  // noted the new one meanwhile, which costs nothing when nobody did.
+  // NewGeneration: around a write. The name moves before the write, and again after it for whoever
+  // noted the new name meanwhile, which costs nothing when nobody did.
   class NewGeneration {
    public:
     NewGeneration(RocksJournal& journal, bool is_change, std::string_view why)
@@ -556,14 +558,14 @@ class RocksJournal final : public Journal {
 
   const std::string state_directory_;
   const JournalOptions options_;
-  JournalMeta meta_;  // the writing thread's
+  JournalMeta meta_;  // used by the writing thread
   JournalGeneration generation_{state_directory_};
-  // Held by whoever writes what is unsent: it is looked at before it is forgotten.
+  // Held during writes of unsent results: an unsent result is looked at before it is forgotten.
   base::Mutex unsent_mutex_;
 
-  std::atomic<bool> is_new_;  // no package was known when it was opened, or made anew
+  std::atomic<bool> is_new_;  // no package was known at the opening, or the journal was made anew
   mutable base::Mutex mutex_;
-  // Hashes of the packages of which something was recorded since, while is_new_.
+  // Hashes of the packages that were recorded since, while is_new_.
   absl::flat_hash_set<size_t> recorded_ GALLEY_GUARDED_BY(mutex_);
   LiveDatabase database_;
 };

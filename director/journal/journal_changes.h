@@ -16,9 +16,9 @@
 
 namespace galley::director {
 
-// The changes go to RocksDB in the order of their keys: its memtable
-// finds the place of a key from that of the one before, which is near when they are sorted, and
-// packages of a group are often of one folder.
+// JournalChanges go to RocksDB in the order of their keys: its memtable finds the place of a key
+// from the place of the key before, which is near when keys are sorted, and packages of a group are
+// often of one folder.
 class JournalChanges {
  public:
   void Put(std::string key, std::string value) {
@@ -26,7 +26,7 @@ class JournalChanges {
   }
   void Delete(std::string key) { changes_.push_back({std::move(key), {}, true}); }
 
-  // The size of the write, about, so that it is not moved while it grows.
+  // The approximate size of the write, so that it is not moved while it grows.
   size_t bytes() const {
     size_t sum = 0;
     for (const Change& change : changes_)
@@ -38,7 +38,7 @@ class JournalChanges {
     std::vector<const Change*> sorted;
     sorted.reserve(changes_.size());
     for (const Change& change : changes_) sorted.push_back(&change);
-    // When two changes have one key, the later one holds.
+    // The later of two changes with one key holds.
     std::sort(sorted.begin(), sorted.end(), [](const Change* a, const Change* b) {
       const int order = a->key.compare(b->key);
       return order < 0 || (order == 0 && a < b);

@@ -58,7 +58,7 @@ class JournalTest : public ::testing::Test {
             .ok());
     return names;
   }
-  // Changes what lies in the database, behind the journal's back.
+  // Changes the database behind the journal's back.
   void Spoil(std::string_view key, std::string_view value) {
     journal_.reset();
     const auto database = OpenDatabase(folder_, {}).value();
@@ -139,7 +139,7 @@ TEST_F(JournalTest, InvalidateDistrustsAllPlatformsAndRecordTrustsItsOwn) {
 }
 
 // The crash rule: a director that dies right after Invalidate (no destructor runs) leaves the
-// affected distrusted and the new table named.
+// affected packages distrusted and the new table named.
 TEST_F(JournalTest, AfterACrashTheNewTableAndTheDistrustAreBothThere) {
 #ifdef __SANITIZE_THREAD__
   GTEST_SKIP() << "ThreadSanitizer starts no threads after the fork of a process that had some";
@@ -198,7 +198,7 @@ TEST_F(JournalTest, WhatAnEmptyJournalLearnsIsFoundAtOnce) {
   EXPECT_EQ(Find("/G/b").instigators.size(), 1u);
   EXPECT_EQ(Find("/G/c").failures.size(), 1u);
   EXPECT_FALSE(journal_->Find("/G/d").value().has_value());
-  // Marks and failures are replaced, though the journal was empty when it was opened.
+  // Marks and failures are replaced, though the journal was empty at the opening.
   ASSERT_TRUE(journal_->Invalidate({{"/G/a"}}, {}).ok());
   Record(Update("/G/a", "linux"));
   Record(Update("/G/c", "linux"));
@@ -342,7 +342,7 @@ TEST_F(JournalTest, WithoutSpaceNothingIsWrittenAndTheErrorSaysSo) {
   free = 100'000;
   journal_ = OpenJournal(folder_, options).value();
   Record(Update("/G/a", "linux", "old"));
-  free = 1100;  // the margin, but not this batch
+  free = 1100;  // room for the margin, but not for this batch
   const absl::Status status = journal_->Record({{Update("/G/a", "linux", "new")}}, true);
   EXPECT_TRUE(absl::IsResourceExhausted(status));
   EXPECT_THAT(std::string(status.message()), HasSubstr(folder_));
@@ -355,7 +355,7 @@ TEST_F(JournalTest, WithoutSpaceNothingIsWrittenAndTheErrorSaysSo) {
   EXPECT_EQ(Find("/G/a").platforms.at("linux").result, "new");
 }
 
-// Descriptors run out at each step of the opening, one after the other.
+// Descriptors run out at each step of the opening, one step after the other.
 TEST_F(JournalTest, WithTooFewDescriptorsNothingIsMovedAside) {
   Open();
   Record(Update("/G/a", "linux"));
@@ -554,7 +554,8 @@ TEST_F(JournalTest, WhoDeletesTheStateOfACookIsToldWhatToDo) {
 TEST_F(JournalTest, AFileSystemThatForgetsTheLockDoesNotMakeTwoDirectors) {
   auto lock = ProjectLock::TryAcquire(folder_).value();
   ASSERT_TRUE(lock->SetTerm(7).ok());
-  ASSERT_EQ(::truncate(JoinPath(folder_, "lock").c_str(), 0), 0);  // as another does who has it
+  // Another process that has the lock does so.
+  ASSERT_EQ(::truncate(JoinPath(folder_, "lock").c_str(), 0), 0);
   EXPECT_TRUE(absl::IsFailedPrecondition(lock->Check()));
 }
 

@@ -100,13 +100,13 @@ absl::StatusOr<KeptLimit> Decode(std::string_view bytes) {
   return limit;
 }
 
-// Two limits are the same whatever their times and their words.
+// Two limits are the same whatever their times and texts.
 bool IsSame(const KeptLimit& a, const KeptLimit& b) {
   return a.weak_key == b.weak_key && a.observed == b.observed && a.kind == b.kind &&
          a.limit == b.limit && a.machine == b.machine;
 }
 
-// True when the two saw different values of something that both looked at.
+// Returns true when the two saw different values of something that both looked at.
 bool SawAnother(std::span<const record::Observed> limit, std::span<const record::Observed> other) {
   return std::any_of(limit.begin(), limit.end(), [&](const record::Observed& seen) {
     return std::any_of(other.begin(), other.end(), [&](const record::Observed& one) {
@@ -159,7 +159,7 @@ KeptLimits::KeptLimits(const std::string& state_directory)
     NoteHealed(fmt::format("{}: {}; what had outgrown its limits is tried again", file_,
                            MessageOf(limits.status())));
     base::MutexLock lock(mutex_);
-    is_changed_ = true;  // the next Save writes a whole one
+    is_changed_ = true;  // the next Save writes a whole file
     return;
   }
   base::MutexLock lock(mutex_);
@@ -211,7 +211,7 @@ absl::Status KeptLimits::Keep(KeptLimit limit) {
   return absl::OkStatus();
 }
 
-// Drops the limits beyond a bound, counted from the newest one.
+// Drops the limits beyond a bound, counted from the newest limit.
 void KeptLimits::DropOldest() {
   const Digest newest = limits_.back().limit.weak_key;
   size_t count = 0, bytes = 0, of_key = 0;
@@ -271,7 +271,7 @@ void KeptLimits::NoteKeys() {
   for (const Entry& entry : limits_) weak_keys_.insert(entry.limit.weak_key);
 }
 
-// A container may have no id, or that of its image; two of one image differ by name.
+// A container may have no id, or its image's id; two containers of one image differ by name.
 std::string MachineIdentity() {
   std::string id = galley::ReadFile("/etc/machine-id", 4096).value_or("");
   if (!id.empty() && id.back() == '\n') id.pop_back();

@@ -1,20 +1,21 @@
 // KeptLimits: packages that outgrew their memory or their time on this machine, in all their
-// attempts and in the last one alone, so that the next cooks need not pay for that again.
+// attempts and alone in the last attempt, so that the next cooks need not pay for that again.
 //
-// Such a failure is no verdict: another machine, a larger limit or another input may do. It is kept
-// in the project's state, never in a store, with the machine that saw it, and holds there for
-// kKeptFor while the weak key, all that the attempt had looked at and the limit are the same. What
-// is kept has an upper bound in number and in bytes; the oldest go first.
+// Such a failure is no verdict: another machine, a larger limit or another input may do. The
+// failure is kept in the project's state, never in a store, with the machine that saw it, and holds
+// there for kKeptFor while the weak key, everything that the attempt had looked at, and the limit
+// are the same. The number and bytes of kept limits are bounded; the oldest limits go first.
 //
-// Stored in .galley/state/kept_limits, replaced as a whole (there are few, and they change seldom):
+// Stored in .galley/state/kept_limits, replaced as a whole (there are few limits, and they change
+// seldom):
 //
 //   "galley.kept-limits.v1 <SHA-256 of the rest, hex>\n"
 //   then each limit, oldest first, as length-delimited field 1:
 //     KeptLimit  1 weak_key (hex/size)  2 observed (record::EncodeObserved)  3 kind  4 limit
 //                5 since (Unix milliseconds)  6 package  7 stage  8 error  9 log  10 machine
 //
-// A file of another version, or a damaged one, counts as none, and is noted (healed.h): the
-// packages that it held are tried again.
+// A file of another version, or a damaged file, counts as empty, and is noted (healed.h): the
+// packages in it are tried again.
 //
 // Threads: any.
 #pragma once
@@ -42,7 +43,7 @@ struct KeptLimit {
   Kind kind = Kind::kMemory;
   uint64_t limit = 0;  // bytes; milliseconds of processor time
   absl::Time since;
-  std::string package;  // that was seen to; others of the same weak key are meant as well
+  std::string package;  // the package that was seen; others of the same weak key are meant as well
   uint8_t stage = 0;    // director::Stage
   std::string error;
   std::string log;      // digest text, or empty
@@ -51,36 +52,36 @@ struct KeptLimit {
 };
 
 std::string EncodeKeptLimits(const std::vector<KeptLimit>& limits);
-// DATA_LOSS: it is damaged, or of another version.
+// DATA_LOSS: the bytes are damaged, or of another version.
 absl::StatusOr<std::vector<KeptLimit>> DecodeKeptLimits(std::string_view bytes);
 
 class KeptLimits {
  public:
   static constexpr absl::Duration kKeptFor = absl::Hours(7 * 24);
   static constexpr size_t kLimitsMax = 1'000;
-  static constexpr size_t kLimitsOfAKeyMax = 16;      // as observation sets of a weak key
-  static constexpr size_t kLimitBytesMax = 64 << 10;  // of one, encoded
-  static constexpr size_t kBytesMax = 4 << 20;        // of all
+  static constexpr size_t kLimitsOfAKeyMax = 16;      // like observation sets of a weak key
+  static constexpr size_t kLimitBytesMax = 64 << 10;  // of one limit, encoded
+  static constexpr size_t kBytesMax = 4 << 20;        // of all limits
 
-  // Reads what there is.
+  // Reads the kept limits.
   explicit KeptLimits(const std::string& state_directory);
 
   bool empty() const;
   bool is_saved() const;
-  // The limits of this machine that are kept at `now`, the newest first. A limit from the future
-  // (the clock was set back) does not hold.
+  // Returns the limits of this machine that are kept at `now`, the newest first. A limit from the
+  // future does not hold, because the clock was set back.
   std::vector<KeptLimit> Of(const Digest& weak_key, const std::string& machine,
                             absl::Time now) const;
-  // Replaces a limit that differs in nothing but its time and its words. RESOURCE_EXHAUSTED:
-  // `limit` is larger than kLimitBytesMax, and is not kept. In memory only, until Save.
+  // Replaces a limit that differs only in its time and its texts. RESOURCE_EXHAUSTED: `limit` is
+  // larger than kLimitBytesMax, and is not kept. In memory only, until Save.
   absl::Status Keep(KeptLimit limit);
-  // The package was cooked within its limits with these values: the limits of this weak key that
-  // saw no other values hold no longer. In memory only, until Save.
+  // Called when the package was cooked within its limits with these values: limits of this weak key
+  // that saw no other values no longer hold. In memory only, until Save.
   void Withdraw(const Digest& weak_key, std::span<const record::Observed> observed);
   void Clear();
-  // Those that are kept by now count as those of an earlier director (KeptLimit::is_new).
+  // Limits that are kept by now count as an earlier director's limits (KeptLimit::is_new).
   void NoneIsNew();
-  // Writes what is not written yet; durable on return. After an error it can be tried again.
+  // Writes what is not written yet; durable on return. After an error the caller can try again.
   absl::Status Save();
 
  private:
@@ -95,13 +96,13 @@ class KeptLimits {
   const std::string file_;
   mutable base::Mutex mutex_;
   std::vector<Entry> limits_ GALLEY_GUARDED_BY(mutex_);  // oldest first
-  // Most keys that are asked for have no limit.
+  // Most requested keys have no limit.
   absl::flat_hash_set<Digest> weak_keys_ GALLEY_GUARDED_BY(mutex_);
   bool is_changed_ GALLEY_GUARDED_BY(mutex_) = false;
 };
 
-// The identity of the machine on which this process runs: its id and name, and how much memory it
-// may use.
+// Returns the identity of the machine on which this process runs: its id and name, and how much
+// memory it may use.
 std::string MachineIdentity();
 
 }  // namespace galley::director

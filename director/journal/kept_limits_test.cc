@@ -205,7 +205,7 @@ TEST_F(KeptLimitsTest, OfAnotherVersionTheyAreAsNone) {
   EXPECT_EQ(DecodeKeptLimits(bytes).status().code(), absl::StatusCode::kDataLoss);
 }
 
-// Written by the first version.
+// The first version wrote the file.
 TEST(KeptLimitsGoldenTest, TheFirstVersionIsStillRead) {
   const std::vector<KeptLimit> limits = {{.weak_key = Digest::Of("key"),
                                           .observed = {},

@@ -1,17 +1,17 @@
-// Keys of the journal beside the reverse index (index.h) and the version (database.h).
+// Keys: the journal's keys, except the reverse index (index.h) and the version (database.h).
 //
 //   "m"                                 Meta
 //   "P" package NUL "f" platform        FailureRecord
 //   "P" package NUL "i"                 instigators
 //   "P" package NUL "k" platform        published key, and the root that holds it since
 //   "P" package NUL "r" platform        PlatformRecord
-//   "P" package NUL "u" platform        there: the record is not trusted
+//   "P" package NUL "u" platform        present: the record is not trusted
 //   "S" platform                        Published: the sequence of the root last published
 //   "A" attempt, 8 bytes, big-endian    Attempt: in a worker's hands
 //   "B" package                         Blame
-//   "W" package NUL platform            Unsent: what a remote store is to be given
+//   "W" package NUL platform            Unsent: to be sent to a remote store
 //
-// All that ForEach reads lies together, by package name (NUL sorts below all that a name may hold).
+// Everything that ForEach reads lies together, by package name: NUL sorts below all other bytes.
 #pragma once
 
 #include <cstdint>
@@ -80,7 +80,7 @@ inline std::string UnsentKey(std::string_view package, std::string_view platform
   return key.append(platform);
 }
 
-// The parts of a PackageKey; views into it.
+// PackageKeyParts: the parts of a PackageKey; views into it.
 struct PackageKeyParts {
   std::string_view package;
   char tag = 0;

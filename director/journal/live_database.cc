@@ -28,7 +28,7 @@ LiveDatabase::LiveDatabase(std::string state_directory, const JournalOptions& op
 LiveDatabase::~LiveDatabase() {
   std::unique_ptr<rocksdb::DB> database = Current()->Close(absl::CancelledError());
   if (database == nullptr) return;
-  // (Debian's RocksDB ends the program when a log that could not be written is synced.)
+  // Debian's RocksDB ends the program when a log that could not be written is synced.
   const rocksdb::Status synced = options_.read_only ? rocksdb::Status::OK()
                                  : has_failed_      ? rocksdb::Status::IOError()
                                                     : database->SyncWAL();
@@ -49,7 +49,7 @@ absl::Status LiveDatabase::Remake(OpenedDatabase& damaged, const absl::Status& d
     return absl::DataLossError(fmt::format("{}: {}; the next cook begins a new journal",
                                            JournalDirectory(state_directory_), MessageOf(damage)));
   RETURN_IF_ERROR(fence_.Check());
-  // Calls that come from here on wait for the new one, as if they had met the damage.
+  // Later calls wait for the new database, as if they had met the damage.
   damaged.Close(damage).reset();
   absl::StatusOr<std::unique_ptr<rocksdb::DB>> begun = BeginAnew(MessageOf(damage));
   if (!begun.ok()) {

@@ -1,8 +1,8 @@
 // LiveDatabase: the database of an open journal, which heals (common/rocks/healing.h). When a call
-// finds it damaged, it is moved aside, a new one is begun, and the call is made once more: a lost
-// journal costs look-ups, never a cook.
+// finds the database damaged, it is moved aside, a new database is begun, and the call is made once
+// more: a lost journal costs look-ups, never a cook.
 //
-// A new one holds the last meta record and nothing else. So whoever was told of a record before may
+// A new database holds only the last meta record. So a caller that was told of a record before may
 // not be told of it again: made_anew() says that this happened.
 //
 // Threads: any.
@@ -30,15 +30,14 @@ class OpenedDatabase {
  public:
   explicit OpenedDatabase(std::unique_ptr<rocksdb::DB> database) : database_(std::move(database)) {}
 
-  // Returns the answer of `work`; once it is closed: the reason that Close was given.
+  // Returns the result of `work`; after Close: the reason that Close got.
   template <typename Work>
   std::invoke_result_t<const Work&, rocksdb::DB&> Use(const Work& work) {
     const base::SharedLock lock(mutex_);
     if (database_ == nullptr) return closed_;
     return work(*database_);
   }
-  // Waits for the calls that are under way, and returns the database to be closed. Calls that come
-  // later get `why`.
+  // Waits for the calls under way, and returns the database to be closed. Later calls get `why`.
   std::unique_ptr<rocksdb::DB> Close(const absl::Status& why);
 
  private:
@@ -52,7 +51,7 @@ class LiveDatabase final : private rocks::Healing<OpenedDatabase> {
   // `on_made_anew` is called while nobody else is in a call.
   LiveDatabase(std::string state_directory, const JournalOptions& options,
                std::unique_ptr<rocksdb::DB> database, std::function<void()> on_made_anew);
-  // Closes it and seals its files (seal.h), unless another director has the project.
+  // Closes the database and seals its files (seal.h), unless another director has the project.
   ~LiveDatabase() override;
 
   // Healing::With for the database itself. `work` does not call With.
@@ -65,10 +64,10 @@ class LiveDatabase final : private rocks::Healing<OpenedDatabase> {
     });
   }
 
-  // Before other threads call.
+  // Called before other threads call.
   void Fence(WriteFence fence) { fence_ = std::move(fence); }
   absl::Status CheckFence() const { return fence_.Check(); }
-  // Written into a database that is made anew. From one thread at a time.
+  // Keeps the record that is written into a database that is made anew. From one thread at a time.
   void KeepMeta(std::string encoded_meta);
   bool made_anew() const { return made_anew_; }
 
@@ -82,9 +81,9 @@ class LiveDatabase final : private rocks::Healing<OpenedDatabase> {
   const std::function<void()> on_made_anew_;
   WriteFence fence_;
   std::atomic<bool> made_anew_ = false;
-  std::atomic<bool> has_failed_ = false;  // some call
+  std::atomic<bool> has_failed_ = false;  // a call failed
 
-  base::Mutex meta_mutex_;  // after heal_mutex_
+  base::Mutex meta_mutex_;  // locked after heal_mutex_
   std::string meta_ GALLEY_GUARDED_BY(meta_mutex_);
 };
 

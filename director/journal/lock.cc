@@ -1,5 +1,5 @@
-// ProjectLock: flock(2) on <state>/lock. The file holds the owner's process id for people; the
-// lock, not the file, is what counts, so a file left behind by a crash does no harm.
+// ProjectLock: flock(2) on <state>/lock. The file holds the owner's process id for people; only the
+// lock counts, so a file left behind by a crash does no harm.
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -68,7 +68,7 @@ class FileLock final : public ProjectLock {
   FileDescriptor file_;
   // Nobody sees the file while it is written.
   mutable base::Mutex mutex_;
-  std::string text_ GALLEY_GUARDED_BY(mutex_);  // what the file says while it is ours
+  std::string text_ GALLEY_GUARDED_BY(mutex_);  // the file's text while the lock is ours
 };
 
 std::string OwnerOf(int fd) {

@@ -1,4 +1,4 @@
-// LookAtJournal: whether the journal is as it should be, without changing anything.
+// LookAtJournal: checks the journal, without changing anything.
 #pragma once
 
 #include <string>
@@ -7,8 +7,9 @@
 
 namespace galley::director {
 
-// Under no lock, while no director has the project. Reads all of it. NOT_FOUND: there is none.
-// DATA_LOSS: what is wrong; the next cook moves it aside and begins a new one.
+// Takes no lock; called while no director has the project. Reads the whole journal. NOT_FOUND:
+// there is none. DATA_LOSS: what is wrong; the next cook moves the journal aside and begins a new
+// one.
 absl::Status LookAtJournal(const std::string& state_directory);
 
 }  // namespace galley::director

@@ -20,16 +20,16 @@ constexpr std::string_view kHomeKind = "galley-project";
 constexpr std::array<std::string_view, 2> kNames = {"project", "project.copy"};
 constexpr int kHomeVersion = 1;
 constexpr uint64_t kFileBytesMax = 64 << 10;
-// Where each project has its state (project::Project::state_directory).
+// The folder of each project's state (project::Project::state_directory).
 constexpr std::string_view kStateBelow = ".galley/state";
 
 struct Home {
-  uint64_t number = 0;  // of an older Galley's: 0
+  uint64_t number = 0;  // 0: an older Galley wrote it
   std::string project_id;
   std::string folder;
 };
 
-// NOT_FOUND: absent. Others: it is not to be used, and why.
+// NOT_FOUND: absent. Other errors: why the file cannot be used.
 absl::StatusOr<Home> ReadOne(const std::string& file) {
   ASSIGN_OR_RETURN(const std::string text, ReadFile(file, kFileBytesMax));
   ASSIGN_OR_RETURN(const std::vector<SealedLine> lines, Unseal(kHomeKind, kHomeVersion, text));
@@ -55,7 +55,7 @@ std::string TextOf(const Home& home) {
                {"number", fmt::format("{}", home.number)}});
 }
 
-// `is_new`: the file is behind since what it says changed just now.
+// `is_new`: the file is out of date because its contents changed just now.
 absl::Status WriteOne(const std::string& file, const Home& home, bool is_new) {
   RETURN_IF_ERROR(ClearTheWay(file));
   const absl::StatusOr<Home> present = ReadOne(file);
@@ -71,11 +71,11 @@ absl::Status WriteOne(const std::string& file, const Home& home, bool is_new) {
   return WriteFileAtomic(file, text, true);
 }
 
-// One state folder that shows at two paths: a link, a bind mount, a network file system that is
-// mounted twice. The folder itself must be the same one, for its files may be shared by a copy of
-// hard links (`cp -al`). Whoever asks has the lock, and so has just written to the lock's file: no
-// snapshot of the disk has one that was changed at the same time. (Device numbers may differ from
-// mount to mount.)
+// Says whether one state folder shows at two paths: a link, a bind mount, a network file system
+// that is mounted twice. The folder itself must be the same, because a copy of hard links (`cp
+// -al`) may share its files. The caller has the lock, and so has just written to the lock's file:
+// no snapshot of the disk has a file that was changed at the same time. Device numbers may differ
+// from mount to mount.
 bool IsSameState(const std::string& a, const std::string& b) {
   const auto our_folder = StatFile(a);
   const auto their_folder = StatFile(b);

@@ -32,7 +32,7 @@ class ProjectHomeTest : public ::testing::Test {
   std::string State(const std::string& name) const {
     return JoinPath(Folder(name), ".galley/state");
   }
-  // As a director has it that cooks there.
+  // Writes the lock's file as a director does that cooks there.
   void Lock(const std::string& name, const std::string& text) {
     std::ofstream(JoinPath(State(name), "lock")) << text;
   }
@@ -64,7 +64,7 @@ TEST_F(ProjectHomeTest, ACopyHasNoIdUntilItGetsItsOwn) {
 TEST_F(ProjectHomeTest, WhatWasMovedKeepsItsId) {
   fs::rename(Folder("game"), Folder("moved"));
   EXPECT_EQ(Find("moved").project_id, "id");
-  fs::create_directories(Folder("game"));  // something else is there now
+  fs::create_directories(Folder("game"));  // another project is there now
   EXPECT_EQ(Find("moved").project_id, "id");
   fs::create_directories(State("game"));
   ASSERT_TRUE(WriteHome(State("game"), Folder("game"), "another project").ok());
@@ -83,7 +83,7 @@ TEST_F(ProjectHomeTest, OneFolderThatShowsAtTwoPathsIsNoCopy) {
   EXPECT_EQ(Find("link").project_id, "id");
 }
 
-// (`cp -al`)
+// The copy is made as by `cp -al`.
 TEST_F(ProjectHomeTest, ACopyOfHardLinksIsACopy) {
   fs::create_directories(State("linked"));
   for (const char* name : {"lock", "project"})

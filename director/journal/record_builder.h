@@ -21,7 +21,7 @@ class RecordBuilder {
  public:
   // DATA_LOSS: the key or its value is wrong.
   absl::Status Add(std::string_view key, std::string_view value);
-  // The record so far, and begins anew; nullopt: there is nothing to tell of the package.
+  // Returns the record so far, and begins anew; nullopt: nothing is known of the package.
   std::optional<PackageRecord> Take();
 
  private:

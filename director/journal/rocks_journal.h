@@ -1,4 +1,4 @@
-// Opens a journal with options that only tests change.
+// RocksJournal: opens a journal with options that only tests change.
 #pragma once
 
 #include <memory>

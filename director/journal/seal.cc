@@ -24,10 +24,11 @@ namespace fs = std::filesystem;
 constexpr std::string_view kSealKind = "galley-journal";
 constexpr int kSealVersion = 1;
 constexpr std::string_view kFileKey = "file";
-constexpr std::string_view kBeginKey = "begins";  // a file that grew since, maybe
+constexpr std::string_view kBeginKey = "begins";  // for a file that may have grown since
 constexpr uint64_t kSealBytesMax = 16 << 20;
 
-// "<number><suffix>": RocksDB's names of tables and logs. A person may have a notes.log there.
+// Says whether the name is "<number><suffix>", as RocksDB names tables and logs. A person may have
+// a notes.log there.
 bool IsNumbered(std::string_view name, std::string_view suffix) {
   if (!name.ends_with(suffix) || name.size() == suffix.size()) return false;
   name.remove_suffix(suffix.size());
@@ -36,13 +37,13 @@ bool IsNumbered(std::string_view name, std::string_view suffix) {
 
 bool IsTable(std::string_view name) { return IsNumbered(name, ".sst"); }
 
-// All that opening depends on.
+// Says whether opening depends on the file.
 bool IsSealed(std::string_view name) {
   return IsTable(name) || IsNumbered(name, ".log") || name == "CURRENT" ||
          name.starts_with("MANIFEST-");
 }
 
-// "<name> <size>", and for what is small " <SHA-256>".
+// Returns "<name> <size>", and for small files " <SHA-256>".
 absl::StatusOr<std::string> Describe(const std::string& directory, const std::string& name) {
   const std::string path = JoinPath(directory, name);
   ASSIGN_OR_RETURN(const FileStat stat, StatFile(path, /*follow_links=*/false));
@@ -56,7 +57,7 @@ std::string Described(std::string_view name, std::string_view bytes) {
   return fmt::format("{} {} {}", name, bytes.size(), Digest::Of(bytes).hex());
 }
 
-// Describes the file's beginning only: no more bytes than `line` says.
+// Describes only the begin of the file: no more bytes than `line` says.
 absl::StatusOr<std::string> DescribeBeginning(const std::string& directory, const std::string& name,
                                               const std::string& line) {
   ASSIGN_OR_RETURN(const std::string bytes, ReadFile(JoinPath(directory, name)));
@@ -107,7 +108,7 @@ absl::Status WriteOpenSeal(const std::string& journal_directory) {
 absl::Status CheckSeal(const std::string& journal_directory) {
   const absl::StatusOr<std::string> text =
       ReadFile(JoinPath(journal_directory, kSealName), kSealBytesMax);
-  // (The folder may be absent, or a file.)
+  // The folder may be absent, or a file.
   if (absl::IsNotFound(text.status()) || !FileExists(JoinPath(journal_directory, kSealName)))
     return absl::OkStatus();
   if (absl::IsResourceExhausted(text.status())) return text.status();

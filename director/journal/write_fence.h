@@ -1,5 +1,5 @@
-// WriteFence: asked before each write of a director that makes something durable. One that was
-// overtaken (stopped, while another took the project) writes nothing any more.
+// WriteFence: asked before each durable write of a director. A director that was overtaken
+// (stopped, while another director took the project) writes nothing any more.
 //
 // Threads: those of `may_write`.
 #pragma once
@@ -14,7 +14,7 @@ namespace galley::director {
 
 class WriteFence {
  public:
-  // Without `may_write` everything may be written.
+  // Without `may_write` every write is allowed.
   explicit WriteFence(std::function<absl::Status()> may_write = nullptr)
       : may_write_(std::move(may_write)) {}
 

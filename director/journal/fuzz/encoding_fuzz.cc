@@ -1,5 +1,6 @@
-// The first byte picks a record of the journal, the rest is its stored form: damaged bytes are an
-// error or a record, never a crash; what decodes is written in a form that decodes to the same.
+// EncodingFuzz: the first byte picks a record of the journal, the rest is its stored form: damaged
+// bytes are an error or a record, never a crash; a decoded record is written in a form that decodes
+// to the same.
 #include <cstdint>
 #include <string>
 #include <string_view>
