@@ -17,10 +17,10 @@ namespace galley::director {
 namespace {
 
 constexpr std::string_view kFileEnd = ".jsonl";
-constexpr uint64_t kFileBytesMax = 64 << 20;  // far above what WorkerLogs writes
+constexpr uint64_t kFileBytesMax = 64 << 20;  // far above the sizes of WorkerLogs
 constexpr size_t kFilesMax = 10'000;
 
-// With the older file of a worker before its present one.
+// Returns the older file of a worker before its present file.
 std::vector<std::string> FilesIn(const std::string& folder, const std::string& stem) {
   std::vector<std::string> files;
   std::error_code error;
@@ -71,7 +71,7 @@ std::vector<LogRecord> LogReader::Read(const LogFilter& filter) {
   return records;
 }
 
-// Whole lines that were not read yet.
+// Returns whole lines that were not read yet.
 std::string LogReader::NewLines(const std::string& path) {
   const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   struct stat stat {};
@@ -84,7 +84,7 @@ std::string LogReader::NewLines(const std::string& path) {
   std::string bytes(size - at, '\0');
   const ssize_t count = ::pread(file.get(), bytes.data(), bytes.size(), static_cast<off_t>(at));
   bytes.resize(static_cast<size_t>(std::max<ssize_t>(count, 0)));
-  // What is being written has no end yet.
+  // A line that is being written has no end yet.
   bytes.resize(bytes.rfind('\n') + 1);
   at += bytes.size();
   return bytes;
@@ -106,7 +106,7 @@ void LogReader::ReadFile(const std::string& path, const LogFilter& filter,
   }
 }
 
-// (Lines of other programs that wrote to the file are left out.)
+// Lines of other programs that wrote to the file are left out.
 void LogReader::ReadDirectorLog(const LogFilter& filter, std::vector<LogRecord>& records) {
   const std::string stem = director_log_.substr(0, director_log_.rfind(".log"));
   std::vector<std::string> files;

@@ -1,9 +1,9 @@
-// LogReader: reads what WorkerLogs wrote, also while it writes: each call of Read returns the lines
-// that came since the last one. What is no record (a line that a director which died left behind, a
-// file that somebody edited) is skipped and counted.
+// LogReader: reads the files of WorkerLogs, also while they are written: each call of Read returns
+// the lines since the last call. A line that is no record (left by a dead director, or in a file
+// that somebody edited) is skipped and counted.
 //
-// With them come the lines of the director's own log, as lines of a worker named kDirectorName,
-// but for what it says there of single workers: that is among theirs.
+// LogReader also returns the lines of the director's own log, as lines of a worker named
+// kDirectorName, except lines about single workers, which are among the worker's lines.
 //
 // Threads: one.
 #pragma once
@@ -23,24 +23,24 @@ namespace galley::director {
 
 inline constexpr const char* kDirectorName = "director";
 
-// A line of a director's log (InitLog), by this machine's clock:
-// "2026-11-20T20:28:38.367 info galley[23916]: ...". INVALID_ARGUMENT: it is none.
+// Parses a line of a director's log (InitLog), by this machine's clock: "2026-11-20T20:28:38.367
+// info galley[23916]: ...". INVALID_ARGUMENT: the line is none.
 absl::StatusOr<LogRecord> DecodeDirectorLine(std::string_view line);
 
 struct LogFilter {
-  std::string worker;  // empty: all
+  std::string worker;  // empty: all workers
   absl::Time since = absl::InfinitePast();
 };
 
 class LogReader {
  public:
-  // Both may be absent. `director_log`: the file; empty: that log is not read.
+  // Both files may be absent. `director_log`: the file; empty: that log is not read.
   explicit LogReader(std::string folder, std::string director_log = "")
       : folder_(std::move(folder)), director_log_(std::move(director_log)) {}
 
-  // Sorted by time; lines of one time as they lie in the files.
+  // Sorted by time; lines of one time are in the order of the files.
   std::vector<LogRecord> Read(const LogFilter& filter = {});
-  // The workers of which there are lines, sorted.
+  // Returns the workers that have lines, sorted.
   std::vector<std::string> Workers() const;
   uint64_t skipped() const { return skipped_; }
 

@@ -13,16 +13,16 @@
 namespace galley::director {
 namespace {
 
-// (Four bytes stand for one that does not show.)
+// Four bytes stand for one byte that does not show.
 constexpr size_t kWrittenBytesMax = 5 * kLogTextBytesMax;
 constexpr size_t kStemBytesMax = 120;
-constexpr size_t kStemDigits = 16;  // of the digest that ends a stem which is cut
+constexpr size_t kStemDigits = 16;  // digits of the digest that ends a shortened stem
 
 constexpr std::array<std::string_view, 3> kFromNames = {"worker", "output", "director"};
 constexpr std::array<std::string_view, 4> kLevelNames = {"debug", "info", "warning", "error"};
 
-// Does not show, or changes how what follows shows. Source: Unicode 15, table 23-3 (bidirectional
-// ordering controls), and the separators of lines and paragraphs.
+// Says whether a character does not show, or changes how the next characters show. Source: Unicode
+// 15, table 23-3 (bidirectional ordering controls), and the separators of lines and paragraphs.
 bool IsControl(char32_t point) {
   return point < 0x20 || (point >= 0x7f && point <= 0x9f) || point == 0x61c ||
          (point >= 0x200e && point <= 0x200f) || (point >= 0x2028 && point <= 0x202e) ||
@@ -70,7 +70,7 @@ std::string PrintableLine(std::string_view text, size_t bytes_max) {
     const size_t begin = at;
     const std::optional<char32_t> point = NextCodePoint(text, at);
     if (!point.has_value()) {
-      // (A character that was cut through at the end is none.)
+      // A character that was cut through at the end does not count.
       if (is_cut && text.size() - begin < 4) break;
       line += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[at++]));
     } else if (!IsControl(*point)) {

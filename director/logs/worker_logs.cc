@@ -19,7 +19,7 @@ namespace galley::director {
 namespace {
 
 constexpr size_t kWorkersMax = 4'096;  // whose rates are known at a time
-constexpr uint64_t kTrimParts = 16;    // of the quotas: so much may come before the next look
+constexpr uint64_t kTrimParts = 16;    // a sixteenth of the quotas may come before the next look
 constexpr const char* kEnd = ".jsonl";
 constexpr const char* kOldEnd = ".old.jsonl";
 
@@ -51,7 +51,7 @@ bool WorkerLogs::HasRoom(Waiting& of, uint64_t bytes) {
   return true;
 }
 
-// (A worker may choose another name each time.)
+// A worker may choose another name each time.
 void WorkerLogs::ForgetIdle() {
   if (workers_.size() < kWorkersMax) return;
   std::erase_if(workers_, [](const auto& one) { return one.second.bytes.empty(); });
@@ -134,7 +134,7 @@ absl::Status WorkerLogs::Append(const std::string& stem, std::string_view lines)
   if (!file.valid()) return ErrnoStatus(errno, "open", path);
   ASSIGN_OR_RETURN(FileStat stat, StatDescriptor(file.get(), path));
   const uint64_t half = options_.worker_bytes_max / 2;
-  // (However little workers say, a flood of new names is a flood of files.)
+  // However little workers say, a flood of new names is a flood of files.
   if (stat.size_bytes == 0) written_ += options_.bytes_max / options_.files_max;
   if (stat.size_bytes > 0 && stat.size_bytes + lines.size() > half) {
     const std::string old = JoinPath(options_.folder, stem + kOldEnd);
@@ -142,14 +142,14 @@ absl::Status WorkerLogs::Append(const std::string& stem, std::string_view lines)
     file = open();
     if (!file.valid()) return ErrnoStatus(errno, "open", path);
     stat.size_bytes = 0;
-    written_ = std::max(written_, options_.bytes_max / kTrimParts);  // it is a file more
+    written_ = std::max(written_, options_.bytes_max / kTrimParts);  // one file more
   }
-  // What a director that died left of a line stays a line of its own.
+  // The part of a line that a dead director left stays a line of its own.
   char last = '\n';
   if (stat.size_bytes > 0 &&
       ::pread(file.get(), &last, 1, static_cast<off_t>(stat.size_bytes - 1)) == 1 && last != '\n')
     RETURN_IF_ERROR(WriteAll(file.get(), "\n", path));
-  // (One batch is no more than what may wait.)
+  // A batch is no larger than what may wait.
   return WriteAll(file.get(), lines.substr(lines.size() > half ? lines.size() - half : 0), path);
 }
 

@@ -1,11 +1,11 @@
-// WorkerLogs: writes the records of workers to files: <folder>/<stem>.jsonl, and what that held
-// before as <stem>.old.jsonl. They stay between cooks.
+// WorkerLogs: writes the records of workers to files: <folder>/<stem>.jsonl, and its earlier
+// contents as <stem>.old.jsonl. The files stay between cooks.
 //
-// Each worker has two files of half its quota at most. When all files together are more than their
-// quota, or too many, those go that were not written to for the longest time; there are never more
-// than a sixteenth above that. What a worker brings
-// faster than its rate, and what waits while the disk is slow, is left out and counted; a line
-// says how much. An error of the disk costs lines, and is logged once.
+// Each worker has two files of half its quota at most. When all files together exceed their quota,
+// or are too many, the files that were not written to for the longest time go; the total never
+// exceeds the quota by more than a sixteenth. Lines that come faster than a worker's rate, and
+// lines that wait while the disk is slow, are left out and counted; a line says how many. An error
+// of the disk costs lines, and is logged once.
 //
 // Threads: any; Add never waits for the disk. One thread of its own writes, from the first record
 // on. The destructor writes what waits.
@@ -30,10 +30,11 @@ namespace galley::director {
 inline constexpr const char* kWorkerLogsFolder = "logs/workers";
 
 struct WorkerLogsOptions {
-  std::string folder;                                 // it is made
-  std::function<absl::Status()> may_write = nullptr;  // asked before each write; null: yes
-  uint64_t worker_bytes_max = 2 << 20;                // of one worker's files
-  uint64_t bytes_max = 64 << 20;                      // of all
+  std::string folder;  // WorkerLogs makes it
+  // Asked before each write; null: every write is allowed.
+  std::function<absl::Status()> may_write = nullptr;
+  uint64_t worker_bytes_max = 2 << 20;  // of one worker's files
+  uint64_t bytes_max = 64 << 20;        // of all files
   size_t files_max = 2'000;
   uint64_t waiting_bytes_max = 4 << 20;          // in memory
   uint64_t worker_bytes_per_second = 128 << 10;  // on average
@@ -47,15 +48,15 @@ class WorkerLogs {
   WorkerLogs(const WorkerLogs&) = delete;
   WorkerLogs& operator=(const WorkerLogs&) = delete;
 
-  // False: it is left out.
+  // False: the record is left out.
   bool Add(const LogRecord& record);
 
  private:
   struct Waiting {
     std::string bytes;
-    double room = 0;        // of its rate
+    double room = 0;        // left of its rate
     absl::Time filled;      // when `room` was right
-    uint64_t left_out = 0;  // since a line said so
+    uint64_t left_out = 0;  // since the last line that counts left-out lines
   };
   using Batch = std::map<std::string, std::string>;  // stem -> lines
 
@@ -76,7 +77,7 @@ class WorkerLogs {
   bool is_ending_ GALLEY_GUARDED_BY(mutex_) = false;
   std::optional<std::thread> thread_ GALLEY_GUARDED_BY(mutex_);
 
-  // The thread's own.
+  // Used only by the thread.
   uint64_t written_ = UINT64_MAX / 2;  // since the files were counted
   bool has_told_error_ = false;
 };

@@ -1,4 +1,4 @@
-// The writer and the reader together.
+// WorkerLogsTest: the writer and the reader together.
 #include "director/logs/worker_logs.h"
 
 #include <filesystem>
@@ -38,12 +38,12 @@ class WorkerLogsTest : public testing::Test {
   static LogRecord Said(const std::string& worker, int64_t second, const std::string& text) {
     return {.time = absl::FromUnixSeconds(second), .worker = worker, .text = text};
   }
-  // All is written when this returns.
+  // On return everything is written.
   void Write(const std::vector<LogRecord>& records) {
     WorkerLogs logs(options_, clock_);
     for (const LogRecord& record : records) logs.Add(record);
   }
-  // "worker text", in their order.
+  // Returns "worker text" of each record, in order.
   static std::vector<std::string> Texts(const std::vector<LogRecord>& records) {
     std::vector<std::string> texts;
     for (const LogRecord& one : records) texts.push_back(one.worker + " " + one.text);
@@ -113,7 +113,7 @@ TEST_F(WorkerLogsTest, OfAllFilesTheOldestGoFirst) {
   options_.files_max = 5;
   for (int i = 0; i < 20; ++i) {
     Write({Said(fmt::format("w{:02}", i), i, std::string(3'000, 'x'))});
-    // (Files of one moment have one time on some disks.)
+    // Files of one moment have one time on some disks.
     const auto file = JoinPath(options_.folder, fmt::format("w{:02}.jsonl", i));
     std::filesystem::last_write_time(
         file, std::filesystem::file_time_type::clock::now() - std::chrono::hours(20 - i));

@@ -1,5 +1,5 @@
-// A line of any bytes, as a worker may say it and as an edited file may have it: what is read of it
-// has no control bytes, and comes back as it was.
+// LogRecordFuzz: a line of any bytes, as a worker may send it or an edited file may have it: a
+// record that is read has no control bytes, and is read back as it was written.
 #include <algorithm>
 #include <cstdint>
 #include <string_view>
