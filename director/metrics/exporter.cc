@@ -29,14 +29,14 @@ class Collector final : public prometheus::Collectable {
   const std::function<Figures()> read_;
 };
 
-// The web server's options: who connects and says nothing holds one of few threads for a short
-// time, and no file is served.
+// The web server's options: a client that connects and says nothing holds one of few threads only
+// for a short time, and no file is served.
 std::vector<std::string> WebOptions(const std::string& address) {
   return {"listening_ports",    address, "num_threads",           "4",
           "request_timeout_ms", "5000",  "keep_alive_timeout_ms", "1000"};
 }
 
-// Connects, and goes away again. `address`: of ours, with its port.
+// Connects, and closes the connection. `address`: our address, with its port.
 void Knock(const std::string& address) {
   const size_t colon = address.rfind(':');
   const auto port = htons(static_cast<uint16_t>(std::stoi(address.substr(colon + 1))));
@@ -67,7 +67,8 @@ class WebExporter final : public Exporter {
         address_(ask.address.substr(0, ask.address.rfind(':') + 1) + std::to_string(port())) {
     exposer_->RegisterCollectable(collector_);
   }
-  // The web server looks whether it is to end when somebody connects, else only each two seconds.
+  // The web server checks whether it is to end when somebody connects, otherwise only every two
+  // seconds.
   ~WebExporter() override {
     std::atomic<bool> has_ended = false;
     std::thread knocks([this, &has_ended] {
@@ -99,7 +100,7 @@ extern "C" __attribute__((visibility("default"))) Exporter* galley_open_exporter
     return nullptr;
   }
   try {
-    return new WebExporter(*ask);  // the caller's, in a unique_ptr
+    return new WebExporter(*ask);  // the caller owns it, in a unique_ptr
   } catch (const std::exception& thrown) {
     *error = thrown.what();
     return nullptr;

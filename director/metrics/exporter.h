@@ -1,8 +1,8 @@
-// Exporter: answers Prometheus over HTTP with what a director says of itself.
+// Exporter: answers Prometheus over HTTP with a director's figures.
 //
-// It lies in a shared object of its own (galley-metrics.so), which MetricsDoor loads when metrics
-// are asked for: the library for Prometheus and its web server are shared objects of Debian, and no
-// command is to start slower for them.
+// The exporter lies in a shared object of its own (galley-metrics.so), which MetricsDoor loads when
+// metrics are asked for: the library for Prometheus and its web server are shared objects of
+// Debian, and no command is to start slower because of them.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace galley::metrics {
 
 class Exporter {
  public:
-  virtual ~Exporter() = default;  // nobody is answered any more
+  virtual ~Exporter() = default;  // ends all answers
   virtual int port() const = 0;
 };
 
@@ -25,10 +25,10 @@ struct ExporterAsk {
   std::function<Figures()> read;
 };
 
-// The two were built together if they agree on this.
+// The program and the shared object were built together if they agree on this number.
 inline constexpr uint64_t kExporterLayout = (sizeof(Figures) << 8) + 1;
 
-// What the shared object offers. Null: `error` says why.
+// OpenExporter: the function that the shared object offers. Null: `error` says why.
 using OpenExporter = Exporter* (*)(uint64_t layout, const ExporterAsk* ask, std::string* error);
 inline constexpr const char* kOpenExporter = "galley_open_exporter";
 inline constexpr const char* kExporterFile = "galley-metrics.so";

@@ -12,7 +12,7 @@ using prometheus::MetricFamily;
 using prometheus::MetricType;
 using Labels = std::vector<ClientMetric::Label>;
 
-// One metric: its samples are added one by one. Without any it is left out.
+// Metric: one metric, to which samples are added one by one. A metric without samples is left out.
 class Metric {
  public:
   Metric(std::vector<MetricFamily>& all, MetricType type, std::string name, std::string help)
@@ -120,7 +120,7 @@ class Maker {
     }
   }
 
-  // The label's value is never empty: that is the same as no label.
+  // The label's value is never empty, because an empty value equals no label.
   static std::string CookerLabel(const Cooker& cooker) {
     return cooker.name.empty() ? "none" : cooker.name;
   }

@@ -1,9 +1,10 @@
-// The metrics of a director, as the library for Prometheus has them: names, types, help, labels.
+// Families: the metrics of a director, as the library for Prometheus has them: names, types, help,
+// labels.
 //
 // Names follow https://prometheus.io/docs/practices/naming/: galley_, then what is measured, base
-// units, _total of what is counted; those of the process are the names that all clients use. Labels
-// are cooker, outcome, cause, launcher, class, state, exit_code, platform: there are few values of
-// each. Only what is about one worker has its name, for kWorkersMax workers at most.
+// units, _total for counters; metrics of the process have the names that all clients use. Labels
+// are cooker, outcome, cause, launcher, class, state, exit_code, platform: each label has few
+// values. Only a metric of one worker has the worker's name, for kWorkersMax workers at most.
 #pragma once
 
 #include <cstddef>

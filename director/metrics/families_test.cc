@@ -1,4 +1,4 @@
-// The text that Prometheus reads, and that each name in it is as its conventions want it.
+// FamiliesTest: the text that Prometheus reads, and that each name in it follows the conventions.
 #include "director/metrics/families.h"
 
 #include <regex>
@@ -19,7 +19,7 @@ std::string TextOf(const Figures& figures) {
   return prometheus::TextSerializer().Serialize(FamiliesOf(figures));
 }
 
-// Everything is in it.
+// Returns figures with every field set.
 Figures All() {
   return {.version = "1.2.3",
           .classes = {{.name = "nightly",

@@ -1,7 +1,8 @@
 // Figures: what a director knows about itself at one moment, for metrics. Plain values: they go to
-// a shared object (exporter.h), which makes the text for Prometheus of them.
+// a shared object (exporter.h), which makes the text for Prometheus from them.
 //
-// Counts are since the director began, times in seconds. docs/metrics.md says what each means.
+// Counts begin with the director; times are in seconds. docs/metrics.md says what each figure
+// means.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +17,10 @@ namespace galley::metrics {
 using Counts = std::map<std::string, uint64_t>;  // by the value of a label
 
 struct Cooker {
-  std::string name;                  // empty: packages that have none
-  Counts results;                    // by outcome
-  std::vector<uint64_t> job_counts;  // by Figures::job_bounds, not cumulative; the last: beyond
+  std::string name;  // empty: packages without a cooker
+  Counts results;    // by outcome
+  // By Figures::job_bounds, not cumulative; the last: beyond the bounds.
+  std::vector<uint64_t> job_counts;
   double job_seconds = 0;
 };
 
@@ -26,7 +28,7 @@ struct CookClass {
   std::string name;
   uint64_t waiting = 0, running = 0;    // cooks
   Counts packages;                      // by state
-  std::optional<double> last_duration;  // of the cook that ended last
+  std::optional<double> last_duration;  // of the last cook that ended
 };
 
 struct Launcher {
@@ -38,15 +40,15 @@ struct Launcher {
 
 struct Worker {
   std::string name, launcher;
-  double last_job = 0;  // since 1970; when it attached, if it had none
+  double last_job = 0;  // since 1970; without a job: when the worker attached
 };
 
 struct Store {
-  // As of some seconds ago; none: nobody has looked yet.
+  // The state of some seconds ago; none: nobody has looked yet.
   std::optional<uint64_t> bytes, quarantined;
   std::optional<uint64_t> loss_epoch;
   uint64_t bytes_max = 0;
-  std::optional<std::pair<uint64_t, uint64_t>> disk;  // free for us, and all, in bytes
+  std::optional<std::pair<uint64_t, uint64_t>> disk;  // free for us, and in all, in bytes
   std::optional<bool> is_remote_up;                   // none: there is no remote
 };
 
@@ -62,9 +64,9 @@ struct Figures {
 
   std::vector<CookClass> classes;
   std::map<std::pair<std::string, int>, uint64_t> cooks_ended;  // by class and exit code
-  std::map<std::string, double> last_success;  // by platform, of a cook by the book; since 1970
+  std::map<std::string, double> last_success;  // by platform, of cooks by the book; since 1970
 
-  std::vector<double> job_bounds;  // seconds, of Cooker::job_counts
+  std::vector<double> job_bounds;  // seconds, for Cooker::job_counts
   std::vector<Cooker> cookers;
   Counts jobs;                // by state, now
   double oldest_ready_s = 0;  // 0: no job waits for a worker
@@ -73,7 +75,7 @@ struct Figures {
   uint64_t breakers_opened = 0;
 
   std::vector<Launcher> launchers;
-  std::vector<Worker> workers;  // that are attached
+  std::vector<Worker> workers;  // attached workers
   std::optional<double> certificate_end;
 
   // Bytes.

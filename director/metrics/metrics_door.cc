@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view kDefaultHost = "127.0.0.1";
 
 struct HostPort {
-  std::string host;  // as the web server reads it: no name
+  std::string host;  // for the web server: no name
   std::string port;
 };
 
@@ -47,7 +47,7 @@ absl::StatusOr<HostPort> Parse(std::string_view address) {
 }
 
 absl::StatusOr<OpenExporter> Load(const std::string& library) {
-  // (Never unloaded: its threads may still be about to end.)
+  // Never unloaded, because its threads may still be about to end.
   void* const handle = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     return absl::UnavailableError(
@@ -61,7 +61,7 @@ absl::StatusOr<OpenExporter> Load(const std::string& library) {
   return reinterpret_cast<OpenExporter>(found);
 }
 
-// The web server does not say why it cannot listen.
+// Says why the web server cannot listen, which the web server does not say.
 absl::Status WhyNot(const std::string& address, const std::string& said) {
   const absl::Status why = listen::ListenOnTcp(address).status();
   return absl::UnavailableError(fmt::format(

@@ -1,8 +1,9 @@
-// MetricsDoor: where Prometheus asks a director for its figures: HTTP on loopback, GET /metrics.
+// MetricsDoor: the address where Prometheus asks a director for its figures: HTTP on loopback, GET
+// /metrics.
 //
-// There is neither TLS nor a token: whoever reaches it reads the names of the workers and platforms
-// and how much is cooked, so only addresses of this machine are taken. docs/metrics.md says how a
-// Prometheus elsewhere gets at it.
+// The door has neither TLS nor a token: whoever reaches it reads the names of the workers and
+// platforms and how much is cooked, so the door takes only addresses of this machine.
+// docs/metrics.md says how a Prometheus elsewhere reaches the door.
 // Threads: one; `read` is called on others.
 #pragma once
 
@@ -23,18 +24,19 @@ absl::Status CheckAddress(std::string_view address);
 class MetricsDoor {
  public:
   struct Options {
-    std::string address;       // port 0: any that is free
-    std::string address_file;  // gets the address with its port; empty: none
-    std::string library;       // empty: the one beside this program
+    std::string address;       // port 0: any free port
+    std::string address_file;  // gets the address with its port; empty: no file
+    std::string library;       // empty: the library beside this program
     // REQUIRES: ends soon.
     std::function<Figures()> read;
   };
-  // As CheckAddress; UNAVAILABLE: it cannot be listened on, or the library is not there.
+  // Errors: as CheckAddress; UNAVAILABLE: the address cannot be listened on, or the library does
+  // not exist.
   static absl::StatusOr<std::unique_ptr<MetricsDoor>> Open(Options options);
-  // `read` is not called any more.
+  // Ends all calls of `read`.
   ~MetricsDoor();
 
-  const std::string& address() const { return address_; }  // with the port that it has
+  const std::string& address() const { return address_; }  // with the bound port
 
  private:
   MetricsDoor(std::unique_ptr<Exporter> exporter, std::string address, std::string file);

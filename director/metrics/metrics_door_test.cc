@@ -1,4 +1,4 @@
-// The door over loopback, with the shared object as it is built.
+// MetricsDoorTest: the door over loopback, with the built shared object.
 #include "director/metrics/metrics_door.h"
 
 #include <arpa/inet.h>
