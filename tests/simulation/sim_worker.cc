@@ -47,7 +47,7 @@ SimWorker::SimWorker(const Options& options, Surroundings& around, Callbacks cal
                     },
                 .deliver = [this](const worker::SessionEvent& event) { Step(event); },
                 .end_job = [this](const auto& end) { EndJob(end); }}),
-      slots_(worker::SessionCore::LanesFor(options.slots)) {
+      slots_(worker::LanesFor(options.slots)) {
   if (options.memory_bytes > 0) SampleMemory();  // what Hello tells
 }
 

@@ -26,6 +26,7 @@
 #include "tests/testing/timed_tasks.h"
 #include "worker/session/director_bytes.h"
 #include "worker/session/director_stream.h"
+#include "worker/session/job_targets.h"
 #include "worker/session/session_core.h"
 #include "worker/session/upload_gate.h"
 
@@ -89,7 +90,7 @@ class Session final : public worker::EventSink {
                .is_without_files = true,
                .first_contact_max = absl::InfiniteDuration(),
                .reconnect_max = absl::InfiniteDuration()}),
-        busy_until_(SessionCore::LanesFor(common.options.slots), absl::InfinitePast()),
+        busy_until_(worker::LanesFor(common.options.slots), absl::InfinitePast()),
         bytes_(worker::ConnectDirectorBytes(common.options.director, common.options.tls, Caller())),
         gate_(*bytes_, common.cache, *this,
               [this](uint32_t slot, uint64_t attempt, const std::string& error) {

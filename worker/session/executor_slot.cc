@@ -15,6 +15,7 @@
 #include "fmt/format.h"
 #include "worker/executor/job_messages.h"
 #include "worker/executor/opened_notes.h"
+#include "worker/session/job_targets.h"
 
 namespace galley::worker {
 namespace {

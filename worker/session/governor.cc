@@ -12,7 +12,8 @@ constexpr uint64_t kDecay = 64;  // the part of used_bytes_ that is forgotten wi
 
 }  // namespace
 
-bool Governor::Sample(const MemoryRoom& room, uint64_t executor_bytes) {
+bool Governor::Sample(const MemoryRoom& room, uint64_t executor_bytes, bool holds_last_slot) {
+  holds_last_slot_ = holds_last_slot;
   limit_bytes_ = room.limit_bytes;
   used_bytes_ = std::max(executor_bytes, used_bytes_ - used_bytes_ / kDecay);
   const bool was_short = is_short_;

@@ -20,8 +20,10 @@ namespace galley::worker {
 
 class Governor {
  public:
-  // `executor_bytes`: the present memory of the largest executor. True: is_short() changed.
-  bool Sample(const MemoryRoom& room, uint64_t executor_bytes);
+  // `executor_bytes`: the present memory of the largest executor. `holds_last_slot`: this session is
+  // the one of the machine that works on with one slot while memory is short. True: is_short()
+  // changed.
+  bool Sample(const MemoryRoom& room, uint64_t executor_bytes, bool holds_last_slot = false);
 
   // The number of samples that were taken.
   uint64_t samples() const { return samples_; }
@@ -31,6 +33,7 @@ class Governor {
   bool HasRoomBeside(uint64_t young_jobs) const;
 
   bool is_short() const { return is_short_; }
+  bool holds_last_slot() const { return holds_last_slot_; }
   // The memory that must be left for another job to begin.
   uint64_t need_bytes() const { return need_bytes_; }
   uint64_t limit_bytes() const { return limit_bytes_; }
@@ -49,6 +52,7 @@ class Governor {
   uint64_t samples_ = 0;
   std::string left_source_;
   bool is_short_ = false;
+  bool holds_last_slot_ = false;
 };
 
 }  // namespace galley::worker

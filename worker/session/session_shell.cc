@@ -159,7 +159,7 @@ class Shell final : public EventSink {
         return kExitUnfit;
       }
     }
-    for (uint32_t lane = 0; lane < SessionCore::LanesFor(config_.slots); ++lane) {
+    for (uint32_t lane = 0; lane < LanesFor(config_.slots); ++lane) {
       slots_.push_back(std::make_unique<ExecutorSlot>(ExecutorSlot::Options{
           .teller = {.slot = lane, .worker_id = config_.worker_id, .machine = machine_},
           .program = config_.program,

@@ -1,0 +1,121 @@
+// HeldJobs: the jobs that a session has in hand, from when the director gives them until their end
+// is reported.
+//
+// Jobs begin by urgency, then in the order in which they came (job_queue.h), on the lowest free
+// lane (lanes.h). A job overtakes those that do not fit into memory beside a pending one. While too
+// little memory is left on the machine no job begins, but for one slot of one session. While too
+// little is free on a disk to which jobs write, none begins: each is given back with that reason.
+// Every attempt that came into the worker's hands leaves them with one Ended, whatever was reported
+// before.
+//
+// Pure. Threads: one owner.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "galley/v1/worker.pb.h"
+#include "worker/session/governor.h"
+#include "worker/session/job_queue.h"
+#include "worker/session/lanes.h"
+#include "worker/session/report_outbox.h"
+#include "worker/session/session_events.h"
+
+namespace galley::worker {
+
+inline constexpr size_t kJobsMax = 4'096;  // more are failed at once
+// Above this no job is started until the director has caught up.
+inline constexpr size_t kReportsKeptMax = 16'384;
+inline constexpr uint64_t kMemoryBytesDefault = 4ull << 30;
+inline constexpr absl::Duration kTimeoutDefault = absl::Minutes(10);
+
+class HeldJobs {
+ public:
+  // `reports` outlives it.
+  HeldJobs(uint32_t slots, bool is_without_files, ReportOutbox& reports)
+      : is_without_files_(is_without_files),
+        reports_(reports),
+        queue_(slots, is_without_files),
+        lanes_(slots) {}
+
+  // From the director.
+  void ForgetSnapshots() { snapshots_.clear(); }  // another director numbers its own anew
+  void AddSnapshot(const v1::Snapshot& snapshot);
+  void KeepNewestSnapshot();
+  void TakeJob(v1::Job given);
+  void CancelJob(uint64_t attempt, SessionEffects& effects);
+  // False: the job has begun, or is not in hand.
+  bool RetractJob(uint64_t attempt);
+  void RetractPart(const v1::JobPart& part, SessionEffects& effects);
+  // Ends all of them.
+  void DropJobs();
+
+  // From the lanes.
+  void TakeReport(SlotReported& event);
+  void LoseJob(const SlotLost& event);
+  // True: no executor can be started.
+  bool PutJobsBack(const SlotFailed& event);
+  void FreeSlot(const SlotFreed& event);
+  void SetPending(const SlotPending& event);
+
+  void Tick();
+  void FetchJobsAhead(SessionEffects& effects);
+  // `disk_lack`: why none may begin; empty: there is room on the disks.
+  void BeginJobs(const v1::Welcome& welcome, const Governor& governor, const std::string& disk_lack,
+                 SessionEffects& effects);
+
+  // What the director does not know yet: which jobs are pending, and which have left their slots.
+  bool HasPendingNews() const { return is_pending_due_; }
+  bool HasSlotNews() const { return !left_slots_.empty(); }
+  // `all`: whatever it may know.
+  void AddNews(bool all, v1::FromWorker& message);
+  uint64_t CheckSum() const;
+
+  bool empty() const { return jobs_.empty(); }
+  size_t size() const { return jobs_.size(); }
+  // The time that the jobs in the queue are expected to take, one after the other.
+  absl::Duration queued() const { return queue_.expected(); }
+
+ private:
+  struct HeldJob {
+    v1::Job job;
+    std::shared_ptr<const v1::Snapshot> snapshot;  // null: the director did not say which one it is
+    std::optional<uint32_t> slot;  // where it runs, or is about to, or ran (SlotFreed)
+    std::set<uint32_t> platforms_left;
+    bool is_cancelled = false;
+    bool is_uploading = false;  // SlotFreed
+  };
+
+  HeldJob* FindOnSlot(uint32_t slot, uint64_t attempt);
+  void BeginJob(uint32_t slot, PlannedJob planned, const v1::Welcome& welcome,
+                const Governor& governor, SessionEffects& effects);
+  static void AddAhead(const v1::Job& job, FetchAhead& ahead);
+  void SetWaiting(uint64_t attempt, bool is_waiting);
+  bool IsHeldUp() const { return !queue_.empty() && lanes_.HasFreeSlot(); }
+  void AddPending(v1::FromWorker& message);
+  // Names the platforms that are left.
+  void FailJob(HeldJob& held, v1::Failed failed, const v1::JobBytes& bytes = {});
+  void EndJob(HeldJob& held, bool is_pressing = false);
+  void AddReport(const HeldJob& held, v1::Report report, bool is_pressing = false);
+
+  const bool is_without_files_;
+  ReportOutbox& reports_;
+  std::map<uint64_t, std::shared_ptr<const v1::Snapshot>> snapshots_;  // by number
+  std::map<uint64_t, HeldJob> jobs_;                                   // by attempt
+  JobQueue queue_;                                                     // jobs that have not begun
+  Lanes lanes_;
+  int start_failures_ = 0;       // of executors, in a row
+  bool waits_to_start_ = false;  // until the next tick
+  bool is_pending_due_ = false;
+  bool has_told_pending_ = false;     // that some are, or that jobs are held up
+  std::vector<uint64_t> left_slots_;  // attempts: not told yet
+};
+
+}  // namespace galley::worker

@@ -1,0 +1,139 @@
+// What happens to a worker session (SessionEvent), and what its shell must do upon it
+// (SessionEffect). A `slot` here is a lane (lanes.h).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "common/base/memory_limit.h"
+#include "galley/v1/executor.pb.h"
+#include "galley/v1/worker.pb.h"
+#include "google/protobuf/repeated_field.h"
+#include "worker/session/collection.h"
+
+namespace galley::worker {
+
+// --- Events.
+struct Connected {};  // a new stream: nothing was sent on it yet
+struct Disconnected {};
+struct Refused {  // the director does not want this worker
+  std::string reason;
+};
+struct Received {
+  v1::ToWorker message;
+};
+// From the slot's executor about the attempt that it runs. failed, needs, stale and ended end the
+// job there; no number yet.
+struct SlotReported {
+  uint32_t slot = 0;
+  uint64_t attempt = 0;
+  v1::Report report;
+};
+// The executor was lost while it ran the attempt; the slot is ready for another.
+struct SlotLost {
+  uint32_t slot = 0;
+  uint64_t attempt = 0;
+  v1::Failed::Cause cause = v1::Failed::CAUSE_UNKNOWN;
+  std::string error;
+  std::string log_tail;
+  std::optional<v1::Opened> opened = {};  // for Failed
+  bool is_loaded = false;                 // likewise
+  bool was_killed = false;                // likewise
+};
+// No executor could be started: these attempts, in the slot's order, are as they were.
+struct SlotFailed {
+  uint32_t slot = 0;
+  std::vector<uint64_t> attempts;
+  std::string error;
+};
+// The slot is done with the attempt and ready for another; what it reported of it comes later, when
+// its blobs are uploaded.
+struct SlotFreed {
+  uint32_t slot = 0;
+  uint64_t attempt = 0;
+};
+// The programs of the attempt, which the slot runs, merely wait; or they do not any more.
+struct SlotPending {
+  uint32_t slot = 0;
+  uint64_t attempt = 0;
+  bool is_pending = false;
+};
+// The slot's executor gave memory back between two jobs, or was replaced for it.
+struct SlotCollected {
+  uint32_t slot = 0;
+  CollectionStep step;
+  uint64_t before_bytes = 0;  // resident
+  uint64_t after_bytes = 0;
+};
+struct Logged {
+  v1::LogLine line;
+};
+// None of the segments that the director gave can be written to.
+struct SegmentUnusable {
+  std::string reason;
+};
+struct TerminateAsked {};  // SIGTERM, or the input ended
+struct Tick {
+  uint64_t memory_bytes = 0;  // resident, session and executors
+};
+// At a period, and before the first Connected.
+struct MemorySampled {
+  MemoryRoom room;
+  uint64_t executor_bytes = 0;  // of the largest
+  bool holds_last_slot = false;
+};
+// The disks to which jobs write, looked at; empty: there is room on all of them.
+struct DiskSampled {
+  std::string lack;
+};
+using SessionEvent =
+    std::variant<Connected, Disconnected, Refused, Received, SlotReported, SlotLost, SlotFailed,
+                 SlotFreed, SlotPending, SlotCollected, Logged, SegmentUnusable, TerminateAsked,
+                 Tick, MemorySampled, DiskSampled>;
+
+// --- Effects.
+struct ConfigureSlots {
+  v1::Welcome welcome;
+  CollectionLimits collection;
+};
+struct StartJob {
+  uint32_t slot = 0;
+  v1::ExecutorJob job;
+};
+// Kill the executor if it still runs this attempt; answered by SlotLost or the job's own end.
+struct StopJob {
+  uint32_t slot = 0;
+  uint64_t attempt = 0;
+};
+struct LeaveOut {  // what is not begun of the slot's job is not cooked there; not answered
+  uint32_t slot = 0;
+  v1::JobPart part;
+};
+struct FetchAhead {  // jobs that begin soon, in this order; their attempts, and what they read
+  google::protobuf::RepeatedPtrField<v1::Job> jobs;
+};
+struct GiveSegments {
+  std::vector<uint64_t> segments;
+};
+struct SendMessage {
+  v1::FromWorker message;
+};
+// Messages of this stream were lost, or it gave what is of no use: it is broken, and a new one
+// begins with the whole state.
+struct HangUp {
+  std::string reason;
+};
+struct ExitSession {
+  int code = 0;
+  std::string reason;
+  bool said_goodbye = false;  // to a director that is to read it
+};
+using SessionEffect = std::variant<ConfigureSlots, FetchAhead, StartJob, StopJob, LeaveOut,
+                                   GiveSegments, SendMessage, HangUp, ExitSession>;
+
+using SessionEffects = std::vector<SessionEffect>;
+
+}  // namespace galley::worker
