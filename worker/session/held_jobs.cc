@@ -278,8 +278,8 @@ void HeldJobs::EndJob(HeldJob& held, bool is_pressing) {
   SetWaiting(attempt, false);
 }
 
-// A report is pressing when the director has something to do upon it that does not wait: others need
-// the result, or it names packages that are to be cooked, too.
+// A report is pressing when the director has something to do upon it that does not wait: others
+// need the result, or it names packages that are to be cooked, too.
 void HeldJobs::AddReport(const HeldJob& held, v1::Report report, bool is_pressing) {
   is_pressing |= report.has_failed() || report.has_needs() || report.has_stale() ||
                  report.loaded().names_packages() || held.job.is_awaited() || held.is_cancelled;

@@ -28,8 +28,8 @@ struct PlannedJob {
   uint64_t began = 0;       // after this sample of memory
 };
 
-// Bytes are fetched ahead while the queued jobs for which they are fetched are fewer than the slots,
-// or expected to take less than so long for each slot; as a rule for half of that at once.
+// Bytes are fetched ahead while the queued jobs for which they are fetched are fewer than the
+// slots, or expected to take less than so long for each slot; as a rule for half of that at once.
 inline constexpr absl::Duration kFetchAheadMax = absl::Milliseconds(400);
 
 class JobQueue {
