@@ -1,5 +1,5 @@
-// Executors that cannot be started: whatever the reason, no job is blamed. What goes to one that
-// runs.
+// Executors that cannot be started: whatever the reason, no job is blamed. Also the messages to a
+// running executor.
 #include "worker/session/executor_slot.h"
 
 #include <sys/stat.h>
@@ -21,7 +21,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// Keeps what a slot failed with; any other word of a job is a fault.
+// Keeps the errors of SlotFailed; any other event about a job fails the test.
 class Failures final : public EventSink {
  public:
   void Take(SessionEvent event, uint64_t) override {
@@ -76,8 +76,8 @@ TEST(ExecutorSlotTest, AProgramThatEndsBeforeItIsReadyGivesTheJobBack) {
   EXPECT_THAT(failed.error, HasSubstr("no executor could be started"));
 }
 
-// An executor that notes the kinds of messages that it gets (1: setup, 2: job), and answers no job
-// before it has got two.
+// An executor that notes the kinds of its messages (1: setup, 2: job), and answers no job before it
+// has two.
 constexpr std::string_view kNotingExecutor = R"(#!/usr/bin/env python3
 import os, socket, sys
 link = socket.socket(fileno=3)
@@ -141,11 +141,11 @@ TEST(ExecutorSlotTest, ANewSetupGoesBeforeTheJobsThatAreSentAhead) {
     start(7);
     while (ReadFile(folder + "/kinds").value_or("") != "12")
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    slot.Configure(setup, {});  // of another director
+    slot.Configure(setup, {});  // the setup of another director
     start(8);
     ends.WaitFor(2);
   }
-  // (A collection may follow.)
+  // A collection may follow.
   EXPECT_THAT(*ReadFile(folder + "/kinds"), ::testing::StartsWith("1212"));
   RemoveAll(folder).IgnoreError();
 }

@@ -21,8 +21,8 @@ namespace galley::worker {
 class Governor {
  public:
   // `executor_bytes`: the present memory of the largest executor. `holds_last_slot`: this session
-  // is the one of the machine that works on with one slot while memory is short. True: is_short()
-  // changed.
+  // is the machine's only session that works on, with one slot, while memory is short. True:
+  // is_short() changed.
   bool Sample(const MemoryRoom& room, uint64_t executor_bytes, bool holds_last_slot = false);
 
   // The number of samples that were taken.

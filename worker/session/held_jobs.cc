@@ -10,7 +10,7 @@ namespace galley::worker {
 namespace {
 
 constexpr int kStartFailuresMax = 3;
-// The most jobs that do not fit beside a pending one and are overtaken.
+// The most jobs that do not fit beside a pending job and are overtaken.
 constexpr size_t kOvertakenMax = 64;
 
 bool EndsJob(const v1::Report& report) {
@@ -48,7 +48,8 @@ void HeldJobs::KeepNewestSnapshot() {
 
 void HeldJobs::TakeJob(v1::Job given) {
   const uint64_t attempt = given.attempt();
-  if (jobs_.contains(attempt) || reports_.HasEndOf(attempt)) return;  // sent again
+  // The director sends a job again on a new stream.
+  if (jobs_.contains(attempt) || reports_.HasEndOf(attempt)) return;
   HeldJob& held = jobs_[attempt];
   held.job = std::move(given);
   const v1::Job& job = held.job;
@@ -70,11 +71,11 @@ void HeldJobs::TakeJob(v1::Job given) {
 
 bool HeldJobs::RetractJob(uint64_t attempt) {
   if (!queue_.RemoveJob(attempt).has_value()) return false;
-  EndJob(jobs_.at(attempt), true);  // another worker may wait for it
+  EndJob(jobs_.at(attempt), true);  // another worker may wait for the job
   return true;
 }
 
-// A platform that is begun by now is reported all the same.
+// A platform that has begun is reported all the same.
 void HeldJobs::RetractPart(const v1::JobPart& part, SessionEffects& effects) {
   const auto at = jobs_.find(part.attempt());
   if (at == jobs_.end()) return;
@@ -133,7 +134,7 @@ void HeldJobs::LoseJob(const SlotLost& event) {
   HeldJob* const held = FindOnSlot(event.slot, event.attempt);
   if (held == nullptr) return;
   lanes_.RemoveJob(event.slot, event.attempt);
-  start_failures_ = 0;  // it had started
+  start_failures_ = 0;  // the executor had started
   if (!held->is_cancelled) {
     v1::Failed failed = FailedWith(event.cause, event.error);
     failed.set_log_tail(event.log_tail);
@@ -163,12 +164,12 @@ bool HeldJobs::PutJobsBack(const SlotFailed& event) {
   return ++start_failures_ >= kStartFailuresMax && !lanes_.IsRunning();
 }
 
-// The reports that wait for their blobs end the attempt, as ever.
+// Reports that wait for their blobs end the attempt as always.
 void HeldJobs::FreeSlot(const SlotFreed& event) {
   HeldJob* const held = FindOnSlot(event.slot, event.attempt);
   if (held == nullptr) return;
   lanes_.RemoveJob(event.slot, event.attempt);
-  start_failures_ = 0;  // it had started
+  start_failures_ = 0;  // the executor had started
   if (!std::exchange(held->is_uploading, true)) left_slots_.push_back(event.attempt);
   SetWaiting(event.attempt, false);
 }
@@ -181,8 +182,8 @@ void HeldJobs::SetWaiting(uint64_t attempt, bool is_waiting) {
   is_pending_due_ |= lanes_.SetWaiting(attempt, is_waiting);
 }
 
-// The words of a stream whose place another took may have come last. Hold-ups of jobs come and go:
-// they are told when they last.
+// The last messages of a stream that was replaced may come late, so the state is repeated. Hold-ups
+// of jobs come and go, and are told when they last.
 void HeldJobs::Tick() {
   is_pending_due_ |= !lanes_.pending().empty() || IsHeldUp() || has_told_pending_;
   waits_to_start_ = false;
@@ -206,7 +207,7 @@ void HeldJobs::AddAhead(const v1::Job& job, FetchAhead& ahead) {
 void HeldJobs::BeginJobs(const v1::Welcome& welcome, const Governor& governor,
                          const std::string& disk_lack, SessionEffects& effects) {
   if (waits_to_start_) return;
-  // A job that began would fail, and might have taken hours before.
+  // A job that began would fail, perhaps after hours.
   while (!disk_lack.empty() && !queue_.empty()) {
     HeldJob& held = jobs_.at(queue_[0].attempt);
     queue_.RemoveJob(held.job.attempt());
@@ -236,7 +237,7 @@ void HeldJobs::BeginJob(uint32_t slot, PlannedJob planned, const v1::Welcome& we
                        fmt::format("the director did not send snapshot {}", held.job.snapshot())));
     return EndJob(held);
   }
-  // (It overtook those that begin soon.)
+  // The job may have overtaken jobs that begin soon, whose bytes are fetched already.
   if (is_without_files_ && !std::exchange(planned.is_fetched, true)) {
     FetchAhead ahead;
     AddAhead(held.job, ahead);
@@ -278,8 +279,8 @@ void HeldJobs::EndJob(HeldJob& held, bool is_pressing) {
   SetWaiting(attempt, false);
 }
 
-// A report is pressing when the director has something to do upon it that does not wait: others
-// need the result, or it names packages that are to be cooked, too.
+// A report is pressing when the director must act upon it at once: somebody needs the result, or
+// the report names packages that must be cooked, too.
 void HeldJobs::AddReport(const HeldJob& held, v1::Report report, bool is_pressing) {
   is_pressing |= report.has_failed() || report.has_needs() || report.has_stale() ||
                  report.loaded().names_packages() || held.job.is_awaited() || held.is_cancelled;

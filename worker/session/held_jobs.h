@@ -2,11 +2,10 @@
 // is reported.
 //
 // Jobs begin by urgency, then in the order in which they came (job_queue.h), on the lowest free
-// lane (lanes.h). A job overtakes those that do not fit into memory beside a pending one. While too
-// little memory is left on the machine no job begins, but for one slot of one session. While too
-// little is free on a disk to which jobs write, none begins: each is given back with that reason.
-// Every attempt that came into the worker's hands leaves them with one Ended, whatever was reported
-// before.
+// lane (lanes.h). A job overtakes jobs that do not fit into memory beside a pending job. While the
+// machine is short of memory no job begins, except on one slot of one session. While a disk to
+// which jobs write is full no job begins, and each is given back with that reason. Every attempt
+// that came into the worker's hands leaves them with one Ended, whatever was reported before.
 //
 // Pure. Threads: one owner.
 #pragma once
@@ -30,23 +29,23 @@
 
 namespace galley::worker {
 
-inline constexpr size_t kJobsMax = 4'096;  // more are failed at once
-// Above this no job is started until the director has caught up.
+inline constexpr size_t kJobsMax = 4'096;  // more jobs are failed at once
+// Above this number no job is started until the director has caught up.
 inline constexpr size_t kReportsKeptMax = 16'384;
 inline constexpr uint64_t kMemoryBytesDefault = 4ull << 30;
 inline constexpr absl::Duration kTimeoutDefault = absl::Minutes(10);
 
 class HeldJobs {
  public:
-  // `reports` outlives it.
+  // `reports` outlives the HeldJobs.
   HeldJobs(uint32_t slots, bool is_without_files, ReportOutbox& reports)
       : is_without_files_(is_without_files),
         reports_(reports),
         queue_(slots, is_without_files),
         lanes_(slots) {}
 
-  // From the director.
-  void ForgetSnapshots() { snapshots_.clear(); }  // another director numbers its own anew
+  // --- From the director.
+  void ForgetSnapshots() { snapshots_.clear(); }  // another director has numbers of its own
   void AddSnapshot(const v1::Snapshot& snapshot);
   void KeepNewestSnapshot();
   void TakeJob(v1::Job given);
@@ -54,10 +53,10 @@ class HeldJobs {
   // False: the job has begun, or is not in hand.
   bool RetractJob(uint64_t attempt);
   void RetractPart(const v1::JobPart& part, SessionEffects& effects);
-  // Ends all of them.
+  // Ends all jobs.
   void DropJobs();
 
-  // From the lanes.
+  // --- From the lanes.
   void TakeReport(SlotReported& event);
   void LoseJob(const SlotLost& event);
   // True: no executor can be started.
@@ -67,14 +66,14 @@ class HeldJobs {
 
   void Tick();
   void FetchJobsAhead(SessionEffects& effects);
-  // `disk_lack`: why none may begin; empty: there is room on the disks.
+  // `disk_lack`: why no job may begin; empty: there is room on the disks.
   void BeginJobs(const v1::Welcome& welcome, const Governor& governor, const std::string& disk_lack,
                  SessionEffects& effects);
 
-  // What the director does not know yet: which jobs are pending, and which have left their slots.
+  // News for the director: which jobs are pending, and which have left their slots.
   bool HasPendingNews() const { return is_pending_due_; }
   bool HasSlotNews() const { return !left_slots_.empty(); }
-  // `all`: whatever it may know.
+  // `all`: also what the director may know already.
   void AddNews(bool all, v1::FromWorker& message);
   uint64_t CheckSum() const;
 
@@ -86,11 +85,12 @@ class HeldJobs {
  private:
   struct HeldJob {
     v1::Job job;
-    std::shared_ptr<const v1::Snapshot> snapshot;  // null: the director did not say which one it is
-    std::optional<uint32_t> slot;  // where it runs, or is about to, or ran (SlotFreed)
+    // Null: the director did not say which snapshot it is.
+    std::shared_ptr<const v1::Snapshot> snapshot;
+    std::optional<uint32_t> slot;  // the slot where it runs, is about to run, or ran (SlotFreed)
     std::set<uint32_t> platforms_left;
     bool is_cancelled = false;
-    bool is_uploading = false;  // SlotFreed
+    bool is_uploading = false;  // see SlotFreed
   };
 
   HeldJob* FindOnSlot(uint32_t slot, uint64_t attempt);
@@ -100,7 +100,7 @@ class HeldJobs {
   void SetWaiting(uint64_t attempt, bool is_waiting);
   bool IsHeldUp() const { return !queue_.empty() && lanes_.HasFreeSlot(); }
   void AddPending(v1::FromWorker& message);
-  // Names the platforms that are left.
+  // Reports the failure for the remaining platforms.
   void FailJob(HeldJob& held, v1::Failed failed, const v1::JobBytes& bytes = {});
   void EndJob(HeldJob& held, bool is_pressing = false);
   void AddReport(const HeldJob& held, v1::Report report, bool is_pressing = false);
@@ -114,8 +114,8 @@ class HeldJobs {
   int start_failures_ = 0;       // of executors, in a row
   bool waits_to_start_ = false;  // until the next tick
   bool is_pending_due_ = false;
-  bool has_told_pending_ = false;     // that some are, or that jobs are held up
-  std::vector<uint64_t> left_slots_;  // attempts: not told yet
+  bool has_told_pending_ = false;     // jobs are pending, or held up
+  std::vector<uint64_t> left_slots_;  // attempts that were not told yet
 };
 
 }  // namespace galley::worker

@@ -35,7 +35,8 @@ bool JobQueue::IsFetchedBelow(absl::Duration limit) const {
   return fetched_ < slots_ || absl::Microseconds(fetched_us_) < limit * slots_;
 }
 
-// The jobs that begin next are fetched in any case, though others are ahead that they overtook.
+// The jobs that begin next are fetched in any case, even if jobs that they overtook are fetched
+// already.
 std::vector<uint64_t> JobQueue::TakeJobsToFetch() {
   std::vector<uint64_t> attempts;
   if (!fetches_ahead_ || fetched_ == jobs_.size()) return attempts;

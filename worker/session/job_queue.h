@@ -1,8 +1,8 @@
 // JobQueue: the jobs of a session that have not begun, by urgency and then in the order in which
-// they came, and which of them have what they read fetched ahead.
+// they came, and for which of them bytes are fetched ahead.
 //
 // Only a session without files fetches ahead, and only for jobs that begin soon: the director may
-// give the others to another worker, which would fetch all of it once more.
+// give other jobs to another worker, which would fetch the same bytes once more.
 //
 // Pure. Threads: one owner.   Cost: RemoveJob and PutBack O(n); n <= kJobsMax.
 #pragma once
@@ -17,32 +17,32 @@
 
 namespace galley::worker {
 
-// PlannedJob: everything that decides when a job begins, and on which lane.
+// PlannedJob: the facts that decide when a job begins, and on which lane.
 struct PlannedJob {
   uint64_t attempt = 0;
   uint32_t urgency = 0;
   int64_t expected_us = 0;
   uint64_t memory_bytes = 0;  // expected; 0: unknown
   bool starts_programs = false;
-  bool is_fetched = false;  // FetchAhead
-  uint64_t began = 0;       // after this sample of memory
+  bool is_fetched = false;  // was in a FetchAhead
+  uint64_t began = 0;       // the number of the memory sample before its begin
 };
 
-// Bytes are fetched ahead while the queued jobs for which they are fetched are fewer than the
-// slots, or expected to take less than so long for each slot; as a rule for half of that at once.
+// Bytes are fetched ahead while the queued jobs with fetched bytes are fewer than the slots, or are
+// expected to take less than kFetchAheadMax for each slot; usually for half of that at once.
 inline constexpr absl::Duration kFetchAheadMax = absl::Milliseconds(400);
 
 class JobQueue {
  public:
   JobQueue(uint32_t slots, bool fetches_ahead) : slots_(slots), fetches_ahead_(fetches_ahead) {}
 
-  // Behind all jobs that are as urgent.
+  // Puts the job behind all jobs that are as urgent.
   void AddJob(const PlannedJob& job);
-  // Before all others: its executor could not be started.
+  // Puts a job whose executor could not be started before all others.
   void PutBack(const PlannedJob& job) { InsertJob(jobs_.begin(), job); }
   // nullopt: the job is not in the queue.
   std::optional<PlannedJob> RemoveJob(uint64_t attempt);
-  // The attempts for which bytes are to be fetched now, in this order; each is named once.
+  // The attempts whose bytes must be fetched now, in this order; each is named once.
   std::vector<uint64_t> TakeJobsToFetch();
 
   size_t size() const { return jobs_.size(); }
@@ -59,8 +59,8 @@ class JobQueue {
   const bool fetches_ahead_;
   std::deque<PlannedJob> jobs_;
   int64_t expected_us_ = 0;  // of all jobs
-  size_t fetched_ = 0;       // jobs that are fetched
-  int64_t fetched_us_ = 0;   // expected of these
+  size_t fetched_ = 0;       // jobs whose bytes are fetched
+  int64_t fetched_us_ = 0;   // the expected time of fetched jobs
 };
 
 }  // namespace galley::worker

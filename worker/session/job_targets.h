@@ -1,4 +1,4 @@
-// The targets of a job: a platform and a recipe each.
+// Job targets: the targets of a job, each a platform and a recipe.
 #pragma once
 
 #include "galley/v1/worker.pb.h"

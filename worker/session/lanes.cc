@@ -35,8 +35,8 @@ bool Lanes::SetWaiting(uint64_t attempt, bool is_waiting) {
   return true;
 }
 
-// A session with one slot sends short jobs ahead; with more, a job would wait behind a long one
-// while another slot is free.
+// A session with a single slot sends short jobs ahead. With more slots, a job would wait behind a
+// long job while another slot is free.
 std::optional<uint32_t> Lanes::FindLane(const PlannedJob& job) const {
   const uint32_t held = SlotsHeld();
   for (uint32_t lane = 0; held < slots_ && lane < lanes_.size(); ++lane) {
@@ -52,8 +52,8 @@ std::optional<uint32_t> Lanes::FindLane(const PlannedJob& job) const {
   return sum_us <= kAheadUsMax ? std::optional<uint32_t>(running) : std::nullopt;
 }
 
-// The director gives what fits beside as many jobs as there are slots; it cannot know which will be
-// pending. A job that was sent ahead to an executor follows the one that runs there.
+// The director gives what fits beside as many jobs as there are slots, but cannot know which jobs
+// will be pending. A job that was sent ahead to an executor follows the job that runs there.
 bool Lanes::FitsBesidePending(uint32_t lane, const PlannedJob& job, uint64_t limit_bytes) const {
   if (waiting_.empty() || limit_bytes == 0 || job.memory_bytes == 0) return true;
   uint64_t sum = 0;
@@ -66,10 +66,10 @@ bool Lanes::FitsBesidePending(uint32_t lane, const PlannedJob& job, uint64_t lim
 }
 
 bool Lanes::IsPaused(const Governor& governor) const {
-  // With one slot there is nothing to be reserved for: the next job follows the present one, unless
-  // that one is pending.
+  // With a single slot nothing must be reserved: the next job follows the present job, unless the
+  // present job is pending.
   const bool is_beside = slots_ > 1 || !waiting_.empty();
-  // A job that was sent ahead takes no memory beside the one that runs in its executor.
+  // A job that was sent ahead takes no memory beside the running job of its executor.
   const auto young = std::count_if(lanes_.begin(), lanes_.end(), [&](const auto& jobs) {
     return !jobs.empty() && governor.IsYoung(jobs.front().began);
   });

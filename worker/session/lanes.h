@@ -1,13 +1,15 @@
 // Lanes: which job runs in which executor of a session.
 //
-// A lane is an executor; there are twice as many as slots, because a job that is pending (its
-// programs wait, pending_watch.h) leaves its slot to another: at most `slots` jobs run and at most
-// `slots` are pending. When more jobs wait, those that waited first are pending. A job that goes on
-// has no slot to ask for: until that job or another has ended no job begins. The memory of a
-// pending job stays taken: a job begins beside it only where what all executors may need fits into
-// the memory that the director was told. The only slot of a session gets its next jobs ahead while
-// they are short, so that its executor need not wait for the session between them; but nothing
-// behind a job that starts programs, which could not be had back.
+// A lane is an executor. There are twice as many lanes as slots, because a pending job (its
+// programs wait, pending_watch.h) leaves its slot to another job: at most `slots` jobs run and at
+// most `slots` are pending. When more jobs wait, those that waited first are pending. A job that
+// goes on needs no free slot: if too many run then, no job begins until one of them has ended. A
+// pending job's memory stays taken: a job begins beside it only if the needs of all executors fit
+// into the memory that the director was told.
+//
+// The only slot of a session gets its next jobs ahead while they are short, so that its executor
+// need not wait for the session between them; but no job is sent behind a job that starts programs,
+// because it could not be had back.
 //
 // Pure. Threads: one owner.
 #pragma once
@@ -26,8 +28,8 @@ namespace galley::worker {
 
 inline uint32_t LanesFor(uint32_t slots) { return 2 * slots; }
 
-// The jobs in an executor's hands, the running one among them, are expected to take at most so
-// long together. They cannot be retracted.
+// The jobs in an executor's hands, with the running job, are expected to take at most kAheadUsMax
+// together. They cannot be retracted.
 inline constexpr int64_t kAheadUsMax = 20'000;
 inline constexpr size_t kAheadJobsMax = 64;
 
@@ -35,17 +37,17 @@ class Lanes {
  public:
   explicit Lanes(uint32_t slots) : slots_(slots), lanes_(LanesFor(slots)) {}
 
-  // The lowest free lane while a slot is free, or the busy one for a short job; nullopt: none.
+  // The lowest free lane while a slot is free, or the busy lane for a short job; nullopt: none.
   std::optional<uint32_t> FindLane(const PlannedJob& job) const;
-  // Whether all pending jobs and this one fit into so much memory together; 0: it is unknown.
+  // Whether this job and all pending jobs fit into `limit_bytes` together; 0: the limit is unknown.
   bool FitsBesidePending(uint32_t lane, const PlannedJob& job, uint64_t limit_bytes) const;
-  // No job may begin for want of memory; what runs goes on.
+  // True: no job may begin for want of memory; running jobs go on.
   bool IsPaused(const Governor& governor) const;
 
   void AddJob(uint32_t lane, const PlannedJob& job) { lanes_[lane].push_back(job); }
   // nullopt: the lane does not have the job.
   std::optional<PlannedJob> RemoveJob(uint32_t lane, uint64_t attempt);
-  // The programs of the attempt merely wait, or do not wait any more. True: that is news.
+  // Notes whether the programs of the attempt only wait. True: that is news.
   bool SetWaiting(uint64_t attempt, bool is_waiting);
 
   // The attempts that have left their slots to others.
@@ -60,7 +62,7 @@ class Lanes {
   uint32_t SlotsHeld() const;
 
   const uint32_t slots_;
-  std::vector<std::deque<PlannedJob>> lanes_;  // the first of each runs
+  std::vector<std::deque<PlannedJob>> lanes_;  // the first job of each runs
   std::vector<uint64_t> waiting_;              // attempts; the first `slots_` of them are pending
 };
 

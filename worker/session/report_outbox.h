@@ -1,6 +1,6 @@
-// ReportOutbox: the reports of a session, from when they are made until the director persisted
-// them. They are numbered from 1 without holes over the session's life; on a new stream all that
-// are kept are sent again.
+// ReportOutbox: the reports of a session, from when they are made until the director has persisted
+// them. Reports are numbered from 1 without holes over the session's life. On a new stream all kept
+// reports are sent again.
 //
 // Pure. Threads: one owner.
 #pragma once
@@ -19,27 +19,27 @@ inline constexpr size_t kReportBytesInMessageMax = 1 << 20;
 
 class ReportOutbox {
  public:
-  // `is_pressing`: the director has something to do upon the report that does not wait.
+  // `is_pressing`: the director must act upon the report at once.
   void AddReport(uint64_t attempt, v1::Report report, bool is_pressing);
   void DropPersisted(uint64_t report);
   void SendAllAgain() { sent_ = 0; }
-  // Adds as many unsent reports as one message may have.
+  // Adds as many unsent reports as a message may have.
   void AddUnsent(v1::FromWorker& message);
 
   bool HasUnsent() const { return !reports_.empty() && reports_.rbegin()->first > sent_; }
-  // A pressing report is among the unsent ones.
+  // Whether a pressing report is unsent.
   bool is_pressed() const { return is_pressed_; }
-  // The end of the attempt was reported, and is kept.
+  // Whether the end of the attempt was reported, and is kept.
   bool HasEndOf(uint64_t attempt) const { return ended_.contains(attempt); }
-  // This report and all before it are persisted.
+  // This report and all earlier reports are persisted.
   uint64_t persisted() const { return (reports_.empty() ? next_ : reports_.begin()->first) - 1; }
   size_t size() const { return reports_.size(); }
 
  private:
   std::map<uint64_t, v1::Report> reports_;  // by number
-  std::set<uint64_t> ended_;                // attempts
+  std::set<uint64_t> ended_;                // attempts whose end is kept
   uint64_t next_ = 1;
-  uint64_t sent_ = 0;  // the last one on the present stream
+  uint64_t sent_ = 0;  // the last report that was sent on the present stream
   bool is_pressed_ = false;
 };
 

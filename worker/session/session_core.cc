@@ -10,9 +10,9 @@
 namespace galley::worker {
 namespace {
 
-// The limits of an executor: a job's default, or its share of what there is. (Executors of spare
-// lanes live only while a job is pending, and a little longer: what all keep is at most half of
-// their shares.)
+// The limits of an executor: a job's default memory, or the executor's share of the machine's.
+// Executors of spare lanes live only while a job is pending, and a little longer, so that all
+// executors together keep at most half of their shares.
 CollectionLimits ExecutorLimits(uint64_t memory_bytes_default, uint64_t limit_bytes,
                                 uint32_t slots) {
   const uint64_t memory_bytes =
@@ -96,7 +96,8 @@ void SessionCore::Apply(const Refused& event, SessionEffects& effects) {
 
 void SessionCore::Apply(Received& event, SessionEffects& effects) {
   v1::ToWorker& message = event.message;
-  if (!stream_.has_value() || message.sequence() <= stream_->applied_sequence) return;  // doubled
+  // A message may come twice.
+  if (!stream_.has_value() || message.sequence() <= stream_->applied_sequence) return;
   if (message.sequence() != stream_->applied_sequence + 1) {
     return HangUpStream(fmt::format("message {} came after message {}", message.sequence(),
                                     stream_->applied_sequence),
@@ -139,7 +140,7 @@ void SessionCore::TakeMessage(v1::ToWorker& message, SessionEffects& effects) {
     reports_.SendAllAgain();
     due_.state = true;
   }
-  jobs_.KeepNewestSnapshot();  // newer jobs are of the newest
+  jobs_.KeepNewestSnapshot();  // later jobs are of the newest
 }
 
 void SessionCore::HangUpStream(std::string reason, SessionEffects& effects) {
@@ -156,7 +157,7 @@ void SessionCore::Apply(const SlotFailed& event, SessionEffects&) {
   if (jobs_.PutJobsBack(event)) ending_ = Ending{kExitUnfit, event.error};
 }
 
-// Each attach is given a segment of its own.
+// A session that attaches again is given another segment.
 void SessionCore::Apply(const SegmentUnusable& event, SessionEffects& effects) {
   Say(2, fmt::format("attaching again for another segment: {}", event.reason));
   if (stream_.has_value()) HangUpStream(event.reason, effects);
@@ -229,7 +230,7 @@ v1::FromWorker SessionCore::NextMessage() {
   } else if (due_.memory_limit) {
     message.set_memory_limit_bytes(governor_.limit_bytes());
   }
-  // The director of the first message may be another, or have missed some.
+  // The director of a stream's first message may be another, or may have missed some collections.
   if (is_first || due_.collections) *message.mutable_collections() = collections_;
   jobs_.AddNews(due_.state, message);
   due_ = {.state = false};
@@ -244,7 +245,7 @@ v1::FromWorker SessionCore::NextMessage() {
   return message;
 }
 
-// Whether something is to be told that does not wait.
+// Whether there is news that does not wait.
 bool SessionCore::IsPressed() const {
   return due_.state || due_.sign_of_life || due_.memory_limit || jobs_.HasPendingNews() ||
          reports_.is_pressed();

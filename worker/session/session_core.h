@@ -1,18 +1,18 @@
-// SessionCore: what a worker session knows and decides: which job goes to which executor, what is
-// reported, when the session ends.
+// SessionCore: the knowledge and the decisions of a worker session: which job goes to which
+// executor, what is reported, and when the session ends.
 //
 // Pure: no thread, socket, file or clock; equal events give equal effects. The shell
 // (session_shell.h) turns the stream, the executor slots and signals into Events and carries the
-// Effects out in order; it calls Flush when NextFlush says so, for the messages to send.
+// Effects out in order. It calls Flush when NextFlush says so, to get the messages to send.
 //
-// HeldJobs has the jobs (held_jobs.h), ReportOutbox the reports until the director persisted them
-// (report_outbox.h). A session that can start no executor says that it is unfit, and ends. Lines of
-// the log are no news: they travel with the next message, behind its reports; the newest are kept
-// while there is no director.
+// HeldJobs has the jobs (held_jobs.h), ReportOutbox the reports until the director has persisted
+// them (report_outbox.h). A session that can start no executor says that it is unfit, and ends. Log
+// lines are no news: they travel with the next message, behind its reports; the newest lines are
+// kept while there is no director.
 //
-// Directors come and go: while there is none, what is in hand goes on, for `reconnect_max`. The
-// next one has a higher term and hears of it all; one with a lower term than was seen is stale, and
-// nothing that it says is done.
+// Directors come and go. While there is no director, jobs in hand go on, for `reconnect_max`. The
+// next director has a higher term and is told everything. A director with a lower term than was
+// seen is stale, and its messages are ignored.
 // Threads: one owner.
 #pragma once
 
@@ -45,16 +45,16 @@ struct SessionOptions {
   uint64_t session = 0;           // names the process
   bool is_without_files = false;  // v1::Hello
   record::WorkerOffer offer;      // v1::Hello
-  // Without a director's welcome, at the beginning and later: the session ends.
+  // The session ends after so long without a welcome, at the beginning and later.
   absl::Duration first_contact_max = kReconnectMax;
   absl::Duration reconnect_max = kReconnectMax;
 };
 
-// How a session ends (CONTRACT.md): no more work; refused, or fit for nothing; what it had in hand
-// is for another one, which is to be started.
+// How a session ends (CONTRACT.md). kExitDone: no more work; kExitUnfit: refused, or fit for
+// nothing; kExitDrained: its jobs are for another session, which must be started.
 inline constexpr int kExitDone = 0, kExitUnfit = 3, kExitDrained = 75;
 inline constexpr uint32_t kSlotsMax = 1'024;
-// So much of the log goes to the director between two ticks.
+// The bytes of the log that may go to the director between two ticks.
 inline constexpr size_t kLogBytesInTick = 64 << 10;
 inline constexpr absl::Duration kNewsWaitMax = absl::Milliseconds(200);
 // Most uploads are over sooner, and the reports behind them tell that a slot went on.
@@ -64,19 +64,20 @@ class SessionCore {
  public:
   explicit SessionCore(SessionOptions options);
 
-  // Applies one event and appends what the shell must do. REQUIRES: now never goes back.
+  // Applies an event and appends what the shell must do. REQUIRES: now never goes back.
   void Step(absl::Time now, SessionEvent event, SessionEffects& effects);
-  // When Flush is due: InfinitePast: now; InfiniteFuture: there is nothing to say. What nobody
-  // waits for is told later and together: at most kNewsWaitMax after it happened, and before a
-  // quarter of the work that waits here is done, so that the director's next jobs come in time.
+  // The time when Flush is due. InfinitePast: now; InfiniteFuture: there is nothing to say. News
+  // for which nobody waits is told later and together: at most kNewsWaitMax after it happened, and
+  // before a quarter of the waiting work is done, so that the director's next jobs come in time.
   absl::Time NextFlush() const;
-  // Appends the messages that are due, and the end of the session once all is said.
+  // Appends the messages that are due, and the end of the session after its last message.
   void Flush(SessionEffects& effects);
 
-  // There is work, and too little memory: one session of the machine may work on with one slot.
+  // Whether there is work but too little memory: then one session of the machine may work with one
+  // slot.
   bool WantsLastSlot() const { return governor_.is_short() && !jobs_.empty(); }
 
-  // So long no director has welcomed it; zero: one has.
+  // The time without a director's welcome; zero: a director has welcomed the session.
   absl::Duration AloneFor() const {
     return alone_since_.has_value() ? now_ - *alone_since_ : absl::ZeroDuration();
   }
@@ -85,20 +86,20 @@ class SessionCore {
   size_t reports_kept() const { return reports_.size(); }
 
  private:
-  // A stream to a director, or to nobody: a welcome tells.
+  // Stream: a stream to a director, or to nobody: a welcome tells.
   struct Stream {
     uint64_t sent_sequence = 0;
     uint64_t applied_sequence = 0;
-    std::optional<absl::Time> news_since;  // not told yet
+    std::optional<absl::Time> news_since;  // the time of the oldest news that was not told yet
   };
-  // To be told with the next message, beside what the jobs and reports have to tell.
+  // Due: what the next message must tell, beside the news of jobs and reports.
   struct Due {
-    bool state = true;  // all that is in hand, at first with Hello
+    bool state = true;  // all jobs in hand; at first with Hello
     bool sign_of_life = false;
     bool memory_limit = false;
     bool collections = false;
   };
-  // The session ends with the next flush.
+  // Ending: the session ends with the next flush.
   struct Ending {
     int code = 0;
     std::string reason;
@@ -136,11 +137,11 @@ class SessionCore {
 
   const SessionOptions options_;
   absl::Time now_ = absl::InfinitePast();
-  std::optional<absl::Time> alone_since_;  // no welcome
+  std::optional<absl::Time> alone_since_;  // nullopt: a director has welcomed the session
   std::optional<Stream> stream_;
-  std::optional<v1::Welcome> welcome_;  // the last one
+  std::optional<v1::Welcome> welcome_;  // the last welcome
   bool is_draining_ = false;
-  bool wants_another_ = false;  // started in place of this session, when it drained
+  bool wants_another_ = false;  // another session must be started when this one has drained
   std::optional<Ending> ending_;
   bool has_ended_ = false;
 

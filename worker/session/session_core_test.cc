@@ -15,7 +15,7 @@ using ::testing::IsEmpty;
 
 TEST_F(SessionCoreTest, WhatIsRetractedIsDroppedUnlessItRuns) {
   Attach();
-  Give({JobOf(1), JobOf(2), JobOf(3)});  // two slots
+  Give({JobOf(1), JobOf(2), JobOf(3)});  // for two slots
   v1::ToWorker message = Message();
   message.add_retract(2);
   message.add_retract(3);
@@ -46,14 +46,14 @@ TEST_F(SessionCoreTest, APartOfWhatRunsIsLeftOutAndNotMissed) {
   EXPECT_EQ(left_out_[0].attempt(), 1u);
   EXPECT_THAT(left_out_[0].platforms(), ElementsAre(1, 2));
   Saved(0, 1, 0);
-  Saved(0, 1, 1);  // it had begun
+  Saved(0, 1, 1);  // this platform had begun
   Done(0, 1);
   EXPECT_THAT(TakeReports(), ElementsAre("1:saved@1", "2:saved@1", "3:ended@1"));
 }
 
 TEST_F(SessionCoreTest, APartOfWhatWaitsIsNeverStarted) {
   Attach();
-  Give({JobOf(1), JobOf(2), JobOf(3, {0, 1}), JobOf(4)});  // two slots
+  Give({JobOf(1), JobOf(2), JobOf(3, {0, 1}), JobOf(4)});  // for two slots
   TakeReports();
   v1::ToWorker message = Message();
   AddPart(3, {1}, message);
@@ -75,7 +75,7 @@ TEST_F(OneSlotTest, ShortJobsAreSentAhead) {
   ended.mutable_ended();
   Step(SlotReported{.slot = 0, .attempt = 1, .report = ended});
   EXPECT_EQ(started_.back(), std::pair(0u, uint64_t{3}));
-  Cancel(3);  // it is in the executor's hands
+  Cancel(3);  // the executor has the job
   EXPECT_THAT(stopped_, ElementsAre(std::pair(0, 3)));
 }
 
@@ -92,7 +92,7 @@ TEST_F(OneSlotTest, ASlotThatIsFreedGoesOnBeforeWhatItReportedIsThere) {
   EXPECT_THAT(started_, ElementsAre(std::pair(0, 1), std::pair(0, 2)));
   EXPECT_EQ(core_.in_hand(), 3u);
   TakeReports();
-  Step(SlotFreed{.slot = 0, .attempt = 1});  // said again
+  Step(SlotFreed{.slot = 0, .attempt = 1});  // the slot says it again
   Step(SlotFreed{.slot = 0, .attempt = 99});
   Cancel(1);
   EXPECT_THAT(stopped_, ElementsAre(std::pair(0, 1))) << "the slot does not have it any more";
@@ -138,7 +138,7 @@ TEST_F(OneSlotTest, WhatIsOverWhenItIsToldIsNotUploading) {
 class FarSessionTest : public SessionCoreTest {
  protected:
   FarSessionTest() : SessionCoreTest(1, /*is_without_files=*/true) { Attach(); }
-  // Attempts from `first` on, each of which is expected to take so long.
+  // Jobs with attempts from `first` on, each of which is expected to take `expected_us`.
   static std::vector<v1::Job> Jobs(uint64_t first, int count, int64_t expected_us) {
     std::vector<v1::Job> jobs;
     for (int i = 0; i < count; ++i) {
@@ -302,7 +302,7 @@ TEST_F(SessionCoreTest, AJobSentTwiceRunsOnce) {
   Give({JobOf(1)});
   Saved(0, 1, 0);
   Done(0, 1);
-  Give({JobOf(1)});  // its end is not persisted yet
+  Give({JobOf(1)});  // the end of attempt 1 is not persisted yet
   EXPECT_EQ(started_.size(), 1u);
 }
 
@@ -537,7 +537,7 @@ TEST_F(SessionCoreTest, ManyReportsGoInSeveralMessages) {
   for (uint64_t attempt = 1; attempt <= kReportsInMessageMax; ++attempt)
     *message.add_start() = JobOf(attempt);
   sent_.clear();
-  Step(Received{message});  // no snapshot: each fails and ends
+  Step(Received{message});  // no snapshot: each job fails and ends
   EXPECT_EQ(sent_.size(), 2u);
   EXPECT_EQ(static_cast<size_t>(sent_[0].reports_size()), kReportsInMessageMax);
 }

@@ -1,5 +1,5 @@
-// What happens to a worker session (SessionEvent), and what its shell must do upon it
-// (SessionEffect). A `slot` here is a lane (lanes.h).
+// Session events: what happens to a worker session (SessionEvent), and what its shell must do in
+// answer (SessionEffect). A `slot` here is a lane (lanes.h).
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 namespace galley::worker {
 
 // --- Events.
-struct Connected {};  // a new stream: nothing was sent on it yet
+struct Connected {};  // a new stream, on which nothing was sent yet
 struct Disconnected {};
 struct Refused {  // the director does not want this worker
   std::string reason;
@@ -25,14 +25,14 @@ struct Refused {  // the director does not want this worker
 struct Received {
   v1::ToWorker message;
 };
-// From the slot's executor about the attempt that it runs. failed, needs, stale and ended end the
-// job there; no number yet.
+// From the slot's executor, about the attempt that it runs. failed, needs, stale and ended end the
+// job there. The report has no number yet.
 struct SlotReported {
   uint32_t slot = 0;
   uint64_t attempt = 0;
   v1::Report report;
 };
-// The executor was lost while it ran the attempt; the slot is ready for another.
+// The executor was lost while it ran the attempt; the slot is ready for another job.
 struct SlotLost {
   uint32_t slot = 0;
   uint64_t attempt = 0;
@@ -40,28 +40,28 @@ struct SlotLost {
   std::string error;
   std::string log_tail;
   std::optional<v1::Opened> opened = {};  // for Failed
-  bool is_loaded = false;                 // likewise
-  bool was_killed = false;                // likewise
+  bool is_loaded = false;                 // for Failed
+  bool was_killed = false;                // for Failed
 };
-// No executor could be started: these attempts, in the slot's order, are as they were.
+// No executor could be started: these attempts, in the slot's order, are unchanged.
 struct SlotFailed {
   uint32_t slot = 0;
   std::vector<uint64_t> attempts;
   std::string error;
 };
-// The slot is done with the attempt and ready for another; what it reported of it comes later, when
-// its blobs are uploaded.
+// The slot is done with the attempt and ready for another job. The slot's reports of the attempt
+// come later, when its blobs are uploaded.
 struct SlotFreed {
   uint32_t slot = 0;
   uint64_t attempt = 0;
 };
-// The programs of the attempt, which the slot runs, merely wait; or they do not any more.
+// The programs of the attempt, which the slot runs, only wait; or they no longer do.
 struct SlotPending {
   uint32_t slot = 0;
   uint64_t attempt = 0;
   bool is_pending = false;
 };
-// The slot's executor gave memory back between two jobs, or was replaced for it.
+// The slot's executor gave memory back between two jobs, or was replaced because of its memory.
 struct SlotCollected {
   uint32_t slot = 0;
   CollectionStep step;
@@ -71,21 +71,21 @@ struct SlotCollected {
 struct Logged {
   v1::LogLine line;
 };
-// None of the segments that the director gave can be written to.
+// No segment that the director gave can be written to.
 struct SegmentUnusable {
   std::string reason;
 };
-struct TerminateAsked {};  // SIGTERM, or the input ended
+struct TerminateAsked {};  // by SIGTERM, or the input ended
 struct Tick {
-  uint64_t memory_bytes = 0;  // resident, session and executors
+  uint64_t memory_bytes = 0;  // resident, of session and executors
 };
-// At a period, and before the first Connected.
+// Comes periodically, and before the first Connected.
 struct MemorySampled {
   MemoryRoom room;
-  uint64_t executor_bytes = 0;  // of the largest
+  uint64_t executor_bytes = 0;  // of the largest executor
   bool holds_last_slot = false;
 };
-// The disks to which jobs write, looked at; empty: there is room on all of them.
+// A look at the disks to which jobs write; empty: all of them have room.
 struct DiskSampled {
   std::string lack;
 };
@@ -103,12 +103,12 @@ struct StartJob {
   uint32_t slot = 0;
   v1::ExecutorJob job;
 };
-// Kill the executor if it still runs this attempt; answered by SlotLost or the job's own end.
+// Kill the executor if it still runs this attempt. SlotLost or the job's own end answers.
 struct StopJob {
   uint32_t slot = 0;
   uint64_t attempt = 0;
 };
-struct LeaveOut {  // what is not begun of the slot's job is not cooked there; not answered
+struct LeaveOut {  // do not cook the parts of the slot's job that have not begun; not answered
   uint32_t slot = 0;
   v1::JobPart part;
 };
@@ -121,7 +121,7 @@ struct GiveSegments {
 struct SendMessage {
   v1::FromWorker message;
 };
-// Messages of this stream were lost, or it gave what is of no use: it is broken, and a new one
+// Break the stream off: messages of it were lost, or it gave something unusable. A new stream
 // begins with the whole state.
 struct HangUp {
   std::string reason;
@@ -129,7 +129,7 @@ struct HangUp {
 struct ExitSession {
   int code = 0;
   std::string reason;
-  bool said_goodbye = false;  // to a director that is to read it
+  bool said_goodbye = false;  // to a director that must read it
 };
 using SessionEffect = std::variant<ConfigureSlots, FetchAhead, StartJob, StopJob, LeaveOut,
                                    GiveSegments, SendMessage, HangUp, ExitSession>;
