@@ -1,4 +1,5 @@
-// The groups of commands that AddCommands (arguments.h) is made of, and what they share.
+// AddCommands: the groups of commands of which AddCommands (arguments.h) is made, and what the
+// groups share.
 #pragma once
 
 #include <string>
@@ -8,13 +9,15 @@
 
 namespace galley::cli {
 
-// A command with the options that every one takes; `run` becomes the action when it is named.
+// Adds a command with the options that every command takes; `run` becomes the action when the
+// command line names the command.
 CLI::App* AddCommand(CLI::App& parent, Arguments& arguments, const char* name, const char* help,
                      Arguments::Action run);
-// A command that is not built yet: it is parsed, and answered with exit 2.
+// Adds a command that is not built yet: it is parsed, and answered with exit 2.
 void AddLater(CLI::App& parent, Arguments& arguments, const char* name);
-// Options that are not built yet, likewise. They take what they will take: flags nothing (but
-// "--name=VALUE", where a flag may have one), the others a value.
+// LaterOptions: options that are not built yet, which are answered with exit 2. They take what they
+// will take: flags nothing (except "--name=VALUE", if the flag may have a value), other options a
+// value.
 struct LaterOptions {
   std::vector<std::string> flags, with_value;
 };

@@ -46,7 +46,7 @@ void NotYet(CLI::App& command, const LaterOptions& later, const GlobalOptions& o
 }
 
 void AddCommands(CLI::App& app, Arguments& arguments) {
-  // References: what the actions capture is what these refer to, which outlives this.
+  // References: the actions capture what these refer to, which outlives this function.
   GlobalOptions& global = arguments.global;
   WhyOptions& why_options = arguments.why;
   std::string &package = arguments.package, &platform = arguments.platform,
@@ -110,7 +110,7 @@ void AddCommands(CLI::App& app, Arguments& arguments) {
              [&] { return RunDoctor(global); });
 
   AddStoreCommands(app, arguments);
-  // (It takes no project: it only prints.)
+  // The command takes no project, because it only prints.
   CLI::App* completion = app.add_subcommand(
       "completion", "Print the completions of a shell: source <(galley completion bash)");
   completion->callback([&app, &arguments] {

@@ -1,4 +1,4 @@
-// The commands of `galley` and their options (docs/cli.md).
+// Arguments: the commands of `galley` and their options (docs/cli.md).
 #pragma once
 
 #include <functional>
@@ -13,13 +13,13 @@ class App;
 
 namespace galley::cli {
 
-// Arguments: the command line, parsed. Must not move once AddCommands has seen it.
+// Arguments: the parsed command line. Must not move after AddCommands.
 struct Arguments {
   using Action = std::function<int()>;
-  Action action;   // of the command that was named
+  Action action;   // of the named command
   Action refusal;  // runs instead when an option was given that is not built yet
   GlobalOptions global;
-  FarDirector far;  // of commands that only ask
+  FarDirector far;  // for commands that only ask
   CookCommandOptions cook;
   ServeOptions serve;
   WorkerOptions by_hand;

@@ -42,7 +42,7 @@ absl::StatusOr<std::string> TextOf(const std::string& file) {
                   file, MessageOf(text.status())));
 }
 
-constexpr std::string_view kMark = "\xEF\xBB\xBF";  // of byte order, in UTF-8
+constexpr std::string_view kMark = "\xEF\xBB\xBF";  // byte order mark, in UTF-8
 
 void AppendUtf8(char32_t code, std::string& text) {
   const auto put = [&](char32_t byte) { text += static_cast<char>(byte); };
@@ -64,7 +64,7 @@ void AppendUtf8(char32_t code, std::string& text) {
   }
 }
 
-// The text of one in UTF-16 that begins with a byte order mark; nullopt: it is none.
+// Converts a text in UTF-16 that begins with a byte order mark; nullopt: the text is none.
 std::optional<std::string> FromUtf16(std::string_view text) {
   const bool is_little = text.starts_with("\xFF\xFE");
   if (!is_little && !text.starts_with("\xFE\xFF")) return std::nullopt;
@@ -89,8 +89,8 @@ std::optional<std::string> FromUtf16(std::string_view text) {
   return out;
 }
 
-// A path as git quotes it (core.quotePath, quote.c); nullopt: the line is not of that form, and
-// stands for itself.
+// Returns a path without git's quotes (core.quotePath, quote.c); nullopt: the line is not quoted,
+// and stands for itself.
 std::optional<std::string> Unquoted(std::string_view line) {
   constexpr std::string_view kLetters = "abtnvfr\"\\";
   constexpr std::string_view kMeant = "\a\b\t\n\v\f\r\"\\";
@@ -121,7 +121,7 @@ std::optional<std::string> Unquoted(std::string_view line) {
   return path;
 }
 
-// The folder above the first byte that is no UTF-8: names that are none cannot be asked for.
+// Returns the folder above the first byte that is no UTF-8, because nobody can ask for such a name.
 std::string WithoutOtherBytes(std::string path) {
   size_t at = 0;
   while (at < path.size() && NextCodePoint(path, at)) {
@@ -142,7 +142,7 @@ std::vector<std::string> PathsIn(std::string_view text) {
     std::string_view path = text.substr(0, text.find(separator));
     text.remove_prefix(std::min(text.size(), path.size() + 1));
     if (separator == '\n' && path.ends_with('\r')) path.remove_suffix(1);
-    // (Lists that were put together have one in the middle.)
+    // A list that was put together from lists has a mark in the middle.
     if (separator == '\n' && path.starts_with(kMark)) path.remove_prefix(kMark.size());
     std::string plain(path);
     if (separator == '\n') plain = Unquoted(path).value_or(plain);
@@ -157,7 +157,7 @@ void AddPath(const project::Project& project, const std::string& named, ChangeLi
   std::set<std::string> found;
   for (const content::Mount& mount : project.mounts) {
     if (content::IsUnder(path, mount.path)) found.insert(path);
-    // A folder that the mount is in: all of it.
+    // The folder contains the mount: all of the mount changed.
     if (content::IsUnder(mount.path, path)) found.insert(mount.path);
     for (const std::string& host : {AbsolutePath(path), Canonical(AbsolutePath(path))}) {
       for (const std::string& folder : {mount.directory, Canonical(mount.directory)}) {

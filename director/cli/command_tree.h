@@ -1,7 +1,7 @@
 // CommandTree: the commands of `galley` with their options and help, as plain values.
 //
-// Completions and the man page are made of it, so that they say what the parser takes. Commands and
-// options that are not built yet are left out.
+// Completions and the man page are made from the tree, so that they say what the parser takes. The
+// tree leaves out commands and options that are not built yet.
 #pragma once
 
 #include <string>
@@ -14,9 +14,9 @@ class App;
 namespace galley::cli {
 
 struct OptionHelp {
-  std::vector<std::string> names;    // "--platform", "-o"; none: a positional argument
-  std::string value;                 // "DIR", "NAME"; empty: takes none
-  std::vector<std::string> choices;  // all that the value may be; none: anything
+  std::vector<std::string> names;    // "--platform", "-o"; empty: a positional argument
+  std::string value;                 // "DIR", "NAME"; empty: takes no value
+  std::vector<std::string> choices;  // the only values; empty: any value
   std::string help;
   bool is_repeatable = false;
   bool is_required = false;
@@ -27,7 +27,7 @@ struct CommandHelp {
   std::string path;  // "galley store gc"
   std::string help;
   std::vector<OptionHelp> options;
-  std::vector<OptionHelp> arguments;  // positional, in their order
+  std::vector<OptionHelp> arguments;  // positional, in order
   std::vector<CommandHelp> commands;
 };
 

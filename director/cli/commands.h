@@ -1,4 +1,4 @@
-// One function for each command of `galley`; each answers its exit code.
+// Commands: one function for each command of `galley`; each function returns its exit code.
 #pragma once
 
 #include <cstdint>
@@ -15,55 +15,55 @@ namespace galley::cli {
 
 int RunInit(const GlobalOptions& options, const std::string& directory);
 int RunCook(const CookCommandOptions& options);
-// `galley cook --dry-run`.
+// Runs `galley cook --dry-run`.
 int RunDryCook(const CookCommandOptions& options);
 struct ServeOptions {
   GlobalOptions global;
   std::optional<uint32_t> workers;
   std::string launcher, placement, out, metrics;
-  std::string listen;  // for clients of other machines; empty: nowhere
+  std::string listen;  // for clients of other machines; empty: none
   bool detach = false, stop = false;
-  FarDirector far;  // that `stop` is for
+  FarDirector far;  // the director for `stop`
 };
 int RunServe(const ServeOptions& options);
 struct WorkerOptions {
   GlobalOptions global;
-  std::string director, token_file;  // empty: those of the project
+  std::string director, token_file;  // empty: the project's
   std::string name;                  // empty: host and process
   uint32_t slots = 0;                // 0: one for each core
-  std::string shared_path;           // where the project can be read; empty: nowhere
+  std::string shared_path;           // the project for reading; empty: none
   std::string cache;                 // empty: in the user's folder of caches
   std::string cache_size = "10GiB";
   std::string tls_ca, tls_cert, tls_key;  // empty: no TLS
-  // All that it needs to know, from its launcher: a file, or "-" for the first line of the standard
-  // input; and its place in it.
+  // The ticket from its launcher: a file, or "-" for the first line of the standard input; and the
+  // worker's index in the ticket.
   std::string ticket;
   uint32_t index = 0;
   bool is_until_input_ends = false;
-  std::vector<std::string> labels, resources;  // as they were written
-  record::WorkerOffer offer;                   // what they come to, with what the ticket says
+  std::vector<std::string> labels, resources;  // as written
+  record::WorkerOffer offer;                   // labels and resources, with what the ticket says
 };
-// Becomes galley-worker; returns only when that cannot be started.
+// Becomes galley-worker; returns only if galley-worker cannot be started.
 int RunWorker(const WorkerOptions& options);
 int RunStatus(const GlobalOptions& options, const FarDirector& far);
 int RunTop(const GlobalOptions& options, const FarDirector& far);
 int RunCancel(const GlobalOptions& options, const FarDirector& far, uint64_t cook);
-// `worker`: a name, or name@machine; empty: those that are quarantined are printed.
+// `worker`: a name, or name@machine; empty: prints the quarantined workers.
 int RunReadmit(const GlobalOptions& options, const std::string& worker);
-// `worker`: empty: all.
+// `worker`: empty: all workers.
 int RunDrain(const GlobalOptions& options, const FarDirector& far, const std::string& worker);
 struct LogsOptions {
-  std::string what;       // a worker or a package; empty: all
-  std::string since;      // a time or an age; empty: all that is kept
-  uint32_t lines = 1000;  // the last ones; 0: all
+  std::string what;       // a worker or a package; empty: everything
+  std::string since;      // a time or an age; empty: every kept line
+  uint32_t lines = 1000;  // last lines; 0: all
   bool follow = false;
   FarDirector far;
 };
 int RunLogs(const GlobalOptions& options, const LogsOptions& logs);
 struct WhyOptions {
   std::string package;
-  std::string platform;  // empty: all
-  uint32_t limit = 0;    // paths, and names of lists; 0: what its reader can take in
+  std::string platform;  // empty: all platforms
+  uint32_t limit = 0;    // paths, and names of lists; 0: as many as the reader can take in
   uint32_t cursor = 0;   // paths to leave out: the `next` of an earlier answer
   bool all = false;      // all paths
   FarDirector far;
@@ -77,43 +77,43 @@ int RunTree(const GlobalOptions& options, const std::string& root, const std::st
 int RunDiff(const GlobalOptions& options, const std::string& before, const std::string& after);
 int RunCheckout(const GlobalOptions& options, const std::string& root, const std::string& directory,
                 bool link);
-// `platform` empty: all. 1: a sandbox is not what its root says.
+// `platform` empty: all platforms. Exit code 1: a sandbox differs from its root.
 int RunStageCheck(const GlobalOptions& options, const std::string& platform);
 int RunPatch(const GlobalOptions& options, const std::string& before, const std::string& after,
              const std::string& file);
 int RunApply(const GlobalOptions& options, const std::string& file, const std::string& directory);
 int RunStoreStats(const GlobalOptions& options);
 struct StoreVerifyOptions {
-  std::string rate;  // bytes in a second; empty: as fast as it goes
+  std::string rate;  // bytes in a second; empty: as fast as possible
   bool restart = false, repair = false;
 };
 int RunStoreVerify(const GlobalOptions& options, const StoreVerifyOptions& verify);
 struct StoreServeOptions {
-  std::vector<std::string> listen;  // none: kReapiAddress
+  std::vector<std::string> listen;  // empty: kReapiAddress
   std::string identities;           // a file (store/reapi/gate.h)
   std::string tls_cert, tls_key, tls_ca;
-  std::string instance;          // empty: any
-  std::string max_size;          // empty: the project's, or any
+  std::string instance;          // empty: any instance
+  std::string max_size;          // empty: the project's size, or any
   uint64_t connections_max = 0;  // 0: as many as the descriptors allow, at most 4,096
-  uint64_t silent_max = 256;     // of one address
+  uint64_t silent_max = 256;     // from one address
   uint64_t silent_seconds = 20;
   std::string max_unread;  // empty: a quarter of the memory
-  std::string metrics;     // a file; empty: none
+  std::string metrics;     // a file; empty: no metrics
 };
 inline constexpr const char* kReapiAddress = "127.0.0.1:8980";
-// Serves until it is interrupted.
+// Serves until an interrupt.
 struct StoreGcOptions {
   std::string max_size, max_age;  // empty: not given
   bool is_dry = false;
 };
 int RunStoreGc(const GlobalOptions& options, const StoreGcOptions& gc);
 struct StoreRevokeOptions {
-  std::string worker, since;  // `since` empty: ever
+  std::string worker, since;  // `since` empty: always
   bool is_dry = false;
 };
 int RunStoreRevoke(const GlobalOptions& options, const StoreRevokeOptions& revoke);
 int RunStoreServe(const GlobalOptions& options, const StoreServeOptions& serve);
-// A folder or a file, as a tree.
+// Puts a folder or a file, as a tree.
 int RunStorePut(const GlobalOptions& options, const std::string& path, const std::string& pin);
 int RunStoreWhy(const GlobalOptions& options, const std::string& digest);
 int RunStoreCat(const GlobalOptions& options, const std::string& digest);
@@ -121,12 +121,12 @@ int RunStoreForget(const GlobalOptions& options, const std::string& key);
 int RunStorePin(const GlobalOptions& options, const std::string& name, const std::string& root);
 int RunStoreUnpin(const GlobalOptions& options, const std::string& name);
 int RunStorePins(const GlobalOptions& options);
-// Packages that match one of `patterns` (none: all), or files that no rule matches.
+// Lists packages that match one of `patterns` (none: all packages), or files that no rule matches.
 struct ListOptions {
   std::vector<std::string> patterns;  // empty: all packages
-  bool is_unmatched = false;          // the files that no rule matches instead
+  bool is_unmatched = false;          // lists the files that no rule matches instead
   RowChoice choice;
-  bool totals = false;  // with --quiet and --json, too
+  bool totals = false;  // also with --quiet and --json
 };
 int RunLs(const GlobalOptions& options, const ListOptions& list);
 int RunClean(const GlobalOptions& options, const FarDirector& far,

@@ -15,7 +15,8 @@ Kind KindOf(const OptionHelp& option) {
   return Kind::kAny;
 }
 
-// Single quotes of a POSIX shell; fish takes it as well, but for a quote inside.
+// Puts the text in single quotes of a POSIX shell; fish accepts these as well, except for a quote
+// inside.
 std::string Quoted(std::string_view text) {
   std::string quoted = "'";
   for (const char c : text) {
@@ -39,13 +40,13 @@ std::vector<const CommandHelp*> All(const CommandHelp& galley) {
   return all;
 }
 
-// "store gc" of "galley store gc"; empty for galley itself.
+// Returns "store gc" of "galley store gc"; empty for galley itself.
 std::string BelowGalley(const CommandHelp& command) {
   const size_t space = command.path.find(' ');
   return space == std::string::npos ? "" : command.path.substr(space + 1);
 }
 
-// Plain words: nothing in them means anything to a shell.
+// Returns plain words: no character in them means anything to a shell.
 std::vector<std::string> WordsOf(const CommandHelp& command) {
   std::vector<std::string> words;
   for (const CommandHelp& below : command.commands) words.push_back(below.name);
@@ -65,7 +66,7 @@ std::string ForBash(const CommandHelp& galley) {
                          Quoted(fmt::format("{}", fmt::join(WordsOf(*command), " "))));
     for (const OptionHelp& option : command->options) {
       if (option.value.empty()) continue;
-      std::string reply = "return";  // nothing is known of the value
+      std::string reply = "return";  // the values are unknown
       if (KindOf(option) == Kind::kFolder) reply = "_galley_files -d; return";
       if (KindOf(option) == Kind::kFile) reply = "_galley_files -f; return";
       if (KindOf(option) == Kind::kChoice)
@@ -108,7 +109,7 @@ complete -F _galley galley
                      known, values, words);
 }
 
-// The characters that a specification of _arguments and _describe must not hold bare.
+// Escapes the characters that a specification of _arguments and _describe must not hold bare.
 std::string ForZshText(std::string_view text) {
   std::string safe;
   for (const char c : text) {

@@ -1,4 +1,4 @@
-// Shell completions, made from the commands: text for a shell to read.
+// Completion: shell completions, made from the commands: text for a shell to read.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace galley::cli {
 
 inline const std::vector<std::string> kShells = {"bash", "zsh", "fish"};
 
-// REQUIRES: `shell` is one of kShells. How to install it is said in the script's first lines.
+// REQUIRES: `shell` is one of kShells. The script's first lines say how to install it.
 std::string CompletionFor(std::string_view shell, const CommandHelp& galley);
 
 }  // namespace galley::cli

@@ -9,8 +9,8 @@
 namespace galley::cli {
 namespace {
 
-// A toy with all that the real one has: commands of commands, choices, folders, files, what is not
-// built yet.
+// CompletionTest: a toy with everything that the real program has: commands of commands, choices,
+// folders, files, commands that are not built yet.
 class CompletionTest : public testing::Test {
  protected:
   CompletionTest() {

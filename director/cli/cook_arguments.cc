@@ -1,4 +1,4 @@
-// The options of `galley cook`.
+// CookArguments: the options of `galley cook`.
 #include "CLI/CLI.hpp"
 #include "director/cli/add_commands.h"
 
@@ -7,7 +7,7 @@ namespace {
 
 using Names = google::protobuf::RepeatedPtrField<std::string>;
 
-// A repeatable option; `names` outlives the parser.
+// Adds a repeatable option; `names` outlives the parser.
 CLI::Option* AddNames(CLI::App& app, const char* option, const char* type, Names* names,
                       const char* help) {
   const auto take = [names](const std::vector<std::string>& given) {
@@ -18,7 +18,7 @@ CLI::Option* AddNames(CLI::App& app, const char* option, const char* type, Names
       ->allow_extra_args(false);
 }
 
-// A flag that sets a field of `message`, which outlives the parser.
+// Adds a flag that sets a field of `message`, which outlives the parser.
 template <typename Message>
 void AddFlag(CLI::App& app, const char* flag, Message& message, void (Message::*set)(bool),
              const char* help) {

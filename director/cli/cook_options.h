@@ -14,16 +14,16 @@ namespace galley::cli {
 struct CookCommandOptions {
   GlobalOptions global;
   FarDirector far;
-  v1::CookAsk ask;             // paths as they were given; no class: by what is asked for
-  bool all_platforms = false;  // whatever platforms the ask names
+  v1::CookAsk ask;             // paths as typed; no class: the selection decides
+  bool all_platforms = false;  // overrides the platforms of the ask
   std::optional<uint32_t> workers;
   std::string launcher;
   std::string placement;
   std::string out;
-  std::string metrics;  // empty: as galley.toml says
+  std::string metrics;  // empty: galley.toml decides
   bool standalone = false;
   bool detach = false;
-  std::optional<uint64_t> attach;  // the number of a cook
+  std::optional<uint64_t> attach;  // number of a cook
   std::string summary;
   std::string trace;
   bool is_dry_run = false;

@@ -108,7 +108,7 @@ absl::Status CookSession::FindChangedFiles() {
   if (!read.ok()) return WrongUse(read.status());
   ChangeList list = *std::move(read);
   if (list.paths.empty() && list.elsewhere > 0) {
-    // (They may be relative to another folder.)
+    // The paths may be relative to another folder.
     report_.SayAlways(fmt::format(
         "--changed: none of the {} paths lies under a mount, so all files are looked at",
         list.elsewhere));
@@ -213,7 +213,7 @@ absl::Status CookSession::TakeRemote(const RemoteCook& remote, const absl::Statu
 
 v1::CookAsk CookSession::AskOnWire() const {
   v1::CookAsk ask = ask_;
-  // The director's working directory is another one.
+  // The director has another working directory.
   const auto make_absolute = [](auto* list) {
     for (std::string& one : *list) {
       if (!one.starts_with('/')) one = AbsolutePath(one);
@@ -224,7 +224,7 @@ v1::CookAsk CookSession::AskOnWire() const {
   make_absolute(selection.mutable_maps());
   make_absolute(selection.mutable_packages());
   make_absolute(selection.mutable_directories());
-  // (That of another machine puts it where its own project says.)
+  // A director of another machine uses the output folder of its own project.
   if (options_.far.address.empty() || !options_.out.empty())
     ask.set_output_directory(project_->output_directory);
   ask.set_is_detached(options_.detach);
@@ -245,7 +245,7 @@ v1::CookAsk CookSession::AskOnWire() const {
   return ask;
 }
 
-// True when nothing has changed, and that is the answer.
+// Returns true when nothing has changed, which is then the answer.
 bool CookSession::StandsHere() {
   const std::string worker_program = WorkerProgram();
   director::StandingAnswer answer = director::AnswerCold({.ask = ask_,
@@ -308,7 +308,7 @@ int CookSession::Finish(const absl::Status& end) {
   return code;
 }
 
-// Prints why it ended early.
+// Prints why the cook ended early.
 ExitCode CookSession::TellEnd(const absl::Status& end) {
   cooked_.end = end;
   const auto code = static_cast<ExitCode>(director::ExitCodeOf(cooked_));
@@ -346,7 +346,7 @@ void CookSession::FillSummary(ExitCode code) {
   summary_.total_s = absl::ToDoubleSeconds(absl::Now() - started_);
 }
 
-// --summary and --trace.
+// Writes the files of --summary and --trace.
 ExitCode CookSession::WriteFiles(ExitCode code) {
   const auto write = [&](std::string_view option, const std::string& file,
                          const std::string& bytes) {
@@ -356,7 +356,7 @@ ExitCode CookSession::WriteFiles(ExitCode code) {
     Fail(options_.global, code, fmt::format("{}: {}", option, MessageOf(written)));
   };
   if (!options_.summary.empty()) write("--summary", options_.summary, summary_.ToText());
-  // (A cook that did nothing has nothing to trace.)
+  // A cook that did nothing has nothing to trace.
   director::Trace nothing;
   if (!options_.trace.empty())
     write("--trace", options_.trace,

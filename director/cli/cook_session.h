@@ -1,5 +1,5 @@
 // CookSession: `galley cook`: has a resident director cook, or hosts a Director for one cook, and
-// says what came of it: on the terminal, in --summary and --trace, and by the exit code.
+// tells the outcome: on the terminal, in --summary and --trace, and by the exit code.
 #pragma once
 
 #include <cstdint>
@@ -28,17 +28,17 @@ class CookSession {
   CookSession(const CookCommandOptions& options, Report& report);
   ~CookSession();
 
-  // The exit code. Everything that is to be said was said, the summary is written.
+  // Returns the exit code. On return everything has been told, and the summary is written.
   int Run();
 
  private:
   absl::StatusOr<project::Project> ReadTheProject() const;
-  // The Status of each: outcome_status.h.
+  // The functions return a Status of outcome_status.h.
   absl::Status LoadTheProject();
   absl::Status FindChangedFiles();
   absl::Status CheckFilesToWrite() const;
   absl::Status Cook();
-  // By the resident director; false: there is none, or this cook is not for it.
+  // Cooks by the resident director; false: there is none, or this cook is not for it.
   absl::StatusOr<bool> CookRemotely();
   absl::StatusOr<bool> Attach(director::DirectorClient* client);
   bool StandsHere();
@@ -56,13 +56,13 @@ class CookSession {
   const CookCommandOptions& options_;
   Report& report_;
   const absl::Time started_;
-  v1::CookAsk ask_;  // paths as they were given
+  v1::CookAsk ask_;  // paths as typed
   Cancellation stop_;
-  InterruptWatch interrupt_;  // until all else has ended
+  InterruptWatch interrupt_;  // watches until all else has ended
 
   std::shared_ptr<const project::Project> project_;
   director::CookReport cooked_;
-  std::optional<director::CheckedSources> checked_;  // of what stands
+  std::optional<director::CheckedSources> checked_;  // checked for what stands
   bool is_detached_ = false;
   Summary summary_;
 };

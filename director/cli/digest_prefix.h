@@ -1,7 +1,8 @@
-// DigestPrefix: a digest that a person did not copy whole, looked up among those that were printed.
+// DigestPrefix: looks up a digest that a person did not copy whole, among the digests that were
+// printed.
 //
 // Pure.
-// Cost: O(1) for each digest offered.
+// Cost: O(1) for each offered digest.
 // Threads: none.
 #pragma once
 
@@ -16,16 +17,16 @@ namespace galley::cli {
 
 class DigestPrefix {
  public:
-  // `text`: hex digits, also with a slash and the beginning of the size; dots at its end are those
-  // of a digest that was printed short ("3f9a41..").
+  // `text`: hex digits, also with a slash and the begin of the size; dots at its end belong to a
+  // digest that was printed short ("3f9a41..").
   explicit DigestPrefix(std::string_view text);
 
-  // False: it cannot be a prefix of any digest.
+  // False: the text cannot be a prefix of any digest.
   bool is_valid() const { return is_valid_; }
-  // `what` it is of, for people: "output of /Game/a.png". The first one that is offered stays.
+  // `what`: the thing with this digest, for people: "output of /Game/a.png". The first offer stays.
   void Offer(const Digest& digest, std::string_view what);
-  // INVALID_ARGUMENT: none was offered (`where_listed` says where they are printed), or several,
-  // which are named.
+  // INVALID_ARGUMENT: no offered digest has the prefix (`where_listed` says where digests are
+  // printed), or several have, which are named.
   absl::StatusOr<Digest> Found(std::string_view where_listed) const;
 
  private:

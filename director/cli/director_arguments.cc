@@ -1,4 +1,4 @@
-// The options of `galley serve`, and of the commands that ask the director that it starts.
+// DirectorArguments: the options of `galley serve`, and of the commands that ask its director.
 #include "CLI/CLI.hpp"
 #include "director/cli/add_commands.h"
 

@@ -1,5 +1,5 @@
-// status, top, cancel, drain: commands that ask a director, and never host one. readmit,
-// which it hears of.
+// DirectorCommands: status, top, cancel, drain: commands that ask a director, and never host one;
+// and readmit, which a director notices.
 
 #include <poll.h>
 #include <sys/ioctl.h>
@@ -36,7 +36,7 @@ using director::DirectorClient;
 
 constexpr absl::Duration kTopInterval = absl::Seconds(1);
 
-// Who answers questions about packages now; null: nobody does.
+// FindRunning: returns who answers questions about packages now; null: nobody does.
 using FindRunning = std::function<std::unique_ptr<director::PackageQueryClient>()>;
 using AskStatus = std::function<absl::StatusOr<v1::StatusAnswer>(const v1::StatusAsk& ask)>;
 using AskDirector = std::function<int(DirectorClient& client, const FindRunning& find_running)>;
@@ -58,7 +58,7 @@ FindRunning FindRunningOf(const project::Project& project) {
       [socket = director::SocketOf(project)] { return director::PackageQueryClient::Find(socket); };
 }
 
-// The text says that nobody can be asked, and how the last cook ended.
+// Says that nobody can be asked, and how the last cook ended.
 int FailWithoutDirector(const GlobalOptions& options, const project::Project& project) {
   std::string last;
   const auto ended = director::LastCooks(project.state_directory()).All();
@@ -70,8 +70,8 @@ int FailWithoutDirector(const GlobalOptions& options, const project::Project& pr
                   project.root, last));
 }
 
-// Runs `ask` with the project's director, or another one. Without one it is exit 3: nobody can
-// answer.
+// Runs `ask` with the project's director, or the director of another machine. Without a director
+// the exit code is 3: nobody can answer.
 int WithDirector(const GlobalOptions& options, const FarDirector& far, const AskDirector& ask) {
   if (!far.address.empty()) return WithFarDirector(options, far, ask);
   const auto project = ProjectOfDirector(options);
@@ -92,8 +92,7 @@ int WithDirector(const GlobalOptions& options, const FarDirector& far, const Ask
                   project->root, status->process(), status->process()));
 }
 
-// Likewise, for those who only want to know how it gets on: a command that hosts its own cook
-// answers that, too.
+// Runs `show` with whoever knows the status: a director, or a command that hosts its own cook.
 int WithStatus(const GlobalOptions& options, const FarDirector& far,
                const std::function<int(const AskStatus& ask, const FindRunning& running)>& show) {
   if (far.address.empty()) {
@@ -119,7 +118,7 @@ int FailOf(const GlobalOptions& options, const absl::Status& why) {
   return Fail(options, is_wrong_use ? kUsage : kInfrastructure, MessageOf(why));
 }
 
-// The size of the terminal at standard output; what is no terminal has no limits.
+// Returns the size of the terminal at standard output; without a terminal there are no limits.
 TopView::Size SizeOfStandardOutput() {
   winsize window{};
   const bool is_known = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 1;
@@ -127,7 +126,7 @@ TopView::Size SizeOfStandardOutput() {
   return {.columns = window.ws_col, .lines = window.ws_row};
 }
 
-// RawKeys: single keys of the terminal, without Enter, while it lives.
+// RawKeys: reads single keys of the terminal, without Enter, during its life.
 class RawKeys {
  public:
   RawKeys() {
@@ -142,7 +141,7 @@ class RawKeys {
   RawKeys(const RawKeys&) = delete;
   RawKeys& operator=(const RawKeys&) = delete;
 
-  // kNone: none within the time.
+  // kNone: no key within the time.
   TopView::Key Next(absl::Duration patience) const {
     pollfd in{is_raw_ ? STDIN_FILENO : -1, POLLIN, 0};
     const int ready = ::poll(&in, 1, static_cast<int>(absl::ToInt64Milliseconds(patience)));
@@ -154,7 +153,7 @@ class RawKeys {
   }
 
  private:
-  static constexpr size_t kKeyBytesMax = 8;  // what one key sends
+  static constexpr size_t kKeyBytesMax = 8;  // bytes that one key sends
   termios before_{};
   bool is_raw_ = false;
 };
@@ -247,7 +246,7 @@ void PrintQuarantined(const GlobalOptions& options, const char* event,
   }
 }
 
-// `error`, with the nearest names of those that are quarantined.
+// Returns `error`, with the nearest names of quarantined workers.
 int FailUnknown(const GlobalOptions& options, const director::QuarantineFile& file,
                 const std::string& worker, const absl::Status& error) {
   std::vector<std::string> names;

@@ -1,4 +1,4 @@
-// The resident director of a project, as commands find it.
+// DirectorOfProject: how commands find the resident director of a project.
 //
 // Threads: none.
 #pragma once
@@ -13,37 +13,37 @@
 
 namespace galley::cli {
 
-// This program.
+// The version of this program.
 inline constexpr const char* kVersion = "galley 0.1.0";
 v1::BuildIdentity OwnBuild();
 
-// The project that `options` mean, for those who only ask its director. Where galley.toml is gone
-// or has an error, and there is a director's socket, only `root` of the project is known.
+// Returns the project that `options` mean, for commands that only ask its director. If galley.toml
+// is gone or has an error, and there is a director's socket, the returned project has only `root`.
 absl::StatusOr<project::Project> ProjectOfDirector(const GlobalOptions& options);
 
-// Null: none serves the project. UNAVAILABLE: there is one that cannot be asked: it is another
+// Null: no director serves the project. UNAVAILABLE: the director cannot be asked: it is another
 // user's, silent, or of another build of Galley, and the text says what to do.
 absl::StatusOr<std::unique_ptr<director::DirectorClient>> FindDirector(
     const project::Project& project);
-// Likewise, but of any build, for those who only stop it.
+// Also finds directors of other builds, for commands that only stop the director.
 absl::StatusOr<std::unique_ptr<director::DirectorClient>> FindDirectorOfAnyBuild(
     const project::Project& project);
-// A command that hosts the director for its own cook. Null: none does. UNAVAILABLE: it is of
-// another build of Galley, and the text says what to do.
+// Finds a command that hosts the director for its own cook. Null: there is none. UNAVAILABLE: the
+// command is of another build of Galley, and the text says what to do.
 absl::StatusOr<std::unique_ptr<director::HostedClient>> FindHostedCook(
     const project::Project& project);
 
-// The director of another machine. INVALID_ARGUMENT: the options do not fit, or what their files
-// hold; or it does not let this certificate ask, and the text says why. UNAVAILABLE: it cannot be
-// asked.
+// Connects to the director of another machine. INVALID_ARGUMENT: the options, or their files, do
+// not fit; or the director does not let this certificate ask, and the text says why. UNAVAILABLE:
+// the director cannot be asked.
 absl::StatusOr<std::unique_ptr<director::DirectorClient>> ConnectDirector(const FarDirector& far);
-// Likewise, but of any build, for those who only stop it.
+// Also connects to directors of other builds, for commands that only stop the director.
 absl::StatusOr<std::unique_ptr<director::DirectorClient>> ConnectDirectorOfAnyBuild(
     const FarDirector& far);
-// The files of its options, read.
+// Reads the TLS files of the options.
 absl::StatusOr<wire::ClientTls> TlsOf(const FarDirector& far);
 
-// "process 123"
+// Returns "process 123".
 std::string NameOf(const director::DirectorClient& client);
 
 }  // namespace galley::cli

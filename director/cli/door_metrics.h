@@ -11,7 +11,7 @@
 
 namespace galley::cli {
 
-// Names are galley_store_connections...; each has a HELP and a TYPE line.
+// Names are galley_store_connections...; every name has a HELP and a TYPE line.
 std::string DoorMetrics(const listen::DoorFigures& figures);
 
 }  // namespace galley::cli

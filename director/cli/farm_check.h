@@ -1,4 +1,4 @@
-// Whether workers can come as [farm] says, before anything begins.
+// CheckFarm: whether workers can come as [farm] says, before anything begins.
 #pragma once
 
 #include "absl/status/status.h"
@@ -6,7 +6,7 @@
 
 namespace galley::cli {
 
-// INVALID_ARGUMENT: they cannot, and what to do.
+// INVALID_ARGUMENT: workers cannot come; the text says what to do.
 absl::Status CheckFarm(const project::Project& project);
 
 }  // namespace galley::cli

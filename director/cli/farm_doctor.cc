@@ -75,12 +75,12 @@ void LookAtTools(const std::string& kind, std::vector<FarmFinding>& findings) {
   }
 }
 
-// Where a director listens already, its door is looked at as a worker would see it.
+// If a director listens there already, looks at its door as a worker would see it.
 void LookAtDoor(const project::FarmSection& farm, const std::string& address,
                 std::vector<FarmFinding>& findings) {
   const auto certificate = ReadFile(farm.tls_cert, kPemBytesMax);
   const auto authority = ReadFile(farm.tls_ca, kPemBytesMax);
-  if (!certificate.ok() || !authority.ok()) return;  // CheckFarm said so
+  if (!certificate.ok() || !authority.ok()) return;  // CheckFarm told the error
   FarmFinding found = JudgeCertificate(*certificate, address);
   if (found.level == Level::kOk && !address.ends_with(":0")) {
     const absl::Status probed = wire::ProbeTls(address, {.ca = *authority}, absl::Seconds(2));

@@ -95,7 +95,7 @@ absl::StatusOr<std::unique_ptr<store::StoreDirectory>> OpenStoreOf(const GlobalO
   }
   if (directory.empty()) {
     const absl::StatusOr<project::Project> project = OpenProject(options);
-    // NOT_FOUND is the store's word.
+    // NOT_FOUND has another meaning for the store.
     if (absl::IsNotFound(project.status()))
       return absl::InvalidArgumentError(MessageOf(project.status()));
     RETURN_IF_ERROR(project.status());
@@ -106,7 +106,7 @@ absl::StatusOr<std::unique_ptr<store::StoreDirectory>> OpenStoreOf(const GlobalO
 
 std::string ProjectId(const project::Project& project) {
   if (std::string id = director::ReadProjectId(project.state_directory()); !id.empty()) return id;
-  // An older Galley kept it in the journal alone.
+  // An older Galley kept the id only in the journal.
   if (!FileExists(JoinPath(project.state_directory(), "journal"))) return {};
   auto journal = director::Journal::Open(project.state_directory(), true);
   return journal.ok() ? (*journal)->meta().project_id : std::string();

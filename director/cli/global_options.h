@@ -1,4 +1,4 @@
-// Options that every command takes, and the errors that every command prints.
+// GlobalOptions: options that every command takes, and the errors that every command prints.
 #pragma once
 
 #include <map>
@@ -26,7 +26,7 @@ struct GlobalOptions {
   void AddTo(CLI::App& command);
 };
 
-// The director of another machine, and who asks it.
+// FarDirector: the director of another machine, and who asks it.
 struct FarDirector {
   std::string address;  // empty: the director of the project here
   std::string tls_ca, tls_cert, tls_key;
@@ -34,24 +34,25 @@ struct FarDirector {
   void AddTo(CLI::App& command);
 };
 
-// On one line of standard output; what is no UTF-8 (a folder's name, say) is replaced.
+// Prints one line on standard output; replaces bytes that are no UTF-8, for example in a folder's
+// name.
 void PrintJson(const nlohmann::json& line);
 
-// "galley: <text>" on standard error; with --json also an event. Returns `code`.
+// Prints "galley: <text>" on standard error; with --json also an event. Returns `code`.
 int Fail(const GlobalOptions& options, ExitCode code, std::string_view text);
 
 // The process's environment.
 std::map<std::string, std::string> Environment();
 
-// The project at --project, or at or above the working directory.
+// Opens the project at --project, or at or above the working directory.
 absl::StatusOr<project::Project> OpenProject(
     const GlobalOptions& options, const std::map<std::string, std::string>& overrides = {});
 
-// The store that --store names, else the project's.
+// Opens the store that --store names, or else the project's store.
 absl::StatusOr<std::unique_ptr<store::StoreDirectory>> OpenStoreOf(
     const GlobalOptions& options, store::OpenMode mode = store::OpenMode::kMustExist);
 
-// The id under which this project publishes; empty when it never cooked.
+// Returns the id under which this project publishes; empty: the project never cooked.
 std::string ProjectId(const project::Project& project);
 
 }  // namespace galley::cli

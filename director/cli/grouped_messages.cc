@@ -10,12 +10,13 @@
 namespace galley::cli {
 namespace {
 
-// The lines that are shown of each text when the texts of a group differ.
+// Lines shown of each text when the texts of a group differ.
 constexpr size_t kLinesInGroup = 6;
 
 bool IsWordEnd(char c) { return std::string_view(" \t\n,;()").find(c) != std::string_view::npos; }
 
-// Where what is quoted at `at` ends; `at` itself when nothing is. (An apostrophe quotes nothing.)
+// Returns the end of the quoted text at `at`; `at` itself when there is no quote. An apostrophe
+// quotes nothing.
 size_t EndOfQuoted(std::string_view text, size_t at) {
   const char quote = text[at];
   if (quote != '\'' && quote != '"' && quote != '`') return at;
@@ -32,7 +33,7 @@ void ReplaceAll(std::string& text, std::string_view what, std::string_view with)
     text.replace(at, what.size(), with);
 }
 
-// At most `lines_max` lines; those after the first are indented.
+// Returns at most `lines_max` lines; lines after the first are indented.
 std::string Shortened(const std::string& text, size_t lines_max) {
   std::string shortened;
   for (size_t begin = 0, lines = 0; begin < text.size(); ++lines) {

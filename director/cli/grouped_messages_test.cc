@@ -138,7 +138,7 @@ TEST(GroupedMessagesTest, ConflictsAreOneParagraphWithTheRulesAndAnExample) {
             "  Keep one of each two: leave the other out with [cook] never, or change a rule. "
             "--verbose and the summary name all of them.");
   EXPECT_THAT(director::ReadConflict("its output x is gone"), testing::Eq(std::nullopt));
-  // Another platform has the same ones: that is told already.
+  // Another platform has the same messages, which are told already.
   for (int i = 100; i < 254; ++i) {
     const std::string source = fmt::format("/Game/{}.png", i), built = source + ".ktx2";
     grouped.Add({source, "android", "commit",

@@ -1,4 +1,4 @@
-// Where files of the project lie on this machine, for people.
+// HostFile: the files of the project on this machine, for people.
 #pragma once
 
 #include <optional>
@@ -9,16 +9,16 @@
 
 namespace galley::cli {
 
-// The file of a virtual path: relative to the project's folder as people write it ("content/a.png")
-// when it is below that, else absolute. An absent file is said to be where the first mount would
-// have it.
+// Returns the file of a virtual path: relative to the project's folder as people write it
+// ("content/a.png") if the file lies below that folder, otherwise absolute. An absent file gets the
+// path in the first mount that could have it.
 std::string HostFile(const project::Project& project, std::string_view path);
-// The file that a cook of `package` means by `name` where a line of a file is reported
+// Returns the file that a cook of `package` means by `name` in a message with a line of a file
 // (common/record/source_names.h). For a generated package it is the package's own name. nullopt:
 // there is no such file.
 std::optional<std::string> FileOfPlace(const project::Project& project, const std::string& package,
                                        std::string_view name);
-// HostFile, absolute.
+// Returns HostFile as an absolute path.
 std::string AbsoluteHostFile(const project::Project& project, std::string_view path);
 
 }  // namespace galley::cli

@@ -1,4 +1,4 @@
-// init.
+// InitCommand: init.
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -28,7 +28,7 @@
 namespace galley::cli {
 namespace {
 
-// "/home/me/my game" -> "my-game".
+// Turns "/home/me/my game" into "my-game".
 std::string ProjectName(const std::string& directory) {
   std::string name = directory.substr(directory.rfind('/') + 1);
   for (char& c : name) {
@@ -59,7 +59,7 @@ int RunInit(const GlobalOptions& options, const std::string& directory) {
     return Fail(options, kInfrastructure,
                 fmt::format("{}: {}; init asks it what the files are. {} was not written", worker,
                             std::strerror(errno), file));
-  // Nothing is lost before it writes, so that an interrupt may end it wherever it is.
+  // Nothing is lost before init writes, so an interrupt may end it anywhere.
   std::atomic<bool> is_ending = false;
   const InterruptWatch interrupts([&] {
     if (is_ending.exchange(true)) return;

@@ -23,7 +23,7 @@ void OnSignal(int signal) {
 }
 
 constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
-constexpr char kQuit = 0;  // no signal's number
+constexpr char kQuit = 0;  // the number of no signal
 
 }  // namespace
 

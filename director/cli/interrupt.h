@@ -1,6 +1,6 @@
-// Ctrl-C: the first asks the cook to stop and keep what is finished, the second ends the process at
-// once. A signal that this process was started to ignore (nohup) goes on being ignored. One object
-// at a time.
+// InterruptWatch: the first Ctrl-C asks the cook to stop and keep what is finished, the second ends
+// the process at once. A signal that this process was started to ignore (nohup) stays ignored. One
+// object at a time.
 #pragma once
 
 #include <atomic>
@@ -12,12 +12,12 @@ namespace galley::cli {
 
 class InterruptWatch {
  public:
-  // `on_interrupt` runs on a thread of its own, once, for SIGINT, SIGTERM or SIGHUP.
+  // Calls `on_interrupt` on a thread of its own, once, for SIGINT, SIGTERM or SIGHUP.
   explicit InterruptWatch(std::function<void()> on_interrupt);
   ~InterruptWatch();
   bool interrupted() const { return interrupted_.load(); }
   bool terminated() const { return signal() == SIGTERM; }
-  int signal() const { return signal_.load(); }  // the first one; 0: none came
+  int signal() const { return signal_.load(); }  // first signal; 0: none came
   const std::atomic<bool>& flag() const { return interrupted_; }
 
  private:

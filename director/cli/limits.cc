@@ -19,7 +19,7 @@ namespace {
 
 constexpr uint64_t kMiB = 1 << 20;
 
-// Each RocksDB (the store's index, the journal) keeps so many files open (max_open_files).
+// A RocksDB (the store's index, the journal) keeps this many files open (max_open_files).
 constexpr uint64_t kDatabaseFiles = 256;
 // Standard streams, locks, sockets, segments, epolls of gRPC. Measured: a cook of the sample with
 // two workers has 41 open at most, its worker 21, an executor 11; an idle server 26.
@@ -27,15 +27,15 @@ constexpr uint64_t kOtherFiles = 64;
 constexpr uint64_t kFilesPerWorker = 8;
 constexpr uint64_t kConnectionsMin = 32;
 
-// Measured with two processors, as VmPeak: a cook 774 MiB (24 threads, whose stacks are 8 MiB
-// each; it fails below 900), `store serve` 358 MiB, a worker 363 MiB, an executor 267 MiB.
+// Measured with two processors, as VmPeak: a cook 774 MiB (24 threads, whose stacks are 8 MiB each;
+// the cook fails below 900), `store serve` 358 MiB, a worker 363 MiB, an executor 267 MiB.
 constexpr uint64_t kCookBytes = 1280 * kMiB, kServeBytes = 1024 * kMiB, kStoreBytes = 512 * kMiB;
 constexpr uint64_t kBytesPerProcessor = 32 * kMiB;
-// Measured likewise: 24 of the cook, 13 of its worker, 23 of the server.
+// Measured in the same way: 24 threads of the cook, 13 of its worker, 23 of the server.
 constexpr uint64_t kCookThreads = 48, kServeThreads = 32, kThreadsPerProcessor = 8;
 
-// Above that the threads of a user are not counted, which takes a while: nobody reaches it by
-// accident.
+// Above this limit the threads of a user are not counted, which takes a while: nobody reaches the
+// limit by accident.
 constexpr rlim_t kThreadsLookedAt = 16'384;
 
 std::string AsText(rlim_t limit) {
@@ -52,7 +52,7 @@ rlimit LimitOf(__rlimit_resource_t resource) {
   return limit;
 }
 
-// Threads of all processes of our user that can be seen.
+// Counts the threads of all visible processes of our user.
 uint64_t ThreadsOfUser() {
   uint64_t threads = 0;
   std::error_code error;
@@ -63,13 +63,13 @@ uint64_t ThreadsOfUser() {
     if (!std::isdigit(static_cast<unsigned char>(process->path().filename().string()[0])) ||
         ::stat(folder.c_str(), &s) != 0 || s.st_uid != ::geteuid())
       continue;
-    // A folder with a folder for each.
+    // The folder has a folder for each thread.
     if (::stat((folder + "/task").c_str(), &s) == 0 && s.st_nlink > 2) threads += s.st_nlink - 2;
   }
   return threads;
 }
 
-// nullopt: there is no limit that counts. Root has none.
+// nullopt: no limit counts. Root has none.
 std::optional<uint64_t> ThreadsLeft() {
   const rlim_t limit = LimitOf(RLIMIT_NPROC).rlim_cur;
   if (::geteuid() == 0 || limit > kThreadsLookedAt) return std::nullopt;
@@ -91,7 +91,7 @@ LimitNeeds NeedsOf(std::string_view command, uint32_t workers) {
             .address_space_bytes = kServeBytes + kBytesPerProcessor * processors,
             .threads = kServeThreads + kThreadsPerProcessor * processors};
   }
-  // These commands say what is wrong, or open no store.
+  // Commands that say what is wrong, or open no store, have no needs.
   if (command == "doctor" || command == "init" || command == "ls") return {};
   return {.descriptors = kDatabaseFiles + kOtherFiles, .address_space_bytes = kStoreBytes};
 }

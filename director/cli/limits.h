@@ -1,5 +1,5 @@
-// The limits of this process (ulimit), and what commands need of them: too little is said in one
-// sentence before anything begins, not by whatever fails first.
+// Limits: the limits of this process (ulimit), and what commands need: a limit that is too small is
+// told in one sentence before anything begins, not by whatever fails first.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +11,20 @@
 
 namespace galley::cli {
 
-// The needs of this process and of the programs that it starts; 0: the limit does not matter.
+// LimitNeeds: the needs of this process and of the programs that it starts; 0: the limit does not
+// matter.
 struct LimitNeeds {
   uint64_t descriptors = 0;
   uint64_t address_space_bytes = 0;
   uint64_t threads = 0;  // of the user
 };
 
-// The needs of a command by its name ("cook", "store serve"). `workers`: those of a cook.
+// Returns the needs of a command by its name ("cook", "store serve"). `workers`: the workers of a
+// cook.
 LimitNeeds NeedsOf(std::string_view command, uint32_t workers);
 
-// RESOURCE_EXHAUSTED: the first limit that is too small, what `command` needs, and how to raise it.
+// RESOURCE_EXHAUSTED: the first limit that is too small, what `command` needs, and how to raise the
+// limit.
 absl::Status CheckLimits(std::string_view command, const LimitNeeds& needs);
 
 // LimitFinding: a line of `galley doctor` about a limit.
@@ -32,14 +35,15 @@ struct LimitFinding {
 };
 std::vector<LimitFinding> LookAtLimits();
 
-// How a server that has so many descriptors divides them, so that a flood of connections leaves the
-// store its own.
+// ServerShare: how a server divides its descriptors, so that a flood of connections leaves the
+// store its own descriptors.
 struct ServerShare {
   uint64_t connections = 0;
-  uint64_t calls = 0;    // each may read a file
-  uint64_t uploads = 0;  // each writes one
+  uint64_t calls = 0;    // a call may read a file
+  uint64_t uploads = 0;  // an upload writes a file
 };
-// `connections`: as asked for, 0: as many as is sensible. RESOURCE_EXHAUSTED: so many cannot be.
+// `connections`: the requested number, 0: as many as is sensible. RESOURCE_EXHAUSTED: the server
+// cannot have so many.
 absl::Status ShareDescriptors(uint64_t descriptors, uint64_t connections, ServerShare& share);
 
 }  // namespace galley::cli

@@ -1,5 +1,5 @@
-// ls: the packages of the project as they are on the disk now, with what the journal remembers of
-// each; or the files that no rule matches. Beside a cook that runs, too.
+// ListCommand: ls: the packages of the project on the disk now, with what the journal remembers of
+// each package; or the files that no rule matches. Also works beside a running cook.
 
 #include <algorithm>
 #include <array>
@@ -28,7 +28,7 @@ namespace galley::cli {
 namespace {
 
 constexpr size_t kExtensionsToldMax = 8;
-// Names are padded so far: a longer one moves the rest of its own line only.
+// Names are padded to this width: a longer name moves only the rest of its own line.
 constexpr size_t kNameWidthMax = 60;
 
 nlohmann::json ToJson(const PackageRow& row) {
@@ -64,8 +64,8 @@ nlohmann::json ToJson(const std::vector<CookerTotal>& totals) {
   return {{"totals", std::move(list)}};
 }
 
-// What `said` says, once where it is the same on all platforms: "cooked", or "android failed,
-// windows cooked".
+// Returns the text of `said`, once if it is the same on all platforms: "cooked", or "android
+// failed, windows cooked".
 std::string ByPlatform(
     const PackageRow& row,
     const std::function<std::string(const PackageRow::OnPlatform& platform)>& said) {
@@ -115,7 +115,7 @@ void PrintTable(const std::vector<PackageRow>& rows) {
   }
 }
 
-// "texture: 12 packages, android 1.0 MiB, windows 2.0 MiB".
+// Prints "texture: 12 packages, android 1.0 MiB, windows 2.0 MiB".
 void PrintTotals(const std::vector<CookerTotal>& totals) {
   std::fflush(stdout);
   for (const CookerTotal& total : totals) {
@@ -127,7 +127,7 @@ void PrintTotals(const std::vector<CookerTotal>& totals) {
   }
 }
 
-// "300 .md, 12 .psd and 100 with 24 other extensions"
+// Returns "300 .md, 12 .psd and 100 with 24 other extensions".
 std::string ExtensionsText(const std::vector<const content::FileEntry*>& files) {
   std::map<std::string, size_t> counts;
   for (const content::FileEntry* file : files) ++counts[content::ExtensionOf(file->path)];
@@ -150,7 +150,7 @@ std::string ExtensionsText(const std::vector<const content::FileEntry*>& files) 
   return text;
 }
 
-// The globs as patterns over virtual paths: a folder means all below it.
+// PathFilter: the globs as patterns over virtual paths: a folder means everything below it.
 class PathFilter {
  public:
   static absl::StatusOr<PathFilter> Create(const project::Project& project,
@@ -174,7 +174,7 @@ class PathFilter {
     }
     return matches;
   }
-  // The patterns that matched nothing.
+  // Returns the patterns that matched nothing.
   std::vector<std::string> Unused() const {
     std::vector<std::string> unused;
     for (const Pattern& pattern : patterns_) {
@@ -250,7 +250,7 @@ int RunLs(const GlobalOptions& options, const ListOptions& list) {
     if (!found.ok()) return Fail(options, kUsage, MessageOf(found.status()));
     named.insert(found->begin(), found->end());
   }
-  // None: nothing was cooked yet, or not here.
+  // Without a journal nothing was cooked yet, or not here.
   auto journal = director::Journal::Open(scanned->project->state_directory(), true);
   if (!journal.ok() && !absl::IsNotFound(journal.status()))
     return Fail(options, kInfrastructure, fmt::format("journal: {}", MessageOf(journal.status())));

@@ -1,5 +1,6 @@
-// `galley logs`: what workers logged, from the files that directors keep (director/logs), whether a
-// director runs or not; of a package also what the journal and the store know of its attempts.
+// LogsCommand: `galley logs`: what workers logged, from the files that directors keep
+// (director/logs), whether a director runs or not; for a package also what the journal and the
+// store know of its attempts.
 
 #include <algorithm>
 #include <cstdio>
@@ -52,7 +53,7 @@ nlohmann::json JsonOf(const LogRecord& line) {
           {"text", line.text}};
 }
 
-// Each fit for a terminal, without empty ones at the end.
+// Returns lines fit for a terminal, without empty lines at the end.
 std::vector<std::string> LinesIn(const std::string& text) {
   std::vector<std::string> lines = absl::StrSplit(text, '\n');
   for (std::string& line : lines) line = director::PrintableLine(line);
@@ -60,7 +61,7 @@ std::vector<std::string> LinesIn(const std::string& text) {
   return lines;
 }
 
-// Who speaks: the worker itself is not named again.
+// Returns who speaks: the worker itself is not named again.
 std::string Speaker(const LogRecord& line) {
   return line.from == LogRecord::From::kWorker ? std::string(director::LogLevelName(line.level))
                                                : std::string(director::LogFromName(line.from));
@@ -135,7 +136,7 @@ class Logs {
            director::Listening::kSomebody;
   }
 
-  // Until the director ends, or Ctrl-C.
+  // Follows until the director ends, or Ctrl-C.
   int Follow() {
     std::fflush(stdout);
     const InterruptWatch interrupt([] {});
@@ -144,7 +145,7 @@ class Logs {
       fmt::print(stderr, "no director runs here: there is nothing to follow\n");
     while (has_director && !interrupt.interrupted()) {
       std::this_thread::sleep_for(absl::ToChronoMilliseconds(kFollowInterval));
-      has_director = HasDirector();  // before the look: what it wrote last is read
+      has_director = HasDirector();  // asked before the look, so that its last lines are read
       for (const LogRecord& line : reader_.Read({.since = since_})) {
         if (IsMeant(line)) PrintLine(options_, line);
       }
@@ -160,9 +161,9 @@ class Logs {
           ->ForEach([&](std::string_view package, const director::PackageRecord&) {
             names.emplace_back(package);
           })
-          .IgnoreError();  // (near names are a help only)
+          .IgnoreError();  // near names are only a help
     }
-    // (Why it is no package may name the nearest file already.)
+    // The reason why it is no package may name the nearest file already.
     const bool is_told = why.find("did you mean") != std::string::npos;
     const auto near = is_told ? std::vector<std::string>() : director::NearNames(logs_.what, names);
     return Fail(options_, kUsage,
@@ -170,7 +171,7 @@ class Logs {
                             director::PrintableLine(logs_.what), why, director::NearText(near)));
   }
 
-  // The end of an attempt's log, in lines.
+  // Returns the end of an attempt's log, in lines.
   std::vector<std::string> LogOf(const std::string& digest_text) {
     const auto digest = Digest::Parse(digest_text);
     if (!digest.ok()) return {};
@@ -212,7 +213,7 @@ class Logs {
     for (const std::string& warning : one.warnings)
       fmt::print("  warning: {}\n", director::PrintableLine(warning));
     if (one.log.empty() || one.log == last_log_) return;
-    last_log_ = one.log;  // (several platforms of one attempt have one)
+    last_log_ = one.log;  // several platforms of one attempt share a log
     fmt::print("  it printed:\n");
     for (const std::string& line : LogOf(one.log)) fmt::print("    {}\n", line);
   }
@@ -267,7 +268,7 @@ class Logs {
   const project::Project project_;
   const absl::Time since_;
   director::LogReader reader_;
-  std::string worker_, package_;  // that are meant; empty: all
+  std::string worker_, package_;  // the asked ones; empty: all
   std::unique_ptr<store::Store> store_;
   std::string store_error_, last_log_;
 };

@@ -1,4 +1,5 @@
-// impact, cook --dry-run: what a change would cost. The journal is read, nothing is written.
+// LookAhead: impact, cook --dry-run: what a change would cost. Reads the journal, and writes
+// nothing.
 
 #include <algorithm>
 #include <cstdio>
@@ -30,7 +31,7 @@ using director::Impact;
 using director::ImpactedPackage;
 using director::PackageToCook;
 
-constexpr size_t kLinesMax = 50;  // of packages; --json has all
+constexpr size_t kLinesMax = 50;  // of packages; --json has all lines
 
 std::string SecondsText(absl::Duration time) {
   return fmt::format("{:.2f} s", absl::ToDoubleSeconds(time));
@@ -43,8 +44,8 @@ absl::StatusOr<std::unique_ptr<director::Journal>> OpenJournal(const project::Pr
   return director::Journal::Open(state, /*read_only=*/true);
 }
 
-// ImpactReader: what the arguments of `impact` mean: files under the mounts, galley.toml, and
-// programs that packages were made with.
+// ImpactReader: reads the arguments of `impact`: files under the mounts, galley.toml, and programs
+// that packages were made with.
 class ImpactReader {
  public:
   ImpactReader(const director::ScannedProject& scanned, director::Journal& journal)
@@ -80,8 +81,8 @@ class ImpactReader {
     return AddFile(argument, *path);
   }
 
-  // A file that is there is edited; one that the last cook saw and that is there no more is gone;
-  // any other appears.
+  // A file that exists is edited; a file that the last cook saw and that no longer exists is gone;
+  // any other file appears.
   absl::Status AddFile(const std::string& argument, const std::string& path) {
     const content::EntryKind kind = scanned_.snapshot->Kind(path);
     if (kind == content::EntryKind::kFolder) {
@@ -98,7 +99,7 @@ class ImpactReader {
   const director::ScannedProject& scanned_;
   director::Journal& journal_;
   std::set<std::string> tools_;
-  std::unique_ptr<content::Snapshot> before_;  // null: not known
+  std::unique_ptr<content::Snapshot> before_;  // null: unknown
   director::ImpactAsk ask_;
 };
 
@@ -142,7 +143,7 @@ nlohmann::json ImpactJson(const Impact& impact, const director::ImpactAsk& ask) 
   return json;
 }
 
-// Of a file that is not there, the ones that may be meant.
+// Returns the files that may be meant instead of a file that does not exist.
 std::string NearFiles(const content::Snapshot& files, const std::string& path) {
   if (files.Find(path) != nullptr || !path.starts_with('/')) return "";
   std::vector<std::string> names;
@@ -286,7 +287,7 @@ void PrintDryRun(const DryRun& run) {
   }
 }
 
-// The exit code of a command that ended with `status`; an error is told.
+// Returns the exit code of a command that ended with `status`, and prints an error.
 int ExitOf(const GlobalOptions& options, const absl::Status& status) {
   if (status.ok()) return kDone;
   return Fail(

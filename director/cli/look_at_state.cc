@@ -37,7 +37,7 @@ absl::Status JudgeSealedText(std::string_view kind, const std::string& bytes) {
   return Unseal(kind, 1, bytes).status();
 }
 
-// (common/content/byte_codec.h: the last 32 bytes.)
+// The last 32 bytes are the checksum (common/content/byte_codec.h).
 absl::Status JudgeSealedBytes(const std::string& bytes) {
   const std::string_view all = bytes;
   if (all.size() >= content::kMagicSize + Digest::kHashSize) {
@@ -81,7 +81,7 @@ class Look {
     if (const absl::Status judged = judge(*bytes); !judged.ok()) Tell(path, MessageOf(judged));
   }
 
-  // A sandbox's owner file of a later Galley: a cook refuses the sandbox.
+  // A cook refuses a sandbox whose owner file a later Galley wrote.
   void JudgeOwner(const std::string& path) {
     const absl::StatusOr<std::string> bytes = ReadFile(path);
     const absl::Status judged =
@@ -130,7 +130,7 @@ class Look {
 
   void LookAtSandbox(const std::string& directory) {
     JudgeOwner(JoinPath(directory, content::kSandboxFile));
-    if (!FileExists(directory)) return;  // (opening it would make it)
+    if (!FileExists(directory)) return;  // opening it would make it
     absl::StatusOr<director::Sandbox> sandbox = director::Sandbox::Open(directory);
     if (!sandbox.ok()) return;
     const absl::StatusOr<director::Ledger> ledger = director::ReadLedger(*sandbox);

@@ -1,5 +1,5 @@
 // LookAtState: finds damage in a project's state and in the marks of its sandboxes, for `galley
-// doctor`. Nothing is changed; the next cook puts it right.
+// doctor`. Changes nothing; the next cook repairs the damage.
 #pragma once
 
 #include <string>
@@ -11,7 +11,8 @@ namespace galley::cli {
 
 struct StateLook {
   std::vector<Finding> findings;
-  bool is_cooking = false;  // a director has the project: its files change, none was looked at
+  // A director has the project and changes its files: nothing was looked at.
+  bool is_cooking = false;
 };
 
 // `sandboxes`: their folders, which may be absent.

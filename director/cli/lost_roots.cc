@@ -13,7 +13,7 @@
 namespace galley::cli {
 namespace {
 
-// Lack: what is lost of a folder and of all below it.
+// Lack: what is lost of a folder and of everything below it.
 struct Lack {
   uint64_t lost = 0;
   bool folder = false;

@@ -1,4 +1,4 @@
-// Which roots lack something that the store lost.
+// LostRoots: the roots that lack something because the store lost it.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@ namespace galley::cli {
 
 struct LostRoot {
   store::PublishedRoot root;
-  uint64_t lost = 0;  // files and folders that are gone; of a folder, what it held is not counted
-  bool lacks_folder = false;  // one of them is a folder
-  std::string example;        // the path of one; empty: the root itself
+  uint64_t lost = 0;  // files and folders that are gone; contents of a lost folder do not count
+  bool lacks_folder = false;  // a lost path is a folder
+  std::string example;        // one lost path; empty: the root itself
 };
 
-// The lost roots among those that are kept (store/interface/kept_roots.h), newest first, and among
-// pins; of all projects when `project_id` is empty.
+// Returns the lost roots among the kept roots (store/interface/kept_roots.h), newest first, and
+// among pins; of all projects when `project_id` is empty.
 absl::StatusOr<std::vector<LostRoot>> FindLostRoots(store::Store& store,
                                                     const std::string& project_id);
 

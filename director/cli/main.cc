@@ -1,4 +1,5 @@
-// galley: what a person types. Parses the command line; each command is a function of commands.h.
+// Main: galley, the program that a person runs. Parses the command line; commands.h has a function
+// for each command.
 
 #include <algorithm>
 #include <csignal>
@@ -27,7 +28,7 @@
 namespace galley::cli {
 namespace {
 
-// `galley help cook` is `galley cook --help`, and galley-director is `galley serve`.
+// `galley help cook` means `galley cook --help`, and galley-director means `galley serve`.
 std::vector<std::string> ArgumentsOf(int argc, char** argv) {
   std::vector<std::string> arguments(argv + 1, argv + argc);
   if (std::string_view(argv[0]).ends_with("galley-director"))
@@ -39,7 +40,7 @@ std::vector<std::string> ArgumentsOf(int argc, char** argv) {
   return arguments;
 }
 
-// "cook", "store serve".
+// Returns "cook", "store serve".
 std::string CommandOf(const CLI::App& app) {
   std::string name;
   for (const CLI::App* at = &app; !at->get_subcommands().empty();) {
@@ -49,7 +50,7 @@ std::string CommandOf(const CLI::App& app) {
   return name;
 }
 
-// An answer that did not arrive whole is none.
+// An answer that did not arrive whole counts as no answer.
 int CheckPrinted(const GlobalOptions& options, int code) {
   const absl::Status printed = FlushStandardOutput();
   if (printed.ok()) return code;
@@ -57,8 +58,8 @@ int CheckPrinted(const GlobalOptions& options, int code) {
   return code == kDone || code == kFailed ? failed : code;
 }
 
-// Runs the command. A text that could not be printed ends it (fmt throws then); its output is
-// checked by whoever called this.
+// Runs the command. A text that could not be printed ends the command (fmt throws then); the caller
+// checks the command's output.
 int RunPrinting(const std::function<int()>& command) {
   try {
     return command();
@@ -94,7 +95,8 @@ int Main(int argc, char** argv) {
   AddCommands(app, parsed);
   const std::vector<std::string> arguments = ArgumentsOf(argc, argv);
   try {
-    app.parse(std::vector(arguments.rbegin(), arguments.rend()));  // it takes them from the end
+    // CLI11 takes arguments from the end.
+    app.parse(std::vector(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::Success& help) {
     if (const std::string unknown = UnknownCommand(app, arguments); !unknown.empty())
       return Fail(parsed.global, kUsage, unknown);
@@ -114,7 +116,7 @@ int Main(int argc, char** argv) {
               (command == "serve" ? parsed.serve.workers : parsed.cook.workers).value_or(0)));
   if (!limits.ok() && !parsed.refusal)
     return Fail(parsed.global, kInfrastructure, MessageOf(limits));
-  // A cook whose output nobody wants is a cook as any.
+  // A cook whose output nobody wants is still a cook.
   const bool may_be_silent = command == "cook" && !has_output;
   const int code = RunPrinting(parsed.refusal ? parsed.refusal : parsed.action);
   TellHealed();

@@ -6,7 +6,7 @@
 namespace galley::cli {
 namespace {
 
-// Text as roff prints it: no backslash, hyphen or leading dot means anything.
+// Escapes a text for roff: no backslash, hyphen or leading dot means anything.
 std::string Plain(std::string_view text) {
   std::string plain;
   for (const char c : text) {

@@ -8,7 +8,7 @@
 
 namespace galley::cli {
 
-// roff with the macros of man(7): for galley.1. `version`: "galley 0.1.0".
+// Returns roff with the macros of man(7): for galley.1. `version`: "galley 0.1.0".
 std::string ManPage(const CommandHelp& galley, std::string_view version);
 
 }  // namespace galley::cli

@@ -27,7 +27,7 @@ absl::StatusOr<Digest> FindRoot(const OpenedStore& opened, std::string_view text
   ASSIGN_OR_RETURN(const std::vector<Digest> missing,
                    opened.store->FindMissing(std::span(&root, 1)));
   if (missing.empty()) {
-    // Damage is reported by the command that reads the root.
+    // The command that reads the root reports damage.
     const absl::StatusOr<Blob> blob = opened.store->Get(root);
     if (!blob.ok() || tree::DecodeDirectory(**blob).ok()) return root;
     return absl::InvalidArgumentError(

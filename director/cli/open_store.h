@@ -1,4 +1,4 @@
-// The store and the project with which commands about roots begin.
+// OpenStore: the store and the project with which commands about roots begin.
 #pragma once
 
 #include <memory>
@@ -12,15 +12,16 @@
 
 namespace galley::cli {
 
-// The store, and the id of the project whose roots are meant: with --store and no project, every
-// project's.
+// OpenedStore: the store, and the id of the project whose roots are meant; with --store and no
+// project: the roots of every project.
 struct OpenedStore {
   std::unique_ptr<store::StoreDirectory> store;
   std::string project_id;
 };
 absl::StatusOr<OpenedStore> OpenStoreAndProject(const GlobalOptions& options);
 
-// The exit code when a store could not be opened: 3, but 2 when it is not known which one is meant.
+// Returns the exit code when a store could not be opened: 3, or 2 when the command line does not
+// tell which store.
 ExitCode CodeOf(const absl::Status& status);
 
 // ResolveRoot, for commands that read the tree. INVALID_ARGUMENT: also for a whole digest that the

@@ -1,4 +1,4 @@
-// records, clean: what the journal holds of a package.
+// PackageCommands: records, clean: what the journal holds of a package.
 
 #include <sys/stat.h>
 
@@ -67,7 +67,8 @@ nlohmann::json RecordJson(const PlatformRecord& record) {
   return json;
 }
 
-// Bytes of a source: from the tree if it is still what was cooked, else from the store.
+// SourceReader: reads bytes of a source: from the tree if it is still what was cooked, otherwise
+// from the store.
 class SourceReader {
  public:
   SourceReader(const project::Project& project, store::Store& store)
@@ -104,7 +105,8 @@ class SourceReader {
   std::unique_ptr<content::Snapshot> snapshot_;
 };
 
-// Bytes of the input file `path` of an Action (record/action.h), found by what was observed.
+// Returns the bytes of the input file `path` of an Action (record/action.h), found by the
+// observations.
 absl::StatusOr<std::string> InputBytes(SourceReader& sources, const std::string& package,
                                        const PlatformRecord& record,
                                        const record::InputFile& file) {

@@ -18,12 +18,12 @@ namespace galley::cli {
 namespace {
 
 constexpr uint64_t kSidecarBytesMax = 1 << 20;
-constexpr size_t kNeighboursMax = 1'000;  // that are compared
-constexpr size_t kFilesMax = 20'000;      // likewise, of other folders
+constexpr size_t kNeighboursMax = 1'000;  // compared neighbours
+constexpr size_t kFilesMax = 20'000;      // compared files of other folders
 
 bool IsGenerated(const std::string& package) { return !director::GeneratorName(package).empty(); }
 
-// Of all files under the mounts, for a name whose folder has no near one.
+// Returns the nearest of all files under the mounts, for a name whose folder has no near name.
 std::string NearestElsewhere(const project::Project& project, const std::string& package) {
   std::vector<std::string> names;
   for (const content::Mount& mount : project.mounts) {
@@ -42,7 +42,7 @@ std::string NearestElsewhere(const project::Project& project, const std::string&
   return director::NearText(director::NearNames(package, names));
 }
 
-// "; did you mean /Game/barrel.png?", or nothing.
+// Returns "; did you mean /Game/barrel.png?", or nothing.
 std::string Nearest(const project::Project& project, const std::string& package,
                     const std::string& file) {
   const std::filesystem::path path(file);
@@ -68,7 +68,7 @@ std::string NeverPattern(const project::Project& project, const std::string& pac
   return {};
 }
 
-// The folder around a file that is a sandbox, and not a mount's own. Empty: there is none.
+// Returns the sandbox around a file, unless it is a mount's own. Empty: there is none.
 std::string SandboxAround(const project::Project& project, const std::string& host) {
   const auto is_mount = [&](std::string_view folder) {
     return std::any_of(project.mounts.begin(), project.mounts.end(),

@@ -1,5 +1,5 @@
-// The facts about one package that the project on disk tells: who chose its cooker, and why a name
-// is no package at all. No scan: the files of that one package are looked at.
+// PackagePlace: facts about one package from the project on disk: who chose its cooker, and why a
+// name is no package at all. No scan: only the files of that package are looked at.
 #pragma once
 
 #include <optional>
@@ -15,8 +15,8 @@ namespace galley::cli {
 std::optional<project::CookerChoice> ChoiceOf(const project::Project& project,
                                               const std::string& package);
 
-// Why no cook takes `package` today: its file is not there, no rule matches it, it is never cooked.
-// Empty: a cook takes it when something asks for it, or it is generated.
+// Says why no cook takes `package` today: its file does not exist, no rule matches it, it is never
+// cooked. Empty: a cook takes the package when something asks for it, or it is generated.
 std::string WhyNotCooked(const project::Project& project, const std::string& package);
 
 }  // namespace galley::cli

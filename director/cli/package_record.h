@@ -1,4 +1,4 @@
-// OpenedPackage: the journal's record of a package that was named on the command line.
+// OpenedPackage: the journal's record of a package that the command line names.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ namespace galley::cli {
 
 struct OpenedPackage {
   project::Project project;
-  std::unique_ptr<director::Journal> journal;  // for reading
+  std::unique_ptr<director::Journal> journal;  // opened for reading
   std::string package;                         // virtual
   director::PackageRecord record;
   bool is_recorded = false;
@@ -24,17 +24,19 @@ struct OpenedPackage {
 // INVALID_ARGUMENT: no project, or no cook yet.
 absl::StatusOr<OpenedPackage> OpenEvenIfUnknown(const GlobalOptions& options,
                                                 const std::string& argument);
-// Says why: no such file, no rule, never cooked, or asked for by nothing yet.
+// Says why there is no record: no such file, no rule, never cooked, or nothing has asked for the
+// package yet.
 absl::Status NotRecorded(const OpenedPackage& opened);
 
-// INVALID_ARGUMENT: no project, no cook yet, or the package was in none.
+// INVALID_ARGUMENT: no project, no cook yet, or the package was in no cook.
 absl::StatusOr<OpenedPackage> OpenPackage(const GlobalOptions& options,
                                           const std::string& argument);
 
-// Who made a result, when and where.
+// Returns who made a result, when and where.
 nlohmann::json ProvenanceJson(const record::Provenance& provenance);
 
-// The error when the project has no platform of this name; empty: it has, or `platform` is empty.
+// Returns the error when the project has no platform of this name; empty: there is one, or
+// `platform` is empty.
 std::string UnknownPlatform(const project::Project& project, const std::string& platform);
 
 }  // namespace galley::cli

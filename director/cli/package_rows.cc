@@ -28,14 +28,13 @@ PackageRow::OnPlatform KnownOf(const PackageRecord& record, const std::string& p
   return known;
 }
 
-// Lister: collects what is known of all packages.
-// Threads: one.
+// Lister: collects what is known of all packages. Threads: one.
 class Lister {
  public:
   Lister(const director::ScannedProject& scanned, director::Journal* journal)
       : scanned_(scanned), journal_(journal) {}
 
-  // `named`: empty: all.
+  // `named`: empty: all packages.
   absl::StatusOr<std::vector<PackageRow>> Rows(const std::set<std::string, std::less<>>& named) {
     for (const std::string& name : scanned_.table->names()) {
       if (named.empty() || named.contains(name)) rows_.emplace(name, RowOf(name));
@@ -111,7 +110,7 @@ class Lister {
     RememberList(name, record);
   }
 
-  // True when the package's generator is there and made the package when it was cooked last.
+  // Returns true when the package's generator exists and made the package in its last cook.
   bool IsListed(const PackageRow& row) const {
     return generated_.contains(row.package) &&
            scanned_.table->Find(row.package.substr(0, row.package.find("/_gen/"))).has_value();

@@ -1,5 +1,5 @@
-// PackageRows: the packages of the project as they are on the disk now, with what the journal
-// remembers of each, for `galley ls`.
+// PackageRows: the packages of the project on the disk now, with what the journal remembers of each
+// package, for `galley ls`.
 //
 // Threads: none.
 #pragma once
@@ -19,16 +19,16 @@ namespace galley::cli {
 
 struct PackageRow {
   struct OnPlatform {
-    std::string outcome;  // the last: "cooked", "failed"; empty: it was in no cook
+    std::string outcome;  // last outcome: "cooked", "failed"; empty: in no cook
     uint64_t bytes = 0;   // of its outputs
     size_t warnings = 0;  // of its result
   };
   std::string package;
   std::string rule;  // "galley.toml:12", "content/a.png.cook"
   std::string cooker;
-  std::string generator;  // empty: it has a file
+  std::string generator;  // empty: the package has a file
   bool is_never = false;
-  std::string error;                            // of the file itself
+  std::string error;                            // error of the file itself
   std::map<std::string, OnPlatform> platforms;  // by name
 
   bool has_failed() const;
@@ -36,21 +36,21 @@ struct PackageRow {
   uint64_t bytes() const;  // on all platforms
 };
 
-// By name. `named`: these packages and what they generate; empty: all. `journal`: null: there is
-// none. Errors: those of the journal.
+// Returns the rows by name. `named`: these packages and what they generate; empty: all packages.
+// `journal`: null: there is none. Errors: those of the journal.
 absl::StatusOr<std::vector<PackageRow>> RowsOf(const director::ScannedProject& scanned,
                                                director::Journal* journal,
                                                const std::set<std::string, std::less<>>& named);
 
-// Which rows are shown, and in which order.
+// RowChoice: which rows are shown, and in which order.
 struct RowChoice {
-  bool is_failed = false;  // with is_warned: either will do
+  bool is_failed = false;  // with is_warned: rows with either
   bool is_warned = false;
   std::string sort = "name";  // or "size": the largest first
 };
 std::vector<PackageRow> ChosenRows(std::vector<PackageRow> rows, const RowChoice& choice);
 
-// Packages and bytes by cooker, the largest first.
+// CookerTotal: packages and bytes by cooker, the largest first.
 struct CookerTotal {
   std::string cooker;
   size_t packages = 0;

@@ -74,7 +74,7 @@ PackageStory StoryOf(const std::string& package, const director::PackageRecord& 
   }
   for (const auto& [platform, failure] : record.failures) {
     PlatformStory& one = platforms[platform];
-    // (The result of a verdict names the worker and the attempt.)
+    // The result of a verdict names the worker and the attempt.
     if (!failure.worker.empty() || !one.has_failed) {
       one.worker = failure.worker;
       one.attempt = failure.attempt;

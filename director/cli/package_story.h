@@ -1,5 +1,5 @@
-// PackageStory: what happened to a package, for `galley logs PACKAGE`: how it stands on each
-// platform, by the journal, and its last attempts, by the journal and what was logged.
+// PackageStory: what happened to a package, for `galley logs PACKAGE`: its state on each platform,
+// from the journal, and its last attempts, from the journal and the logs.
 //
 // Threads: none.
 #pragma once
@@ -29,20 +29,20 @@ struct PlatformStory {
 struct AttemptStory {
   uint64_t attempt = 0;
   std::string worker, machine;
-  // The infinite past: not known.
+  // InfinitePast: unknown.
   absl::Time from = absl::InfinitePast(), to = absl::InfinitePast();
-  // Those of the attempt, and the worker's own from `from` to `to`; by time.
+  // Lines of the attempt, and the worker's own lines from `from` to `to`; by time.
   std::vector<director::LogRecord> lines;
 };
 
 struct PackageStory {
   std::vector<PlatformStory> platforms;  // by name
-  std::vector<AttemptStory> attempts;    // the last ones, the latest last
+  std::vector<AttemptStory> attempts;    // last attempts, the latest last
 };
 
 inline constexpr size_t kAttemptsToldMax = 10;
 
-// `lines`: of all workers, by time.
+// `lines`: lines of all workers, by time.
 PackageStory StoryOf(const std::string& package, const director::PackageRecord& record,
                      const std::vector<director::LogRecord>& lines);
 

@@ -1,4 +1,4 @@
-// patch, apply: one cooked tree made of another.
+// PatchCommands: patch, apply: make one cooked tree from another.
 
 #include <cstdio>
 

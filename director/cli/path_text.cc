@@ -8,7 +8,7 @@ namespace {
 
 using director::InstigatorCategory;
 
-// Followed by "of <the next package>", or by nothing when it is the root cause.
+// The words are followed by "of <the next package>", or by nothing for the root cause.
 std::string_view WordsOf(InstigatorCategory category) {
   switch (category) {
     case InstigatorCategory::kStartupPackage:

@@ -1,4 +1,4 @@
-// A path of instigators as a person reads it.
+// PathText: a path of instigators as a person reads it.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace galley::cli {
 
-// One step a line: "/Game/a.png", "  <- a hard reference of /Game/m.gltf", "  <- a map of the
-// cook". `with_categories`: the names of the categories as in the JSON instead of words.
+// Returns one step a line: "/Game/a.png", "  <- a hard reference of /Game/m.gltf", "  <- a map of
+// the cook". `with_categories`: the names of the categories as in the JSON instead of words.
 std::vector<std::string> PathLines(const director::RootPath& path, bool with_categories);
 
 }  // namespace galley::cli

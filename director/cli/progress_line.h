@@ -1,5 +1,5 @@
-// ProgressLine: how far a command is: a live line on a terminal, now and then a line elsewhere; on
-// standard error.
+// ProgressLine: the progress of a command: a live line on a terminal, now and then a line
+// elsewhere; on standard error.
 //
 // Threads: one at a time.
 #pragma once

@@ -1,4 +1,4 @@
-// cook, doctor.
+// ProjectCommands: cook, doctor.
 
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -44,8 +44,8 @@ struct Check {
   std::string name;
   bool ok = true;
   std::string text;
-  bool heals = false;  // something is wrong that the next cook puts right: not BAD
-  bool warns = false;  // a person should know it: not BAD either
+  bool heals = false;  // wrong, and repaired by the next cook: not BAD
+  bool warns = false;  // a person should know of it: not BAD either
 };
 
 void AddFarm(const project::Project& project, const std::vector<record::CookerDescription>& own,
@@ -62,7 +62,7 @@ void AddFindings(const std::string& name, const std::vector<Finding>& findings,
                  std::vector<Check>& checks) {
   for (const Finding& one : findings) {
     std::string text = EscapeControl(one.what);
-    // (Statuses name the file, too.)
+    // A Status names the file as well.
     if (text.find(one.path) == std::string::npos) text = fmt::format("{}: {}", one.path, text);
     if (one.heals) {
       checks.push_back({name, true, fmt::format("{}; {}", text, one.healed_by), true});
@@ -120,7 +120,7 @@ Check CheckSpace(const std::string& name, const std::string& directory) {
                       ok ? "" : "; make room, a cook stops cleanly before the disk is full")};
 }
 
-// The memory that cooks may use here: the machine's, or that of the control groups around this
+// Checks the memory for cooks here: the machine's, or the limit of the control groups around this
 // process.
 Check CheckMemory() {
   const MemoryRoom room = MemoryLimits().Sample();
@@ -134,7 +134,7 @@ Check CheckMemory() {
   return {"memory", true, text};
 }
 
-// What keeps the programs of `command` from changing the project, here.
+// Checks what keeps the programs of `command` from changing the project, on this machine.
 Check CheckWalls(const std::string& worker_program, const project::Project* project) {
   const project::Walls walls = project != nullptr ? project->cook.walls : project::Walls::kBest;
   if (walls == project::Walls::kOff)
@@ -161,7 +161,7 @@ class ProbeStore final : public store::EmptyStore {
   absl::StatusOr<Blob> Get(const Digest&) override { return MakeBlob(std::string(kProbe)); }
 };
 
-// Writes as a cook in read-write would, with a blob that says whose it is.
+// Writes as a cook in read-write would, with a blob that names its owner.
 absl::Status TryToWrite(store::RemoteCache& remote) {
   const store::RemoteLimits limits{.patience = absl::Seconds(10)};
   ProbeStore store;
@@ -172,7 +172,8 @@ absl::Status TryToWrite(store::RemoteCache& remote) {
   return absl::OkStatus();
 }
 
-// Whether it answers, lets us in, and lets us do what is configured. One more for each warning.
+// Checks whether the remote answers, lets us in, and lets us do what is configured. One further
+// check for each warning.
 std::vector<Check> CheckRemote(const project::RemoteSection& section) {
   const auto remote = store::OpenRemote({.url = section.url,
                                          .instance = section.instance,
@@ -203,7 +204,7 @@ std::vector<Check> CheckRemote(const project::RemoteSection& section) {
   return checks;
 }
 
-// Rules and sidecars, as a cook would judge them.
+// Checks rules and sidecars, as a cook would judge them.
 std::vector<Check> CheckRules(const project::Project& project) {
   const auto scanned = director::ScanProject(project);
   if (!scanned.ok()) return {{"rules", false, MessageOf(scanned.status())}};

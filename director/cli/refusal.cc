@@ -11,7 +11,7 @@
 namespace galley::cli {
 namespace {
 
-// An option shows by its dashes that it is no word of the sentence.
+// Dashes show that an option is no word of the sentence.
 std::string QuotedWord(const std::string& name) {
   return name.starts_with("--") ? name : fmt::format("\"{}\"", name);
 }
@@ -27,12 +27,12 @@ std::vector<std::string> CommandsOf(const CLI::App& command) {
   return names;
 }
 
-// The command that the first words name, as far as there is one.
+// Walk: the command that the first words name, as far as there is one.
 struct Walk {
   const CLI::App* command = nullptr;
   std::string name = "galley";
   std::span<const std::string> rest;
-  std::string unknown;  // not empty: what is wrong with the first word of `rest`
+  std::string unknown;  // not empty: the error of the first word of `rest`
 };
 
 Walk WalkToCommand(const CLI::App& app, std::span<const std::string> arguments) {
@@ -63,7 +63,7 @@ std::string EmptyArgument(const CLI::App& app) {
     name += " " + command->get_name();
   }
   for (const CLI::Option* option : command->get_options()) {
-    if (option->get_expected_min() == 0) continue;  // it may stand alone
+    if (option->get_expected_min() == 0) continue;  // the option may stand alone
     const std::vector<std::string>& given = option->results();
     if (std::find(given.begin(), given.end(), "") == given.end()) continue;
     return fmt::format(

@@ -11,14 +11,13 @@ class ParseError;
 
 namespace galley::cli {
 
-// The error when an argument is an empty string, as from a script's variable that is not set: what
-// it would mean is never what was meant. Empty: no argument is.
+// Returns the error when an argument is an empty string, as from a script's variable that is not
+// set: its meaning would never be what was meant. Empty: no argument is empty.
 std::string EmptyArgument(const CLI::App& app);
-// The error when a word before the options names no command, with the nearest that there is; empty:
-// there is no such word. (CLI11 answers --help before it has looked at them.)
+// Returns the error when a word before the options names no command, with the nearest command;
+// empty: there is no such word. CLI11 answers --help before it has looked at these words.
 std::string UnknownCommand(const CLI::App& app, std::span<const std::string> arguments);
-// Looks at what CLI11 did not: commands and options that nobody has are compared with those that
-// are there.
+// Adds what CLI11 leaves out: unknown commands and options are compared with known names.
 std::string Refusal(const CLI::App& app, const CLI::ParseError& error,
                     std::span<const std::string> arguments);
 

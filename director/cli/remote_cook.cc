@@ -17,8 +17,8 @@ using director::CookReader;
 using director::CookStream;
 using director::DirectorClient;
 
-// Calls `act` on a thread of its own when `stop` is cancelled before this goes. (It may take long,
-// and a hook must be short.)
+// OnStop: calls `act` on a thread of its own when `stop` is cancelled during its life. The call may
+// take long, and a hook must be short.
 class OnStop {
  public:
   OnStop(Cancellation& stop, std::function<void()> act)
@@ -46,7 +46,7 @@ absl::Status RemoteCook::Cook(DirectorClient& client, const v1::CookAsk& ask, Ca
   const std::unique_ptr<CookStream> stream = client.Cook(ask);
   const OnStop on_stop(stop, [&] {
     const uint64_t number = number_;
-    // A cook that has not begun goes with its client. One that cannot be cancelled has ended.
+    // A cook that has not begun goes with its client. A cook that cannot be cancelled has ended.
     if (number == 0 || absl::IsUnavailable(client.Cancel(number))) stream->Leave();
   });
   const absl::Status end = Listen(client, *stream);

@@ -1,5 +1,5 @@
-// RemoteCook: a cook of a resident director, as its client sees it: hands the events on to a sink,
-// and has the report in the end.
+// RemoteCook: a cook of a resident director, seen by its client: hands the events on to a sink, and
+// has the report at the end.
 //
 // Threads: one; `stop` from any.
 #pragma once
@@ -22,18 +22,18 @@ namespace galley::cli {
 
 class RemoteCook {
  public:
-  // `begun`: the director took the ask; false: no more is wanted.
+  // Called when the director took the ask; returns false: no more is wanted.
   using Begun = std::function<bool(const v1::CookEvent::Begun&)>;
   RemoteCook(director::CookEventSink& sink, Begun begun) : sink_(sink), begun_(std::move(begun)) {}
 
-  // Asks for a cook, which `stop` cancels: its report comes all the same. Errors: outcome_status.h.
+  // Asks for a cook, which `stop` cancels; the report still comes. Errors: outcome_status.h.
   absl::Status Cook(director::DirectorClient& client, const v1::CookAsk& ask, Cancellation& stop);
-  // Follows a cook; `stop` only ends that.
+  // Follows a cook; `stop` ends only the following.
   absl::Status Follow(director::DirectorClient& client, uint64_t cook, Cancellation& stop);
-  // Reads what is kept of a cook that has ended.
+  // Reads the log of a cook that has ended.
   absl::Status Read(director::CookReader& reader);
 
-  // Its result; nullopt: the listening ended before.
+  // The report; nullopt: the listening ended before it.
   const std::optional<director::CookReport>& report() const { return report_; }
 
  private:

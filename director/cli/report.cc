@@ -25,7 +25,7 @@ constexpr absl::Duration kToldIfLonger = absl::Seconds(2);
 constexpr const char* kRed = "\x1b[31m";
 constexpr const char* kYellow = "\x1b[33m";
 
-// "texture by galley.toml:52"
+// Returns "texture by galley.toml:52".
 std::string ChoiceText(const project::CookerChoice& choice) {
   return choice.cooker.empty() ? choice.place
                                : fmt::format("{} by {}", choice.cooker, choice.place);
@@ -47,7 +47,7 @@ uint64_t Done(const director::Counters& c) {
   return c.results_cooked + c.results_cached + c.results_up_to_date + c.results_failed;
 }
 
-// "12 s", "3 min 20 s", "2 h 5 min"
+// Returns "12 s", "3 min 20 s", "2 h 5 min".
 std::string DurationText(absl::Duration duration) {
   const int64_t seconds = absl::ToInt64Seconds(absl::Ceil(duration, absl::Seconds(1)));
   if (seconds < 60) return fmt::format("{} s", seconds);
@@ -55,12 +55,12 @@ std::string DurationText(absl::Duration duration) {
   return fmt::format("{} h {} min", seconds / 3600, seconds % 3600 / 60);
 }
 
-// A job that began just now says nothing.
+// A job that began just now tells nothing.
 bool IsLong(const director::Progress& progress) {
   return !progress.longest.empty() && progress.longest_for >= kToldIfLonger;
 }
 
-// ", 3 queued in Slurm, 1 starting"; empty: none is on its way.
+// Returns ", 3 queued in Slurm, 1 starting"; empty: no worker is on its way.
 std::string OnTheWayText(const director::WorkersOnTheWay& workers) {
   std::string text;
   if (workers.asked_for > 0) text += fmt::format(", {} asked for", workers.asked_for);
@@ -176,7 +176,7 @@ void Report::TakeEvent(const director::CookEvent& event) {
   std::visit([this](const auto& what) { Take(what); }, event.what);
 }
 
-// A line that is always told is printed with --quiet and --json, too.
+// A line that is always told is printed with --quiet and --json as well.
 void Report::Take(const director::CookEvent::Said& said) {
   if (!said.is_always_told && (options_.quiet || options_.json)) return;
   TellMessages();
@@ -340,7 +340,7 @@ void Report::Take(const director::CookEvent::Left& left) {
   if (options_.json) Event({{"event", "left"}, {"package", package}});
 }
 
-// Before the first package it says what the command's own look at galley.toml told.
+// The event before the first package names the platforms that the command itself read.
 void Report::Take(const director::CookEvent::Platforms& told) {
   const std::vector<std::string>& now = told.names;
   for (auto at = failures_.begin(); at != failures_.end();) {
@@ -396,7 +396,7 @@ void Report::Take(const director::CookEvent::Progressed& progressed) {
     line_shown_ = true;
     return;
   }
-  // (Who has no worker yet wants to know why nothing happens.)
+  // A user without a worker wants to know why nothing happens.
   const std::string on_the_way =
       counters.workers_attached == 0 ? OnTheWayText(progress.on_the_way) : "";
   const bool has_news = !on_the_way.empty() && on_the_way != told_on_the_way_;

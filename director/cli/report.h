@@ -38,7 +38,7 @@ struct SummaryFailure {
   std::string stage;
   std::string error;
   std::string log;
-  std::string rule;  // that chose the cooker whose verdict it is: "galley.toml:52"; or empty
+  std::string rule;  // rule that chose the cooker of this verdict: "galley.toml:52"; or empty
   auto operator<=>(const SummaryFailure&) const = default;
   nlohmann::json ToJson() const;
 };
@@ -47,11 +47,12 @@ struct Summary {
   int exit_code = 0;
   std::string project;
   std::map<std::string, std::string> roots;
-  std::map<std::string, uint64_t> sequences;  // of these, by platform; one may be unknown
+  // Sequence numbers of the roots, by platform; may lack some.
+  std::map<std::string, uint64_t> sequences;
   std::string snapshot;
-  bool listed = false;  // only files of a list were looked at
+  bool listed = false;  // the cook looked only at files of a list
   director::Counters counters;
-  bool is_fail_fast = false;    // it stopped at the first failure
+  bool is_fail_fast = false;    // the cook stopped at the first failure
   bool is_interrupted = false;  // by a person, while there was work
   double total_s = 0, scan_s = 0, explore_s = 0, cook_s = 0, stage_s = 0;
   director::Collections collections;
@@ -60,7 +61,7 @@ struct Summary {
   std::vector<SummaryFailure> failures;
 
   nlohmann::json ToJson() const;
-  // The file that --summary names.
+  // Returns the text of the --summary file.
   std::string ToText() const;
 };
 
@@ -71,32 +72,32 @@ class Report final : public director::CookEventSink {
 
   void TakeEvent(const director::CookEvent& event) override;
 
-  // The live line.
+  // Returns the live line.
   static std::string TextOf(const director::Counters& counters, const director::Progress& progress,
                             std::string_view remote = {});
 
   // Prints failures and warnings that were held back to be told together.
   void TellMessages();
-  // Ends the live line and prints what the cook came to.
-  // `has_cooked`: it got as far as cooking.
+  // Ends the live line and prints the outcome of the cook. `has_cooked`: the cook got as far as
+  // cooking.
   void Finish(const Summary& summary, bool has_cooked);
 
   // The platforms of the cook. A failure on all of them is one line for people and one entry for
-  // each in the summary.
+  // each platform in the summary.
   std::vector<std::string> platforms;
-  // Who chose the cooker of a package; nothing is known before the scan.
+  // Returns who chose the cooker of a package; nothing is known before the scan.
   std::function<std::optional<project::CookerChoice>(const std::string& package)> choice_of =
       [](const std::string&) { return std::nullopt; };
-  // The file that a cook of `package` calls `name` (FileOfPlace).
+  // Returns the file that a cook of `package` calls `name` (FileOfPlace).
   std::function<std::optional<std::string>(const std::string& package, std::string_view name)>
       file_of_place = [](const std::string&, std::string_view) { return std::nullopt; };
-  // The project's: which warnings of no package are left out, and which are errors.
+  // The project's rules: which warnings of no package are left out, and which are errors.
   record::WarningRules warning_rules;
 
   std::vector<SummaryWarning> warnings;
-  // A warning of no package was an error.
+  // Says whether a warning of no package was an error.
   bool has_warning_errors() const { return has_warning_errors_; }
-  // The failures that were not taken back, sorted.
+  // Returns the failures that were not taken back, sorted.
   std::vector<SummaryFailure> Failures() const { return {failures_.begin(), failures_.end()}; }
 
  private:
@@ -115,16 +116,16 @@ class Report final : public director::CookEventSink {
   std::string WithFileNames(const std::string& package, const std::string& text) const;
 
   const GlobalOptions& options_;
-  // Failures from `at` on for as long as they are.
+  // Takes back failures from `at` on while `is` accepts them.
   template <typename Is>
   void TakeBackIf(std::set<SummaryFailure>::iterator at, Is is);
 
-  // The notes of one kind (record::NoteText).
+  // Notes: the notes of one kind (record::NoteText).
   struct Notes {
-    std::map<std::string, std::string> packages;  // with a text
-    std::set<std::string> fresh;  // of results that were cooked, or were in the store
+    std::map<std::string, std::string> packages;  // package -> text
+    std::set<std::string> fresh;  // with results that were cooked, or were in the store
   };
-  // True: the warning is a note that waits for the end.
+  // Returns true when the warning is a note that waits for the end.
   bool KeepNote(const SummaryWarning& warning, record::WarningKind kind);
   void TellNotes();
 
@@ -133,13 +134,13 @@ class Report final : public director::CookEventSink {
   bool has_warning_errors_ = false;
   std::set<SummaryFailure> told_;
   std::set<SummaryFailure> failures_;
-  std::set<SummaryFailure> taken_back_;  // told, and not a failure now
+  std::set<SummaryFailure> taken_back_;  // told, and no failure now
   GroupedMessages told_failures_, told_warnings_;
   Terminal terminal_;
   bool line_shown_ = false;
   absl::Time started_;
   absl::Time last_plain_;
-  std::string told_on_the_way_;  // OnTheWayText, in the last plain line
+  std::string told_on_the_way_;  // OnTheWayText of the last plain line
 };
 
 }  // namespace galley::cli

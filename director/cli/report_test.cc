@@ -90,8 +90,8 @@ std::vector<json> EventsOf(const std::string& text) {
   return events;
 }
 
-// The summary has every key of docs/cli.md, "The summary"; each has a number of its own here, so
-// that none stands for another.
+// The summary has every key of docs/cli.md, "The summary"; each key has a number of its own here,
+// so that no key stands for another.
 TEST(SummaryTest, IsWhatTheContractSays) {
   const std::string path = std::string(GALLEY_SOURCE_DIR) + "/director/cli/testdata/summary.json";
   const auto golden = ReadFile(path);
@@ -146,8 +146,8 @@ TEST(ReportTest, JsonEventsAreOneObjectALineAndNothingElse) {
   EXPECT_EQ(events[3]["schema"], "galley.cook-summary.v1");
 }
 
-// What is printed of a cook that warns of the sizes of `count` textures, of which `source` says
-// where the results are from.
+// Returns the output for a cook that warns of the sizes of `count` textures; `source`: the source
+// of the results.
 std::string NotesOf(const GlobalOptions& options, int count, director::ResultSource source) {
   return Capture(
              options,
@@ -290,7 +290,7 @@ TEST(ReportTest, WorkersOnTheirWayAreInTheLine) {
 TEST(ReportTest, ElsewhereThanOnATerminalLinesArePlain) {
   const GlobalOptions options;
   const Printed printed = Capture(options, [&](Report& report) {
-    report.Tell(CookEvent::Progressed{{}, {}});  // no live line, and none of the plain ones so soon
+    report.Tell(CookEvent::Progressed{{}, {}});  // no live line, and no plain line so soon
     report.Tell(CookEvent::Failed{"/Game/x.png", "windows", {.error = "truncated"}});
     report.Tell(CookEvent::Warned{"/Game/a.png", "windows", {kMeshFile, "no normals"}});
     report.Warn(record::WarningKind::kStore, "the store is nearly full");
@@ -394,7 +394,7 @@ TEST(ReportTest, AFailureIsTakenBackByAResultAndWhenThePackageOrThePlatformGoes)
   EXPECT_THAT(printed.error, HasSubstr("4 of the failures that were told are over"));
 }
 
-// A package fails twice when the store dropped an output under the cook: what it lacks is made
+// A package fails twice when the store dropped an output during the cook: the missing blob is made
 // again, and then everything is judged once more.
 TEST(ReportTest, WhatIsToldTwiceIsTheSame) {
   GlobalOptions options;

@@ -37,7 +37,7 @@ absl::StatusOr<Digest> ResolvePin(store::Store& store, std::string_view name) {
                   director::NearText(director::NearNames(name, names))));
 }
 
-// Roots that were published, newest first, and pins as roots of theirs.
+// Named: published roots, newest first, and pins as their roots.
 struct Named {
   std::vector<store::PublishedRoot> roots;
   std::vector<store::Pin> pins;
@@ -61,7 +61,7 @@ std::vector<std::string> PlatformsOf(const Named& named) {
   return {platforms.begin(), platforms.end()};
 }
 
-// Where no root is of the platform, its name may be a slip.
+// If no root is of the platform, its name may be a slip.
 std::string NearPlatform(const Named& named, std::string_view platform) {
   const std::vector<std::string> known = PlatformsOf(named);
   if (std::binary_search(known.begin(), known.end(), platform)) return "";
@@ -79,7 +79,7 @@ absl::StatusOr<Digest> ByPrefix(const Named& named, std::string_view text) {
                   text, kWhereRoots));
 }
 
-// A number too large for any root is one that no root has.
+// A number too large for any root is a number that no root has.
 std::optional<uint64_t> ParseNumber(std::string_view text) {
   uint64_t number = 0;
   const char* const end = text.data() + text.size();
@@ -134,8 +134,8 @@ absl::StatusOr<Digest> ByAge(const Named& named, std::string_view text, size_t m
                   NearPlatform(named, platform)));
 }
 
-// The files of a tree; folders that were offered before are not read again. What is damaged or
-// absent is for others to say.
+// Offers the files of a tree; skips folders that were offered before. Other commands report damaged
+// or absent folders.
 void OfferTree(store::Store& store, const Digest& root, const std::string& name,
                std::set<Digest>& seen, DigestPrefix& prefix) {
   std::vector<std::pair<Digest, std::string>> open = {{root, ""}};
@@ -189,7 +189,7 @@ absl::StatusOr<Digest> ResolveRoot(store::Store& store, const std::string& proje
   if (auto digest = Digest::Parse(text); digest.ok()) return *digest;
   if (text.starts_with(kPinPrefix)) return ResolvePin(store, text.substr(kPinPrefix.size()));
   ASSIGN_OR_RETURN(const Named named, NamedRoots(store, project_id));
-  // (A platform's name has neither.)
+  // A platform's name has neither mark.
   const size_t mark = text.find_first_of("@#");
   if (mark == std::string_view::npos) return ByPrefix(named, text);
   return text[mark] == '#' ? BySequence(named, text, mark) : ByAge(named, text, mark);

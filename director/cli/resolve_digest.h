@@ -1,4 +1,4 @@
-// Digests and roots as they are named on the command line.
+// ResolveDigest: digests and roots as the command line names them.
 #pragma once
 
 #include <string>
@@ -11,15 +11,16 @@
 
 namespace galley::cli {
 
-// A root as docs/cli.md, "Roots", names it: <hex>/<size>, a unique prefix of a published or pinned
-// one, PLATFORM@latest, PLATFORM@last, PLATFORM@N (N cooks ago), PLATFORM#N (sequence number N),
-// pin:NAME. INVALID_ARGUMENT says what is known.
+// Returns a root that is named as in docs/cli.md, "Roots": <hex>/<size>, a unique prefix of a
+// published or pinned root, PLATFORM@latest, PLATFORM@last, PLATFORM@N (N cooks ago), PLATFORM#N
+// (sequence number N), pin:NAME. INVALID_ARGUMENT says which names are known.
 absl::StatusOr<Digest> ResolveRoot(store::Store& store, const std::string& project_id,
                                    std::string_view text);
 
-// <hex>/<size>, or a unique prefix of what was printed: a root, a pin, a file of their trees; and
-// of the project, if there is one, each key, source, output and log that its journal has. Reads the
-// journal and the folders of all kept trees, for a prefix only. INVALID_ARGUMENT: none, or several.
+// Returns the digest for <hex>/<size>, or for a unique prefix of a printed digest: a root, a pin, a
+// file of their trees; and, if there is a project, every key, source, output and log in its
+// journal. Reads the journal and the folders of all kept trees, but only for a prefix.
+// INVALID_ARGUMENT: no digest has the prefix, or several have.
 absl::StatusOr<Digest> ResolveDigest(const GlobalOptions& options, store::Store& store,
                                      std::string_view text);
 

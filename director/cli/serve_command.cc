@@ -1,4 +1,4 @@
-// serve: a resident director, in the foreground or detached; and how it is stopped.
+// ServeCommand: serve: a resident director, in the foreground or detached; and how it is stopped.
 
 #include <fcntl.h>
 #include <signal.h>
@@ -46,7 +46,7 @@ absl::StatusOr<project::Project> Load(const ServeOptions& options) {
   return OpenProject(options.global, overrides);
 }
 
-// The store, as another program of this project is told it; empty: the project says it.
+// Returns the store for another program of this project; empty: the project names it.
 std::string StoreOf(const ServeOptions& options) {
   return options.global.store.empty() ? "" : AbsolutePath(options.global.store);
 }
@@ -67,7 +67,7 @@ nlohmann::json ServingEvent(const project::Project& project, pid_t process) {
   return event;
 }
 
-// "SIGHUP: its terminal was closed".
+// Returns "SIGHUP: its terminal was closed".
 std::string WhyItEnds(int signal) {
   switch (signal) {
     case SIGHUP:
@@ -79,7 +79,7 @@ std::string WhyItEnds(int signal) {
   }
 }
 
-// As `galley cook --attach` writes them.
+// Writes the files as `galley cook --attach` writes them.
 void WriteFilesOf(uint64_t cook, const v1::CookAsk& ask, const project::Project& project) {
   ChildOptions child{.argv = {JoinPath(ProgramDirectory(), "galley"), "cook", "--attach",
                               fmt::format("{}", cook), "--project", project.root, "--quiet"},
@@ -97,7 +97,7 @@ void WriteFilesOf(uint64_t cook, const v1::CookAsk& ask, const project::Project&
           ask.summary_file(), ask.trace_file(), ended.ToString());
 }
 
-// The detached cooks that the director goes on with.
+// Tells of the detached cooks with which the director goes on.
 template <typename Cooks>
 void TellTakenUp(const GlobalOptions& global, const Cooks& cooks) {
   for (const uint64_t cook : cooks) {
@@ -196,7 +196,7 @@ pid_t StartDetached(const ServeOptions& options, const std::string& error_file) 
   const pid_t child = ::fork();
   if (child != 0) return child;
   ::setsid();
-  ::signal(SIGHUP, SIG_IGN);  // (exec keeps it) it has no terminal that could be closed
+  ::signal(SIGHUP, SIG_IGN);  // exec keeps this; there is no terminal that could be closed
   ::dup2(nothing.get(), STDIN_FILENO);
   ::dup2(nothing.get(), STDOUT_FILENO);
   ::dup2(errors.get(), STDERR_FILENO);
@@ -204,9 +204,10 @@ pid_t StartDetached(const ServeOptions& options, const std::string& error_file) 
   ::_exit(kInfrastructure);
 }
 
-// Waits until it is ready, or has ended.
+// Waits until the director is ready, or has ended.
 int ServeDetached(const ServeOptions& options, const project::Project& project) {
-  // (Its own until the director serves: somebody else may start one just now.)
+  // A file of our own until the director serves, because somebody else may start a director just
+  // now.
   const std::string error_file = fmt::format("{}.{}", ErrorFileOf(project), ::getpid());
   absl::Status made = project::MakeStateFolder(project.root);
   for (const char* folder : {"", "logs"})
@@ -271,7 +272,7 @@ int StopServing(const GlobalOptions& global, const project::Project& project) {
   const auto answer = (*client)->Stop();
   if (!answer.ok() && !absl::IsUnavailable(answer.status()))
     return Fail(global, kInfrastructure, MessageOf(answer.status()));
-  client->reset();  // the director waits for who is connected
+  client->reset();  // the director waits for connected clients
   const absl::Time until = absl::Now() + kStopPatience;
   while (IsRunning(process) && absl::Now() < until) absl::SleepFor(kLookInterval);
   if (IsRunning(process)) {

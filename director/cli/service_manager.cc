@@ -21,7 +21,7 @@ void NotifyServiceManager(std::string_view state) {
   if (size >= sizeof(address.sun_path)) return;
   address.sun_family = AF_UNIX;
   std::memcpy(address.sun_path, path, size);
-  if (path[0] == '@') address.sun_path[0] = '\0';  // an abstract one
+  if (path[0] == '@') address.sun_path[0] = '\0';  // an abstract socket
   const FileDescriptor socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + size);
   if (!socket.valid() || ::sendto(socket.get(), state.data(), state.size(), MSG_NOSIGNAL,

@@ -1,4 +1,4 @@
-// NotifyServiceManager: tells systemd how a service is doing, in its datagram protocol.
+// NotifyServiceManager: tells systemd the state of a service, in its datagram protocol.
 //
 // Source: sd_notify(3).
 #pragma once
@@ -7,7 +7,7 @@
 
 namespace galley::cli {
 
-// "READY=1", "STOPPING=1". Does nothing where no service manager listens ($NOTIFY_SOCKET).
+// `state`: "READY=1", "STOPPING=1". Does nothing when no service manager listens ($NOTIFY_SOCKET).
 void NotifyServiceManager(std::string_view state);
 
 }  // namespace galley::cli

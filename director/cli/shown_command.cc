@@ -18,7 +18,7 @@
 namespace galley::cli {
 namespace {
 
-// The longest name of a platform or a worker, or time.
+// Bytes of the longest name of a platform or a worker, or of the longest time.
 constexpr size_t kWordBytesMax = 255;
 
 using Arguments = std::vector<std::string>;

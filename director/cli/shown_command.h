@@ -1,6 +1,6 @@
-// ShownCommand: `galley why` and `galley logs` for who asks from another machine: the director runs
-// the command that a person would type beside it, and tells what that prints. Only what is named in
-// ShowAsk (director.proto) can be asked for, and each part is checked before anything is run: it
+// ShownCommand: `galley why` and `galley logs` for a client on another machine: the director runs
+// the command that a person would type beside it, and tells its output. A client can ask only for
+// what ShowAsk (director.proto) names, and each part is checked before anything is run: each part
 // becomes one argument of its own, and no shell sees it.
 //
 // Threads: any.
@@ -17,22 +17,21 @@
 
 namespace galley::cli {
 
-// More than this is told of no command.
+// The most bytes that are told of a command's output.
 inline constexpr size_t kShownBytesMax = 64 << 20;
 
-// "why", "--json", "--", "/Game/a.png". INVALID_ARGUMENT: a part is none that can be asked for from
-// elsewhere: a package is given by its virtual path.
+// Returns "why", "--json", "--", "/Game/a.png". INVALID_ARGUMENT: a client on another machine
+// cannot ask for a part: a package is given by its virtual path.
 absl::StatusOr<std::vector<std::string>> ArgumentsOf(const v1::ShowAsk& ask);
 
-// ShownOutput: what a command prints, told to an audience up to a bound.
-// Threads: one at a time.
+// ShownOutput: tells the output of a command to an audience, up to a bound. Threads: one at a time.
 class ShownOutput {
  public:
   // `audience` outlives it.
   explicit ShownOutput(director::Audience& audience, size_t bytes_max = kShownBytesMax)
       : audience_(audience), bytes_max_(bytes_max) {}
-  // No bytes: only whether somebody still listens. RESOURCE_EXHAUSTED: that is more than the bound,
-  // and is not told. CANCELLED: nobody listens any more.
+  // Without bytes: checks only whether somebody still listens. RESOURCE_EXHAUSTED: the bytes exceed
+  // the bound, and are not told. CANCELLED: nobody listens any more.
   absl::Status Take(bool is_of_errors, std::string_view bytes);
 
  private:
@@ -41,12 +40,13 @@ class ShownOutput {
   size_t told_ = 0;
 };
 
-// Runs this program with the arguments of `ask`, for the project at `root`. RESOURCE_EXHAUSTED: it
-// printed more than kShownBytesMax. CANCELLED: nobody listened any more.
+// Runs this program with the arguments of `ask`, for the project at `root`. RESOURCE_EXHAUSTED: the
+// program printed more than kShownBytesMax. CANCELLED: nobody listened any more.
 absl::Status RunShown(const v1::ShowAsk& ask, const std::string& root, const std::string& store,
                       director::Audience& audience);
 
-// Has the director of another machine run it, and prints what it prints. The exit code.
+// Has the director of another machine run the command, and prints its output. Returns the exit
+// code.
 int ShowFromAfar(const GlobalOptions& options, const FarDirector& far, v1::ShowAsk ask);
 
 }  // namespace galley::cli

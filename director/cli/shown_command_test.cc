@@ -59,7 +59,7 @@ TEST(ShownCommandTest, WhatNamesFilesOfTheDirectorsMachineIsRefused) {
   EXPECT_TRUE(absl::IsInvalidArgument(ArgumentsOf(far).status()));
 }
 
-// Counts what it is told.
+// CountingAudience: counts what it is told.
 class CountingAudience final : public director::Audience {
  public:
   bool Tell(const v1::Shown& shown) override {

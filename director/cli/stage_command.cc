@@ -1,4 +1,4 @@
-// stage --check: whether the sandboxes are what their roots say.
+// StageCommand: stage --check: compares the sandboxes with their roots.
 
 #include <algorithm>
 #include <cstdio>
@@ -24,7 +24,7 @@ const char* NameOf(State state) {
   return kNames[static_cast<int>(state)];
 }
 
-// What is said of a sandbox of which nothing is known.
+// Returns the text for a sandbox of which nothing is known.
 std::string WhyUnknown(State state) {
   switch (state) {
     case State::kStaged:
@@ -83,8 +83,8 @@ void Print(const GlobalOptions& options, const std::string& platform, const std:
   if (!options.quiet) PrintNames("foreign", check.foreign);
 }
 
-// The platform's last root, if the sandbox says that it holds another one. (A narrow cook of which
-// all failed publishes nothing, and leaves a root without a file.)
+// Returns the platform's last root, if the sandbox says that it holds another root. A narrow cook
+// whose packages all failed publishes nothing, and leaves a root without a file.
 std::string OtherLastRoot(const std::vector<store::PublishedRoot>& roots,
                           const std::string& platform, const StageCheck& check) {
   if (!check.root.has_value() || *check.root == Digest()) return {};

@@ -54,7 +54,7 @@ nlohmann::json EndedJson(const v1::EndedCook& cook) {
           {"why", cook.why().empty() ? nlohmann::json() : nlohmann::json(cook.why())}};
 }
 
-// A cook that was refused has none.
+// A cook that was refused has no number.
 std::string NumberText(uint64_t cook) { return cook == 0 ? "-" : fmt::format("{}", cook); }
 
 absl::Duration SinceEnd(const v1::EndedCook& cook, absl::Time now) {

@@ -15,10 +15,10 @@
 namespace galley::cli {
 
 std::string AgeText(absl::Duration age);                     // "3 h 12 min"
-std::string LeftText(const v1::CookProgress& progress);      // likewise; empty: not known
-std::string CutLine(std::string_view line, size_t columns);  // not within a character
+std::string LeftText(const v1::CookProgress& progress);      // "3 h 12 min"; empty: unknown
+std::string CutLine(std::string_view line, size_t columns);  // never cuts within a character
 
-// Lines without an end, for people.
+// Returns lines without an end, for people.
 std::string HeadLine(const v1::StatusAnswer& status, absl::Time now);
 std::string CookHeading(const v1::StatusAnswer& status);
 std::string CookRow(const v1::StatusAnswer::Cook& cook, absl::Time now);
@@ -26,12 +26,12 @@ std::string QueueLine(const v1::StatusAnswer& status);
 std::string WorkerHeading(const v1::StatusAnswer& status);
 std::string WorkerRow(const v1::StatusAnswer::Worker& worker);
 std::string StoreLine(const v1::StatusAnswer& status);
-// Of the last cooks; no line where there were none.
+// Returns lines about the last cooks; no line if there were none.
 std::vector<std::string> LastCookLines(const v1::StatusAnswer& status, absl::Time now);
-// "cook 7 ended 3 min ago: exit 1, 4 cooked, 30 cached, 1 failed"
+// Returns "cook 7 ended 3 min ago: exit 1, 4 cooked, 30 cached, 1 failed".
 std::string EndText(const v1::EndedCook& cook, absl::Time now);
 
-// One screen. `columns`: lines are no longer.
+// Returns one screen. `columns`: the longest line.
 std::string StatusText(const v1::StatusAnswer& status, absl::Time now, size_t columns);
 nlohmann::json StatusJson(const v1::StatusAnswer& status);
 

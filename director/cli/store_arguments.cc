@@ -1,4 +1,4 @@
-// `galley store ...`.
+// StoreArguments: the options of `galley store ...`.
 #include "CLI/CLI.hpp"
 #include "director/cli/add_commands.h"
 #include "fmt/format.h"
@@ -143,7 +143,7 @@ void AddPins(CLI::App& store, Arguments& arguments) {
 }  // namespace
 
 void AddStoreCommands(CLI::App& app, Arguments& arguments) {
-  // References: what the actions capture is what these refer to, which outlives this.
+  // References: the actions capture what these refer to, which outlives this function.
   GlobalOptions& global = arguments.global;
   std::string& first = arguments.first;
   CLI::App* store =

@@ -1,4 +1,4 @@
-// store stats, store cat, store forget: what the store holds.
+// StoreCommands: store stats, store cat, store forget: what the store holds.
 
 #include <cstdio>
 

@@ -1,4 +1,4 @@
-// `galley store gc`.
+// StoreGc: `galley store gc`.
 #include <cstdio>
 
 #include "common/base/counted.h"

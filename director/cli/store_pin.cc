@@ -1,4 +1,4 @@
-// `galley store pin`, `unpin`, `pins`: trees that no collection drops.
+// StorePin: `galley store pin`, `unpin`, `pins`: trees that no collection drops.
 #include <cstdio>
 #include <vector>
 
@@ -21,7 +21,7 @@ int FailWith(const GlobalOptions& options, const absl::Status& status) {
   return Fail(options, code, MessageOf(status));
 }
 
-// The error about a pin that is not there, with the nearest names of those that are.
+// Returns the error about a missing pin, with the nearest names of existing pins.
 absl::Status WithNearPins(store::Store& store, const std::string& name, const absl::Status& error) {
   if (!absl::IsNotFound(error)) return error;
   const auto pins = store::Pins(store);

@@ -1,4 +1,4 @@
-// `galley store put`: a folder or a file into the store, as a tree.
+// StorePut: `galley store put`: puts a folder or a file into the store, as a tree.
 #include <cstdio>
 
 #include "absl/time/clock.h"
@@ -46,7 +46,7 @@ void PrintReport(const GlobalOptions& options, const director::PutTreeReport& re
     if (report.root.has_value()) text["root"] = report.root->ToString();
     return PrintJson(text);
   }
-  // The root alone is on standard output, for scripts.
+  // Only the root is on standard output, for scripts.
   if (report.root.has_value()) std::puts(report.root->ToString().c_str());
   if (options.quiet) return;
   std::fputs(
@@ -80,8 +80,8 @@ int RunStorePut(const GlobalOptions& options, const std::string& path, const std
   if (!opened.ok()) return Fail(options, CodeOfPut(opened.status()), MessageOf(opened.status()));
   const auto info = (*opened)->Info();
   if (!info.ok()) return Fail(options, kInfrastructure, MessageOf(info.status()));
-  // The session keeps a collection from dropping what this put finds there, until the put has its
-  // root.
+  // Until the put has its root, the session keeps a collection from dropping what the put finds
+  // there.
   const auto session = store::Session::Begin(info->directory, "store put of " + path);
   if (!session.ok())
     LogWarning("a collection may drop what is put: {}", MessageOf(session.status()));

@@ -1,4 +1,4 @@
-// `galley store revoke`: what a worker made is taken back.
+// StoreRevoke: `galley store revoke`: revokes the results of a worker.
 
 #include <algorithm>
 #include <cstdio>
@@ -31,7 +31,7 @@
 namespace galley::cli {
 namespace {
 
-constexpr size_t kNamedMax = 20;  // packages, of each list, for people
+constexpr size_t kNamedMax = 20;  // packages of each list, for people
 constexpr absl::Duration kPatience = absl::Seconds(30);
 
 // Packages of the project whose results are meant, with their platforms.
@@ -40,15 +40,15 @@ using Packages = std::map<std::string, std::set<std::string>>;
 struct Found {
   store::RevokeReport report;
   Packages packages;
-  std::set<std::string> makers;  // workers and machines that the journal's results are of
-  std::vector<Digest> keys;      // of all: also of those that only the journal remembers
+  std::set<std::string> makers;  // workers and machines that made the journal's results
+  std::vector<Digest> keys;      // of all results, also of results that only the journal remembers
   std::vector<store::PublishedRoot> roots;
-  std::string upstream;               // URL; empty: there is none
-  std::vector<Digest> upstream_keys;  // that it answers with such a result
+  std::string upstream;               // URL; empty: there is no upstream cache
+  std::vector<Digest> upstream_keys;  // keys that the upstream cache answers with such a result
   std::string upstream_error;
 };
 
-// The names by which `--worker` may mean who made a result.
+// Adds the names by which `--worker` may mean the maker of a result.
 void AddMakers(const record::Provenance& provenance, std::set<std::string>& makers) {
   if (provenance.worker.empty() || provenance.machine.empty()) return;
   makers.insert(provenance.worker);
@@ -56,7 +56,7 @@ void AddMakers(const record::Provenance& provenance, std::set<std::string>& make
   makers.insert(provenance.worker + "@" + provenance.machine);
 }
 
-// Where nothing is taken back, the name may be a slip.
+// If no result is revoked, the name may be a slip.
 std::string NearMakers(const store::RevokeOptions& asked, const Found& found) {
   if (!found.report.results.empty() || !found.packages.empty()) return "";
   if (found.makers.contains(asked.what.worker)) return "";
@@ -64,7 +64,7 @@ std::string NearMakers(const store::RevokeOptions& asked, const Found& found) {
   return director::NearText(director::NearNames(asked.what.worker, names));
 }
 
-// The journal says which packages the results are of; the store does not know.
+// Only the journal says which packages have the results; the store does not know.
 absl::Status FindPackages(const project::Project& project, const record::Revocation& what,
                           Found& found) {
   if (!FileExists(JoinPath(project.state_directory(), "journal"))) return absl::OkStatus();
@@ -111,7 +111,7 @@ void FindUpstream(const project::RemoteSection& section, const record::Revocatio
   if (state.is_down) found.upstream_error = state.reason;
 }
 
-// Roots with a file that such a result brought. They stay.
+// Finds roots with a file of such a result. The roots stay.
 absl::Status FindRoots(store::Store& store, Found& found) {
   absl::flat_hash_set<Digest> outputs;
   for (const auto& result : found.report.results)
@@ -125,7 +125,7 @@ absl::Status FindRoots(store::Store& store, Found& found) {
     if (is_new) {
       const auto files =
           tree::ListTree(root.root, [&](const Digest& folder) { return store.Get(folder); });
-      // (Of a root that is not whole any more nobody can tell.)
+      // Nobody can tell for a root that is no longer whole.
       at->second = files.ok() && std::any_of(files->begin(), files->end(), [&](const auto& file) {
                      return outputs.contains(file.digest);
                    });
@@ -257,7 +257,7 @@ int RunStoreRevoke(const GlobalOptions& options, const StoreRevokeOptions& revok
   } else if (!options.quiet) {
     Print(asked, found);
   }
-  // (What was asked for is done.)
+  // The revocation itself is done.
   if (!looked.ok())
     return Fail(options, kInfrastructure,
                 fmt::format("what is concerned could not be found out: {}", MessageOf(looked)));

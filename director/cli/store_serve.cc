@@ -1,4 +1,4 @@
-// `galley store serve`: the store as a cache for REAPI v2 clients.
+// StoreServe: `galley store serve`: the store as a cache for REAPI v2 clients.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -32,7 +32,7 @@ constexpr absl::Duration kLeaseTime = absl::Hours(3);
 constexpr std::chrono::hours kRenewInterval{1};
 constexpr std::chrono::seconds kWatchInterval{2};
 
-// A thread of signals says when to end.
+// Ending: a thread of signals says when to end.
 class Ending {
  public:
   void Tell() {
@@ -40,7 +40,7 @@ class Ending {
     is_told_ = true;
     told_.NotifyAll();
   }
-  // True: it was told to; false: `timeout` passed first.
+  // Returns true when a signal came; false: `timeout` passed first.
   bool Wait(std::chrono::seconds timeout) {
     const auto end = std::chrono::steady_clock::now() + timeout;
     const base::MutexLock lock(mutex_);
@@ -98,7 +98,7 @@ absl::StatusOr<uint64_t> QuotaOf(const GlobalOptions& options, const StoreServeO
   return project.store.size_bytes_max;
 }
 
-// True for errors of the command line or of the files that it names.
+// Returns true for errors of the command line or of the files that it names.
 bool IsUsage(const absl::Status& status) {
   return absl::IsInvalidArgument(status) || absl::IsFailedPrecondition(status) ||
          absl::IsPermissionDenied(status) || absl::IsNotFound(status);
@@ -120,7 +120,7 @@ void Announce(const GlobalOptions& options, const std::string& directory,
   std::fflush(stdout);
 }
 
-// --metrics. An empty path: nothing is written.
+// MetricsFile: the file of --metrics. An empty path: nothing is written.
 class MetricsFile {
  public:
   MetricsFile(const store::ReapiServer& server, const std::string& path)
@@ -129,7 +129,7 @@ class MetricsFile {
   absl::Status Write() const {
     return path_.empty() ? absl::OkStatus() : WriteNamedFile(path_, DoorMetrics(server_.door()));
   }
-  // A metrics file that cannot be written any more is no reason to serve nobody: the log says so
+  // A metrics file that can no longer be written is no reason to serve nobody: the log says so
   // once.
   void WriteAgain() {
     const absl::Status written = Write();
@@ -143,7 +143,7 @@ class MetricsFile {
   bool is_said_ = false;
 };
 
-// kDone: it was told to end; kInfrastructure: its store is gone.
+// kDone: a signal came; kInfrastructure: the store is gone.
 int ServeUntilEnd(Ending& ending, const store::FolderWatch& watch, store::Session& session,
                   MetricsFile& metrics, const GlobalOptions& options) {
   auto renewed_at = std::chrono::steady_clock::now();
@@ -162,7 +162,7 @@ int ServeUntilEnd(Ending& ending, const store::FolderWatch& watch, store::Sessio
 }  // namespace
 
 int RunStoreServe(const GlobalOptions& options, const StoreServeOptions& serve) {
-  // Who runs a server reads its log: that a reload was taken stands there, too.
+  // The operator of a server reads its log: the log also says that a reload was taken.
   InitLog("galley",
           options.verbose ? LogLevel::kDebug
           : options.quiet ? LogLevel::kWarning
@@ -192,8 +192,8 @@ int RunStoreServe(const GlobalOptions& options, const StoreServeOptions& serve) 
   if (!info.ok()) return Fail(options, kInfrastructure, MessageOf(info.status()));
   const auto watch = store::FolderWatch::Begin(info->directory);
   if (!watch.ok()) return Fail(options, kInfrastructure, MessageOf(watch.status()));
-  // Clients have no sessions: for so long they may rely on what they were told, this server's
-  // predecessor included.
+  // Clients have no sessions: for this long they may rely on what this server, or its predecessor,
+  // told them.
   auto session = store::Session::Begin(info->directory, "store serve");
   if (!session.ok()) return Fail(options, kInfrastructure, MessageOf(session.status()));
   if (const absl::Status renewed = session->Renew(kLeaseTime); !renewed.ok())

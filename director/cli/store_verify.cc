@@ -1,4 +1,5 @@
-// `galley store verify`: reads the store, says what is wrong with it, and has it made again.
+// StoreVerify: `galley store verify`: reads the store, says what is wrong with it, and has it made
+// again.
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
@@ -50,7 +51,7 @@ nlohmann::json ToJson(const LostRoot& lost) {
 
 bool IsPin(const LostRoot& lost) { return lost.root.project_id == store::kPinProject; }
 
-// The outcome, for the last line.
+// Returns the outcome, for the last line.
 std::string Outcome(const store::VerifyReport& report, const std::vector<LostRoot>& lost,
                     bool is_repaired) {
   if (!report.problems.empty())
@@ -114,7 +115,7 @@ absl::StatusOr<std::vector<LostRoot>> LostRootsOf(const GlobalOptions& options) 
 }
 
 // Cooks again what the store lost of the project: packages by their names; a folder of a tree is
-// made by the cook of the whole. Nothing is staged. The cook's exit code.
+// made by a cook of the whole. Stages nothing. Returns the cook's exit code.
 int Repair(const GlobalOptions& options) {
   CookCommandOptions cook = CookOf(options);
   cook.ask.set_repair(true);
@@ -156,7 +157,7 @@ int RunStoreVerify(const GlobalOptions& options, const StoreVerifyOptions& asked
     report = *std::move(verified);
     auto found = FindLostRoots(*opened->store, has_project ? opened->project_id : "");
     if (absl::IsDataLoss(found.status())) {
-      // The index, which the next opening makes again.
+      // The error concerns the index, which the next opening makes again.
       report->problems.push_back("which roots lack something was not found out: " +
                                  MessageOf(found.status()));
     } else if (!found.ok()) {
@@ -178,8 +179,8 @@ int RunStoreVerify(const GlobalOptions& options, const StoreVerifyOptions& asked
       asked.repair && has_project && code == kDone && lost.empty() && (had_problems || have_lacked);
   PrintReport(options, *report, lost, is_repaired);
   if (code != kDone) return code;
-  // A root that lacks something is one that somebody may want tonight: until it is whole again this
-  // says so, also where the next cook will make it whole.
+  // Somebody may want a root that lacks something tonight: until the root is whole again the exit
+  // code says so, even if the next cook will make it whole.
   return !had_problems && lost.empty() ? kDone : kFailed;
 }
 

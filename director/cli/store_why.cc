@@ -1,4 +1,4 @@
-// `galley store why`: what keeps a blob.
+// StoreWhy: `galley store why`: what keeps a blob.
 #include <cstdio>
 
 #include "absl/time/time.h"

@@ -8,7 +8,7 @@
 namespace galley::cli {
 
 Terminal TerminalOf(bool is_terminal, const char* term, const char* no_colour) {
-  // A terminal that says nothing of itself is taken to know no escape sequences, as ninja does.
+  // A terminal that says nothing of itself counts as knowing no escape sequences, as in ninja.
   const bool can_redraw = is_terminal && term != nullptr && std::string_view(term) != "dumb";
   return {.can_redraw = can_redraw, .has_colour = can_redraw && no_colour == nullptr};
 }

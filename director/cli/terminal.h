@@ -4,7 +4,7 @@
 namespace galley::cli {
 
 struct Terminal {
-  bool can_redraw = false;  // a line in place, with escape sequences
+  bool can_redraw = false;  // can redraw a line in place, with escape sequences
   bool has_colour = false;
 };
 

@@ -1,5 +1,6 @@
-// TopView: the screens of `galley top`: all cooks and workers, then the detail of one of them, then
-// that of a package. Rows that lead somewhere can be chosen (up, down) and opened.
+// TopView: the screens of `galley top`: all cooks and workers, then the details of a cook or a
+// worker, then the details of a package. Rows that lead somewhere can be chosen (up, down) and
+// opened.
 //
 //   all -> a worker: its jobs -> a package
 //   all -> a cook: its numbers, its longest job -> that package
@@ -23,21 +24,21 @@ namespace galley::cli {
 class TopView {
  public:
   enum class Key { kNone, kUp, kDown, kOpen, kBack, kByNumber, kByLeft, kByFailed, kQuit };
-  // The key that a terminal means with these bytes.
+  // Returns the key that a terminal means with these bytes.
   static Key KeyOf(std::string_view bytes);
 
-  // False: it is over.
+  // False: the user ends the view.
   bool Press(Key key);
 
   // The worker whose jobs the next status has to name; empty: none.
   std::string worker() const;
 
-  // The director's answer about a package that is in a cook.
+  // AskPackage: the director's answer about a package that is in a cook.
   using AskPackage = std::function<absl::StatusOr<v1::PackageAnswer>(const std::string& package)>;
   struct Size {
     size_t columns = 80, lines = 24;
   };
-  // The screen. The chosen row begins with '>', and stays in sight.
+  // Returns the screen. The chosen row begins with '>', and stays in sight.
   std::string Draw(v1::StatusAnswer status, absl::Time now, const Size& size,
                    const AskPackage& ask);
 
@@ -46,12 +47,12 @@ class TopView {
   enum class Order { kNumber, kLeft, kFailed };
   struct Screen {
     Kind kind = Kind::kAll;
-    std::string name;   // whose detail it is
-    size_t chosen = 0;  // of the rows that lead somewhere
+    std::string name;   // name of the cook, worker or package
+    size_t chosen = 0;  // index among the rows that lead somewhere
   };
   struct Row {
     std::string text;
-    Kind opens = Kind::kAll;  // kAll: it leads nowhere
+    Kind opens = Kind::kAll;  // kAll: the row leads nowhere
     std::string name;
   };
   using Rows = std::vector<Row>;
@@ -63,9 +64,9 @@ class TopView {
                         Rows& rows);
   static void AddPackage(const std::string& name, const AskPackage& ask, Rows& rows);
 
-  std::vector<Screen> screens_ = {Screen()};  // the last is shown; the others led to it
+  std::vector<Screen> screens_ = {Screen()};  // the last screen is shown; the others led to it
   Order order_ = Order::kNumber;
-  Rows leading_;  // of the last drawing
+  Rows leading_;  // rows of the last drawing
 };
 
 }  // namespace galley::cli

@@ -53,7 +53,7 @@ class TopViewTest : public testing::Test {
 
 TEST_F(TopViewTest, AWorkerIsOpenedThenItsJobThenBackAgain) {
   Draw();
-  for (int i = 0; i < 9; ++i) view_.Press(Key::kDown);  // (there are four rows)
+  for (int i = 0; i < 9; ++i) view_.Press(Key::kDown);  // there are only four rows
   EXPECT_THAT(Draw(), HasSubstr("\n>local-2"));
   view_.Press(Key::kOpen);
   EXPECT_EQ(view_.worker(), "local-2");
@@ -61,7 +61,7 @@ TEST_F(TopViewTest, AWorkerIsOpenedThenItsJobThenBackAgain) {
   view_.Press(Key::kOpen);
   EXPECT_EQ(view_.worker(), "");
   EXPECT_THAT(Draw(), HasSubstr("state      Load, in the hands of local-2"));
-  view_.Press(Key::kOpen);  // it leads nowhere
+  view_.Press(Key::kOpen);  // the row leads nowhere
   view_.Press(Key::kBack);
   EXPECT_EQ(view_.worker(), "local-2");
   view_.Press(Key::kBack);

@@ -1,4 +1,4 @@
-// The commands about cooked trees.
+// TreeArguments: the options of the commands about cooked trees.
 #include "CLI/CLI.hpp"
 #include "director/cli/add_commands.h"
 
@@ -12,7 +12,7 @@ constexpr const char* kRootHelp =
 }  // namespace
 
 void AddTreeCommands(CLI::App& app, Arguments& arguments) {
-  // References: what the actions capture is what these refer to, which outlives this.
+  // References: the actions capture what these refer to, which outlives this function.
   GlobalOptions& global = arguments.global;
   std::string &first = arguments.first, &second = arguments.second, &output = arguments.output;
   bool& link = arguments.link;

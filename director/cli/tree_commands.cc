@@ -1,4 +1,4 @@
-// roots, tree, diff, checkout: the cooked trees that the store holds.
+// TreeCommands: roots, tree, diff, checkout: the cooked trees in the store.
 
 #include <algorithm>
 #include <cstdio>

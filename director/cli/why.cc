@@ -1,6 +1,6 @@
-// why: why a package is in the cook, why it was cooked or not, where its time went. From what the
-// journal keeps and what the director of a cook that runs knows; the store is asked for the tail of
-// a failure's log only.
+// Why: why a package is in the cook, why it was cooked or not, and what its time was spent on. Uses
+// the journal and the director of a running cook; reads from the store only the tail of a failure's
+// log.
 
 #include <algorithm>
 #include <cstdio>
@@ -40,12 +40,12 @@ using director::PlatformRecord;
 using nlohmann::json;
 using record::ObservationKind;
 
-// Cooked inputs of cooked inputs are followed so far.
+// Cooked inputs of cooked inputs are followed to this depth.
 constexpr size_t kReasonsDepthMax = 16;
-// A cook that runs is asked about each package by a question of its own, at most so often.
+// A running cook is asked about each package by a question of its own, at most this many times.
 constexpr size_t kAskedPackagesMax = 10'000;
 constexpr size_t kReasonsAskedMax = 10'000;
-// Chains of reasons: that a person reads, that a page of --json has, that are counted.
+// Chains of reasons: for a person, for a page of --json, and how many are counted.
 constexpr size_t kPathsForPeople = 3, kPathsOfAPage = 20, kPathsCounted = 1'000;
 constexpr size_t kPathsMax = 100'000;
 constexpr size_t kLogTailLines = 20;
@@ -91,7 +91,7 @@ class Why {
     return why;
   }
 
-  // The paths of the JSON, once it is made; for people more than they are shown, to be counted.
+  // The paths of the JSON, once it is made; for people more paths than are shown, to be counted.
   const std::vector<director::RootPath>& paths() const { return paths_; }
   size_t paths_shown() const { return PathsShown(); }
 
@@ -107,12 +107,12 @@ class Why {
     return options_.platform.empty() || options_.platform == platform;
   }
 
-  // null: no cook runs.
+  // Null: no cook runs.
   void AddRunning(json& why) {
     why["running"] = nullptr;
     if (running_ == nullptr) return;
     const auto answer = running_->Ask(opened_.package, 1);
-    if (absl::IsFailedPrecondition(answer.status())) {  // a resident director that has no cook
+    if (absl::IsFailedPrecondition(answer.status())) {  // a resident director without a cook
       running_ = nullptr;
       return;
     }
@@ -131,8 +131,8 @@ class Why {
     running["infrastructure_faults"] = answer->infrastructure_faults();
   }
 
-  // The package's instigators in the cook that runs, if that cook has the package of the question;
-  // else those in the last cook.
+  // Returns the package's instigators in the running cook, if that cook has the package of the
+  // question; otherwise the instigators in the last cook.
   std::vector<director::NamedInstigator> InstigatorsOf(const std::string& package) {
     std::vector<director::NamedInstigator> named;
     if (running_ != nullptr) {
@@ -143,7 +143,8 @@ class Why {
         are_reasons_cut_ |= answer->next_cook() != 0;
       }
       if (answer.ok() || absl::IsNotFound(answer.status())) return named;
-      running_ = nullptr;  // it has ended meanwhile: the journal knows, and is asked for the whole
+      // The cook has ended meanwhile: the journal knows, and answers for the whole.
+      running_ = nullptr;
     }
     const auto records = opened_.journal->InstigatorsOf(package);
     if (!records.ok()) return named;
@@ -176,7 +177,7 @@ class Why {
     why["is_cut"] = found.is_cut || are_reasons_cut_;
   }
 
-  // The packages that `record` generates, by name below it; the same for every platform.
+  // Returns the packages that `record` generates, by name below it; the same for every platform.
   static std::vector<record::Generated> ListOf(const PackageRecord& record) {
     for (const auto& [platform, one] : record.platforms) {
       auto result = record::DecodeResult(one.result);
@@ -302,8 +303,8 @@ class Why {
     return slowest;
   }
 
-  // Why the present result of `package` was made or taken; what it read of others is followed to
-  // their own reasons.
+  // Says why the present result of `package` was made or taken; inputs from other packages are
+  // followed to the reasons of these packages.
   json ReasonsJson(const std::string& package, const std::string& platform,
                    const PlatformRecord& record, std::set<std::string>& seen) {
     const LastCook& last = record.last_cook;
@@ -371,7 +372,8 @@ class Why {
     change["because"]["package"] = package;
   }
 
-  // The error with file names where a cook that reports lines says its source, or what it includes.
+  // Returns the error with file names in place of the names that a cook uses for its source and
+  // included files.
   std::string WithFileNames(const std::string& error) const {
     return record::NameSources(error, [&](std::string_view name) {
       return FileOfPlace(opened_.project, opened_.package, name);
@@ -379,7 +381,7 @@ class Why {
   }
 
   OpenedPackage& opened_;
-  const uint32_t cook_ = LastCookOf(opened_);  // the number of the last cook
+  const uint32_t cook_ = LastCookOf(opened_);  // number of the last cook
   std::vector<director::RootPath> paths_;
   PackageQueryClient* running_;
   bool are_reasons_cut_ = false;
@@ -409,7 +411,7 @@ std::vector<std::string> LinesOf(const std::string& value) {
   return lines;
 }
 
-// The names that were added to the list (+), and those that were removed (-).
+// Returns the names that were added to the list (+), and the names that were removed (-).
 std::string ListChange(const std::string& before, const std::string& after) {
   constexpr size_t kNamesMax = 5;
   const std::vector<std::string> before_lines = LinesOf(before), after_lines = LinesOf(after);
@@ -431,7 +433,7 @@ std::string ListChange(const std::string& before, const std::string& after) {
 
 void PrintReasons(const json& reasons, const std::string& indent);
 
-// How often a job was handed over; the numbers of attempts are for those who read logs.
+// Says how often a job was handed out; the numbers of attempts are for readers of logs.
 std::string AttemptText(const json& one, bool is_verbose) {
   const auto attempts = one["attempts"].get<uint32_t>();
   std::string text;
@@ -501,7 +503,7 @@ void PrintFailure(const json& failure, uint32_t last_cook, bool is_verbose) {
   for (const std::string& text : LinesOf(Text(failure["log_tail"]))) Line("    " + text);
 }
 
-// Cooked by whom may be known of another cook than the last: what is shared says it itself.
+// The cook that made the result may not be the last cook: a shared result names its maker itself.
 void PrintProvenance(const json& one) {
   if (!one.contains("provenance")) return;
   const json& by = one["provenance"];
@@ -513,13 +515,13 @@ void PrintProvenance(const json& one) {
                                    : ""));
 }
 
-// `cook`: the last one.
+// `cook`: the last cook.
 void PrintPlatform(uint32_t cook, const std::string& platform, const json& one, bool is_verbose) {
   const std::string state = Text(one["state"]);
   std::string source = Text(one["source"]);
   const std::string worker =
       Text(one["worker"]).empty() ? "" : fmt::format(" by {}", Text(one["worker"]));
-  // A worker's cook of another platform whose recipe and values are the same served this one.
+  // A worker's cook of another platform whose recipe and values are the same served this platform.
   if (source == "cached" && one["attempt"].get<uint64_t>() != 0)
     source = "made by another platform's run";
   const std::string made =
@@ -578,7 +580,7 @@ void PrintRunning(const json& running, bool is_verbose) {
   Line(line);
 }
 
-// `shown`: so many of them. What is left out is counted.
+// `shown`: how many paths are shown. The rest is counted.
 void PrintPaths(const json& why, const std::vector<director::RootPath>& paths, size_t shown,
                 bool is_verbose) {
   Line("in the cook because");

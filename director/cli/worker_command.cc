@@ -1,5 +1,5 @@
-// `galley worker`: one worker for the director of some project, by hand or by a launcher. It
-// becomes galley-worker, which lies beside this program.
+// WorkerCommand: `galley worker`: one worker for the director of some project, started by hand or
+// by a launcher. The command becomes galley-worker, which lies beside this program.
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -34,8 +34,8 @@ std::string Variable(const char* name, const std::string& otherwise) {
   return value != nullptr && *value != '\0' ? value : otherwise;
 }
 
-// Fills in what the command line left out, from what the director of the project in which the
-// command runs has written down.
+// Fills in what the command line left out, from the files of the director of the project in which
+// the command runs.
 absl::Status FillIn(WorkerOptions& worker) {
   if (!worker.director.empty() && !worker.token_file.empty()) return absl::OkStatus();
   const auto project = ProjectOfDirector(worker.global);
@@ -84,7 +84,7 @@ absl::Status Check(const WorkerOptions& worker) {
   return absl::OkStatus();
 }
 
-// The first line of our standard input, and nothing of what comes after it.
+// Returns the first line of our standard input, and reads nothing after it.
 absl::StatusOr<std::string> ReadInputLine() {
   std::string line;
   char byte = 0;
@@ -111,7 +111,7 @@ absl::StatusOr<director::Ticket> ReadTicket(const WorkerOptions& worker) {
   return ticket;
 }
 
-// A descriptor that the program after us reads `text` from.
+// Returns a descriptor from which the next program reads `text`.
 absl::StatusOr<int> Inherited(const std::string& text) {
   FileDescriptor file(::memfd_create("ticket", 0));
   if (!file.valid()) return ErrnoStatus(errno, "make", "a descriptor for the ticket");
@@ -125,9 +125,9 @@ std::string HostName() {
   return ::gethostname(name, sizeof(name) - 1) == 0 ? name : "worker";
 }
 
-// What differs between a worker that a person starts and one that a launcher does.
+// Start: what differs between a worker that a person starts and a worker that a launcher starts.
 struct Start {
-  std::vector<std::string> arguments;  // of galley-worker, beside those of both
+  std::vector<std::string> arguments;  // of galley-worker, in addition to the common arguments
   std::string token_variable, token_value;
 };
 
