@@ -36,14 +36,14 @@ class Project final : public Catalog {
   ReferenceTarget Resolve(std::string_view, std::string_view) const override { return {}; }
 };
 
-// A worker: its slots run its queue in the order of urgency.
+// A worker whose slots run its queue in the order of urgency.
 struct FarmWorker {
   MachineKind kind = MachineKind::kGood;
   uint32_t slots = 1;
   uint64_t session = 1;
   std::map<AttemptId, Desire::Start> in_hand;
   std::deque<AttemptId> queue;
-  std::map<AttemptId, uint64_t> running;  // and which run it is
+  std::map<AttemptId, uint64_t> running;  // the number of each run
   ReportId next_report = 1;
   bool is_attached = false;
 };
@@ -274,7 +274,7 @@ class BadMachines {
     outcome_.has_ended = true;
     outcome_.error = ended->infrastructure_error;
   }
-  // Its service starts it again.
+  // Ends a worker's process; its service starts it again.
   void EndProcess(const WorkerViolated& violated) {
     const uint32_t index = IndexOf(violated.worker);
     outcome_.told.push_back("ended " + MachineOf(index));
@@ -287,8 +287,8 @@ class BadMachines {
   Random random_;
   Schedule schedule_;
   std::vector<FarmWorker> workers_;
-  std::vector<double> costs_, known_;  // seconds; known: 0: not
-  std::vector<bool> made_;             // results: whether they are lies
+  std::vector<double> costs_, known_;  // seconds; known_: 0: unknown
+  std::vector<bool> made_;             // by result: whether it is a lie
   uint64_t runs_ = 0;
   std::unique_ptr<CookCore> core_;
   BadFarmOutcome outcome_;

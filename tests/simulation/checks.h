@@ -1,8 +1,8 @@
 // Checks: the first violation of what must hold (docs/hacking.md, "Simulation", lists it). Its text
 // begins with "safety:" or "liveness:".
 //
-// Also the trace: a hash over all that was decided, so that two runs of one seed can be compared;
-// with `is_told` it is also printed.
+// Checks also keeps the trace: a hash over all decisions, so that two runs of a seed can be
+// compared. With `is_told` the trace is also printed.
 #pragma once
 
 #include <cstdint>
@@ -40,17 +40,17 @@ class Checks {
   }
   uint64_t trace() const { return trace_; }
 
-  // Of all cores that ran.
+  // Over all cores that ran.
   DecisionDigest decisions;
 
   // Action keys of results that were promised to be durable.
   std::set<Digest> promised;
-  // A bit of `blob` turned; since then its bytes are what `now` names. Wherever else these bytes
-  // lie, they are copies of those, or were found out and are believed again, because the note of
-  // the finding is not durable.
+  // A bit of `blob` turned; since then its bytes are those that `now` names. Elsewhere, the same
+  // bytes are a copy, or were found out and are believed again because the note of the finding is
+  // not durable.
   //
-  // When the file of a large blob rotted, a worker whose job makes the blob again writes over the
-  // file. The store knows the blob, and does not sync what it has: after a power cut the file may
+  // When the file of a large blob rotted, a worker whose job makes the blob again overwrites the
+  // file. The store knows the blob, and does not sync the new bytes: after a power cut the file may
   // be torn.
   void NoteRot(const Digest& blob, const Digest& now, bool is_file) {
     rotten_.emplace(blob, now);
@@ -59,25 +59,26 @@ class Checks {
   bool IsRotten(const Digest& blob, const Digest& now) const {
     return rotten_.contains({blob, now}) || rotten_files_.contains(blob);
   }
-  // Somebody deleted the blob's bytes. Others may be written in their place, as with a file that
-  // rotted.
+  // Somebody deleted the blob's bytes. Other bytes may be written in their place, as for a rotten
+  // file.
   void NoteDestroyed(const Digest& blob) { rotten_files_.insert(blob); }
-  // Segments that somebody deleted or cut: a worker that fills one may write over a blob of which
-  // the store hears only later, and then finds others' bytes.
+  // Segments that somebody deleted or cut: a worker that fills such a segment may overwrite a blob,
+  // of which the store hears only later, and whose place then has other bytes.
   std::set<uint64_t> destroyed_segments;
-  // Where blobs lay when a root was made of them.
+  // The places of blobs when a root was made of them.
   std::map<Digest, store::BlobLocation> told_at;
-  // The blob lies, or lay, in one of them: whatever becomes of it is the work of whoever did that.
+  // Whether the blob lies, or lay, in a destroyed segment: its loss is the work of whoever
+  // destroyed that.
   bool IsInDestroyed(const Digest& blob, const std::optional<store::BlobLocation>& now) const {
     const auto then = told_at.find(blob);
     return (now.has_value() && destroyed_segments.contains(now->segment)) ||
            (then != told_at.end() && destroyed_segments.contains(then->second.segment));
   }
-  // Keys of results whose records somebody deleted: nothing is promised of them any more.
+  // Keys of results whose records somebody deleted: no promise holds for them any more.
   std::set<Digest> voided;
-  // Outputs that only one worker makes so: never to be committed.
+  // Outputs that only one worker makes in this way: they must never be committed.
   std::set<Digest> wrong;
-  // Rotten blobs that somebody read, and nobody made again yet.
+  // Rotten blobs that somebody read, and that nobody made again yet.
   std::set<Digest> found_out;
 
  private:

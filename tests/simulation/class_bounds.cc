@@ -12,7 +12,7 @@ using namespace director;  // NOLINT: a check of it
 namespace {
 
 constexpr int kOthersForOne = 9;
-constexpr int kSlackJobs = 4;  // of the higher class
+constexpr int kSlackJobs = 4;  // jobs of the higher class
 
 }  // namespace
 
@@ -40,7 +40,7 @@ void ClassBounds::CheckOrder(const HandedOver& one) const {
   for (const auto& [package, ready] : ready_) {
     const auto before = before_.find(package);
     if (before == before_.end() || before->second.of_class != ready.of_class) continue;
-    // The tenth is never taken from what is Blocking.
+    // Blocking jobs never wait for the lower classes' tenth.
     const bool is_held_up =
         ready.of_class > of_class && (!has_its_turn || ready.of_class == kClasses - 1);
     if (is_held_up)
@@ -51,9 +51,9 @@ void ClassBounds::CheckOrder(const HandedOver& one) const {
 
 void ClassBounds::CountShares(const HandedOver& one) {
   const size_t of_class = Shares::ClassOf(one.urgency);
-  size_t lowest = kClasses;  // of what is ready
+  size_t lowest = kClasses;  // the lowest class with ready jobs
   for (const auto& [package, ready] : ready_) lowest = std::min(lowest, ready.of_class);
-  // Nothing is held back for those who wait behind what is Blocking.
+  // Nothing is held back for jobs that wait behind Blocking jobs.
   for (size_t above = 1; above + 1 < kClasses; ++above) {
     absl::Duration& ahead = ahead_[above];
     if (lowest >= above) {
@@ -78,7 +78,7 @@ void ClassBounds::CheckOvertaking(absl::Time now, const std::vector<HandedOver>&
         handed_over.begin(), handed_over.end(),
         [&](const HandedOver& one) { return Shares::ClassOf(one.urgency) >= of_class; });
     absl::Time& since = waits_since_[of_class];
-    // (Where workers are held, those that are left may all be busy.)
+    // If workers are held, the remaining workers may all be busy.
     if (!is_ready || goes_on || core_.held_workers() > 0) since = now;
     if (now - since > overtakes_within_)
       checks_.Break("safety: jobs of class " + std::to_string(of_class) +

@@ -1,15 +1,14 @@
-// ClassBounds: checks that classes of cooks get what is theirs (director/core/workers/shares.h), by
-// what is handed over and what is ready meanwhile:
+// ClassBounds: checks that classes of cooks get their share (director/core/workers/shares.h), by
+// the jobs that are handed over and the jobs that are ready meanwhile:
 //
-//   - No job is handed over while one of a higher class is ready, but for the tenth of the lower
-//     classes, of which a Blocking job is never held up.
-//   - While jobs of lower classes are ready, those of the class above them are handed over for at
-//     most nine times the expected time that those below are. (What is ready is known after a step
-//     only, and a job may be longer than the one that was reckoned with: some jobs more are let
-//     pass.)
-//   - While jobs of a class or higher ones are ready, one of them is handed over within the longest
-//     job and what a worker has in its window: there is room by then, and a worker begins what is
-//     more urgent first.
+//   - No job is handed over while a job of a higher class is ready, except for the tenth of the
+//     lower classes, which never holds up a Blocking job.
+//   - While jobs of lower classes are ready, jobs of the class above them are handed over for at
+//     most nine times the expected time of the jobs below. Some more jobs are let pass, because
+//     ready jobs are known only after a step, and a job may be longer than expected.
+//   - While jobs of a class or of higher classes are ready, one of them is handed over within the
+//     time of the longest job and of a worker's window: by then there is room, and a worker begins
+//     more urgent jobs first.
 #pragma once
 
 #include <array>
@@ -26,19 +25,19 @@ class ClassBounds {
  public:
   struct HandedOver {
     director::PackageId package;
-    director::Urgency urgency = director::Urgency::kNormal;  // its own
+    director::Urgency urgency = director::Urgency::kNormal;  // the job's own
     director::Urgency as = director::Urgency::kNormal;       // at its worker
     absl::Duration expected;
   };
 
-  // `longest`: of a job; `overtakes_within`: from ready to handed over.
+  // `longest`: the longest job; `overtakes_within`: the limit from ready to handed over.
   ClassBounds(const director::CookCore& core, absl::Duration longest,
               absl::Duration overtakes_within, Checks& checks)
       : core_(core), overtakes_within_(overtakes_within), checks_(checks), longest_(longest) {
     waits_since_.fill(absl::InfiniteFuture());
   }
 
-  // After a step, with what it handed over.
+  // Called after a step. `handed_over`: the jobs that the step handed over.
   void Look(absl::Time now, const std::vector<HandedOver>& handed_over);
 
  private:
@@ -53,13 +52,13 @@ class ClassBounds {
   Checks& checks_;
   struct Ready {
     size_t of_class = 0;
-    absl::Time since;  // when it became ready, as one of that class
+    absl::Time since;  // when it became ready in this class
   };
-  // (Those that became ready in this step are not in `before_`.)
+  // Jobs that became ready in this step are not in `before_`.
   std::map<director::PackageId, Ready> ready_, before_;
-  std::array<absl::Time, kClasses> waits_since_;  // of those of the class or higher ones
+  std::array<absl::Time, kClasses> waits_since_;  // of jobs of the class or higher classes
   absl::Duration longest_;                        // expected
-  std::array<absl::Duration, kClasses> ahead_{};  // of those below the class, in expected time
+  std::array<absl::Duration, kClasses> ahead_{};  // the expected time of jobs below the class
 };
 
 }  // namespace galley::simulation

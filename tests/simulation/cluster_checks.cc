@@ -1,4 +1,4 @@
-// The checks of the whole cluster; SimDirector, SimWorker and SimStore check their own parts.
+// Cluster's checks of the whole; SimDirector, SimWorker and SimStore check their own parts.
 
 #include <algorithm>
 #include <set>
@@ -40,17 +40,18 @@ void Cluster::CheckPromises(SimStore& store) {
   }
 }
 
-// No worker has a job of nobody.
+// No worker has a job that nobody wants.
 void Cluster::CheckHands() {
   for (const Body& body : bodies_) {
-    // (One that has just woken has its answers still to come.)
+    // A worker that has just woken has not received its answers yet.
     const bool is_awake =
         !body.worker->is_frozen() && schedule_.now() - body.worker->thawed_at() > absl::Seconds(5);
     const bool is_here =
         body.worker->is_alive() && is_awake && body.stream != 0 && body.term == director_->term();
     if (is_here && body.worker->session().in_hand() > 0)
       checks_.Break("liveness: the cook is over, but " + body.name + " has jobs");
-    // (An answer that is lost, which no stream does, may be missed at the next message only.)
+    // If messages are lost, which no stream does, a worker may learn of an answer only with the
+    // next message.
     const bool may_miss =
         HasEverFired(Fault::kMessageLost) || HasEverFired(Fault::kMessageReordered);
     if (is_here && !may_miss && body.worker->session().reports_kept() > 0)
@@ -71,7 +72,8 @@ void Cluster::CheckStored(const std::map<std::string, std::map<std::string, Dige
     if (!published.contains(platform) && !tree.empty())
       checks_.Break("safety: a published root is lost");
     for (const auto& [name, digest] : tree) {
-      // (Of two copies the index may know that one again which was destroyed, until it is read.)
+      // If one of two copies was destroyed, the index may know the destroyed copy again until it is
+      // read.
       const bool is_rotten =
           rotten.contains(digest) ||
           checks_.IsRotten(digest, store.WhatLiesFor(digest).value_or(Digest())) ||
@@ -90,14 +92,14 @@ void Cluster::CheckStored(const std::map<std::string, std::map<std::string, Dige
 void Cluster::NoteInstigators(PackageId package, std::set<std::string>& lines) {
   const CookCore& core = director_->core();
   for (const InstigatorView& why : core.InstigatorsOf(package)) {
-    // Who fails has told of its references or not, as it came.
+    // A failed package has told of its references or not, by chance.
     const std::string referencer = why.referencer.valid() ? core.NameOf(why.referencer) : "";
     const bool is_in_root =
         referencer.empty() ||
         std::any_of(director_->roots().begin(), director_->roots().end(),
                     [&](const auto& root) { return root.second.contains(referencer); });
-    // A reference stays a reason for the cook though it leads nowhere by now, or was another
-    // file's of that name.
+    // A reference stays a reason for the cook though it now leads nowhere, or led to another file
+    // of that name.
     const bool was_moved = !referencer.empty() &&
                            (world_->IsMoved(referencer) || world_->IsMoved(core.NameOf(package)));
     if (!is_in_root || was_moved || why.category == InstigatorCategory::kBuildDependency ||

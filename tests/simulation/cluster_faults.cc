@@ -1,4 +1,4 @@
-// The faults of the whole cluster until the calm begins; other faults are where things are done.
+// Cluster's faults until the calm begins; other faults are where things are done.
 
 #include "tests/simulation/cluster_impl.h"
 
@@ -35,7 +35,7 @@ void Cluster::BeginFaults() {
     }
   }
   if (faults_.IsOn(Fault::kPlatformsChanged)) {
-    // The last are those that the cook is to end with, perhaps in another order.
+    // The last set is what the cook must end with, perhaps in another order.
     std::vector<std::vector<std::string>> sets = {
         {"p1", "p0"}, {"p2", "p0"}, {"p1"}, {"p1", "p2", "p0"}, {"p0", "p1", "p2"}};
     absl::Duration at = random_.Some(800);
@@ -79,7 +79,7 @@ void Cluster::BeginFaults() {
     disk_.CrashAt(1 + random_.Below(80));
 }
 
-// kill -9, or the machine. What it knew is gone; of its workers some live on.
+// kill -9, or the machine crashes. The director's knowledge is gone; some of its workers live on.
 void Cluster::CrashDirector() {
   checks_.Trace("the director crashes");
   NoteSettled();
@@ -91,8 +91,8 @@ void Cluster::CrashDirector() {
   LoseDirector(is_power_cut);
 }
 
-// The director gets SIGSTOP, and somebody starts another; then the stopped one wakes, and knows
-// nothing of it. It must write nothing.
+// The director gets SIGSTOP, and somebody starts another. Then the stopped director wakes without
+// knowing of this. It must write nothing.
 void Cluster::StopDirector() {
   faults_.Count(Fault::kDirectorStopped);
   checks_.Trace("the director is stopped");
@@ -115,7 +115,7 @@ void Cluster::StopDirector() {
   });
 }
 
-// Between two owners: somebody evicts blobs, the disk rots.
+// Between two owners somebody evicts blobs, or the disk rots.
 void Cluster::LoseBytes() {
   const bool evicts = faults_.IsOn(Fault::kBlobEvicted);
   if (!evicts || outcome_.terms < 2) return;
@@ -133,7 +133,7 @@ void Cluster::LoseBytes() {
   disk_.set_is_director(true);
 }
 
-// Their streams break, and who was overtaken answers first.
+// The workers' streams break, and the overtaken director answers first.
 void Cluster::LetWorkersMeetStale() {
   if (overtaken_ == nullptr || !faults_.IsOn(Fault::kStaleMet)) return;
   for (Body& body : bodies_) {
@@ -142,7 +142,7 @@ void Cluster::LetWorkersMeetStale() {
   schedule_.After(random_.Some(1'000), [this] { LetWorkersMeetStale(); });
 }
 
-// Somebody deletes what remote machines keep; or it is damaged, which they find out.
+// Somebody deletes blobs that remote machines keep, or damages them, which the machines find out.
 void Cluster::LoseCaches() {
   for (BlobCache& cache : machine_.caches) {
     if (!cache.empty() && faults_.Happens(Fault::kCacheLost, 20))
@@ -155,7 +155,7 @@ void Cluster::LoseMemory() {
   machine_.is_short = may_be && random_.Percent(machine_.is_short ? 70 : 30);
 }
 
-// Under a director.
+// Bytes that are lost while a director runs.
 void Cluster::LoseMoreBytes() {
   if (director_ == nullptr || !is_requested_) return;
   const bool collects =
@@ -169,7 +169,7 @@ void Cluster::Change(const std::vector<std::string>& platforms) {
   if (director_ != nullptr && !is_over_) director_->ChangePlatforms(platforms);
 }
 
-// For what the cook is asked for anyhow, so that its roots are the same.
+// Asks urgently for packages that the cook is asked for anyhow, so that its roots are the same.
 void Cluster::AskUrgently() {
   if (director_ == nullptr || is_over_ || !is_requested_) return;
   std::vector<std::string> ids;
@@ -198,7 +198,7 @@ void Cluster::Cancel() {
   director_->Cancel();
 }
 
-// A lie about an attempt that is another's.
+// A lie about another worker's attempt.
 void Cluster::Forge(size_t index, v1::FromWorker& message) {
   if (message.reports().empty() || !faults_.Happens(Fault::kWorkerLied, 5)) return;
   v1::Report forged = message.reports(0);

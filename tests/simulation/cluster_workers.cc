@@ -13,7 +13,7 @@ void Cluster::TellLaunched(WorkerId worker, LauncherReported::State state, uint3
   if (director_ != nullptr && director_->term() == term) director_->OnLaunchState(worker, state);
 }
 
-// Through a farm's queue.
+// Launches a worker through a farm's queue.
 void Cluster::Launch(const Spawn& spawn) {
   using State = LauncherReported::State;
   const uint32_t term = director_->term();
@@ -43,7 +43,7 @@ void Cluster::Launch(const Spawn& spawn) {
   if (faults_.Happens(Fault::kLaunchLost, 10)) return;
   if (faults_.Happens(Fault::kLauncherLied, 20)) {
     schedule_.After(at + random_.Some(3'000), [this, id, term] {
-      // (As the shell: that it is attached is known better.)
+      // Like the shell, which knows better whether a worker is attached.
       const std::string name = SimDirector::NameOf(id);
       const bool is_attached = std::any_of(bodies_.begin(), bodies_.end(), [&](const Body& body) {
         return body.name == name && body.term == term && body.stream != 0;
@@ -89,11 +89,11 @@ void Cluster::AddBody(const std::string& name, uint32_t slots, uint32_t term, bo
   const uint64_t memory_bytes = !faults_.Has(Fault::kMemoryShort) ? 0
                                 : index % 3 == 2                  ? kMachineBytes / 2
                                                                   : kMachineBytes;
-  // One at a time: two that lie are believed by nobody, and the package fails.
+  // Only one worker lies at a time: if two lie, nobody is believed, and the package fails.
   const bool is_wrong = faults_.Has(Fault::kWorkerWrong) && cook_.proofs.share > 0 &&
                         cook_.fleet.max > 1 &&
                         name == SimDirector::NameOf(WorkerId(kLaunchedWorkers));
-  // (Two launched ones to each machine, whatever they are called later.)
+  // Every machine has two launched workers, whatever they are called later.
   const WorkerId id = SimDirector::WorkerOf(name);
   const std::string machine = PoolOf(id) == Pool::kLaunched
                                   ? "node" + std::to_string((id.value() - kLaunchedWorkers) / 2)
@@ -127,13 +127,13 @@ void Cluster::AddBody(const std::string& name, uint32_t slots, uint32_t term, bo
   Connect(index);
 }
 
-// The worker comes from the present director, and finds the one before.
+// The worker comes from the present director, and meets the director before.
 bool Cluster::MeetsStale(const Body& body) {
   return director_ != nullptr && overtaken_ != nullptr && overtaken_->is_overtaken() &&
          body.worker->term() == director_->term() && faults_.Happens(Fault::kStaleMet, 80);
 }
 
-// By the present director: as one that survived, or under another name.
+// The present director knows the worker as a survivor, or under another name.
 void Cluster::BeKnown(Body& body) {
   if (std::exchange(body.is_survivor, false)) faults_.Count(Fault::kWorkerSurvived);
   const bool was_here = body.attached_at > absl::UnixEpoch();
@@ -144,7 +144,7 @@ void Cluster::BeKnown(Body& body) {
   schedule_.After(random_.Some(500), [this, before, term = body.term] { TellGone(before, term); });
 }
 
-// The stream is there for the worker at once; whether a director is behind it shows later.
+// The worker has the stream at once; whether a director is behind it shows later.
 void Cluster::Connect(size_t index) {
   Body& body = bodies_[index];
   if (!body.worker->is_alive() || body.stream != 0) return;
@@ -195,7 +195,7 @@ void Cluster::SendUp(size_t index, v1::FromWorker message) {
   });
 }
 
-// The one that the worker is attached to; nullptr: none, or one that was stopped.
+// The director that the worker is attached to; nullptr: there is none, or it was stopped.
 SimDirector* Cluster::DirectorOf(const Body& body) {
   const auto stream = streams_.find(body.stream);
   const bool is_present = stream != streams_.end() && stream->second.director == directors_;
@@ -212,7 +212,7 @@ void Cluster::FindMissing(size_t index, const std::vector<Digest>& digests,
   });
 }
 
-// (A call is no message of the stream. It breaks off with all of its blobs stored, or with some.)
+// A call is no message of the stream. It breaks off with all of its blobs stored, or with some.
 void Cluster::Upload(size_t index, const SimUploads::Blobs& blobs, const SimUploads::Done& done) {
   schedule_.After(options_.upload + random_.Some(30), [this, index, blobs, done] {
     SimDirector* const director = DirectorOf(bodies_[index]);

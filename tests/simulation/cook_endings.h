@@ -1,4 +1,4 @@
-// What cooks came to, compared.
+// Cook endings: compares what cooks came to.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace galley::simulation {
 
-// In what `among` (others, or what stands) differs from the same cook alone; empty: in nothing that
-// a cook tells for good.
+// How `among` (a cook among others, or what stands) differs from the same cook alone; empty: they
+// agree in everything that a cook tells for good.
 std::string DifferenceOf(const CookEnding& alone, const CookEnding& among,
                          const director::CookRequested& request);
 

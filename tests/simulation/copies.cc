@@ -1,5 +1,5 @@
-// World's copies: files of equal bytes in several places, with equal and different neighbours. What
-// they generate is equal, too.
+// World's copies: files of equal bytes in several places, with equal and different neighbours. They
+// also generate equal packages.
 #include <algorithm>
 
 #include "tests/simulation/faults.h"
@@ -21,8 +21,8 @@ std::string World::FileOf(std::string_view name, const std::string& as_asked) {
 }
 
 // Packages that move, are broken or may be cooked otherwise have no copies: by its bytes, a copy is
-// found under the original's name. (An original that is edited later on is a copy of its copies no
-// more.)
+// found under the original's name. An original that is edited later is no longer a copy of its
+// copies.
 bool World::MayHaveCopies(const WorldPackage& package) const {
   const bool moves_away = std::any_of(moves.begin(), moves.end(), [&](const Renamed& move) {
     return move.from == package.id || move.to == package.id;
@@ -61,7 +61,7 @@ void World::DrawCopies(uint64_t seed) {
       packages.emplace(copies.back(), copy);
     }
   }
-  // Who was first asks for them: most are in the cook.
+  // The first selected package asks for the copies: most are in the cook.
   for (const std::string& copy : copies) {
     for (const std::string& id : selected) {
       if (id != selected.front() && !chance(20)) continue;
@@ -69,7 +69,7 @@ void World::DrawCopies(uint64_t seed) {
       references.push_back({copy, record::ReferenceKind::kHard});
       std::sort(references.begin(), references.end());
     }
-    // (What a copy reads comes after its original: so no cycle is closed.)
+    // A copy's inputs come after its original, so no cycle is closed.
     const size_t to = std::stoul(copy.substr(copy.rfind('p') + 1));
     if (to == 0 || !chance(20)) continue;
     const auto reader = packages.find("/Game/p" + std::to_string(random() % to));

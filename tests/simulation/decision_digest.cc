@@ -20,7 +20,7 @@ using namespace director;  // NOLINT: a reader of its effects
 
 namespace {
 
-// What decides of each type, field by field.
+// The fields of each type that a decision consists of.
 auto FieldsOf(const Digest& of) { return std::tuple(of.ToString()); }
 template <typename Tag>
 auto FieldsOf(const StrongId<Tag>& of) {

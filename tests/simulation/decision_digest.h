@@ -1,6 +1,6 @@
-// DecisionDigest: a hash over all effects of a core, with their times: two cores that get the same
-// events decide alike when it is the same. A change that is to move code and to decide nothing
-// otherwise is compared by it, seed by seed (scripts/test --sim SEEDS --sim-decisions).
+// DecisionDigest: a hash over all effects of a core, with their times. Two cores that get the same
+// events decide alike when their digests are the same. Compares, seed by seed, a change that should
+// move code and leave decisions alone (scripts/test --sim SEEDS --sim-decisions).
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace galley::simulation {
 
 class DecisionDigest {
  public:
-  // The effects of one step, in order.
+  // Adds the effects of a step, in order.
   void Add(absl::Time now, std::span<const director::Effect> effects);
   uint64_t value() const { return value_; }
 

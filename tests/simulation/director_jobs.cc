@@ -1,4 +1,4 @@
-// SimDirector's orders: jobs, processes, what the journal learns of them.
+// SimDirector's orders: jobs, processes, and what the journal learns of them.
 
 #include <optional>
 
@@ -9,7 +9,7 @@ namespace galley::simulation {
 
 using namespace director;  // NOLINT: a shell of it
 
-// Its machine has all that the package asks for.
+// The worker's machine has everything that the package asks for.
 void SimDirector::CheckPlace(const std::string& worker, const std::string& package) {
   const std::optional<CatalogEntry> entry = snapshot_->catalog()->Find(package);
   if (!entry.has_value()) return;
@@ -31,7 +31,7 @@ void SimDirector::NoteGiven(const Streams::Given& given) {
   CheckPlace(given.worker, name);
   const std::optional<CatalogEntry> entry = snapshot_->catalog()->Find(name);
   const bool is_placed = entry.has_value() && (!entry->labels.empty() || !entry->resources.empty());
-  // (Others that are held are none where it could be tried.)
+  // If other workers are held, there may be no other worker to try the package on.
   own_faults_->Give(attempt, name, given.worker,
                     is_placed || options_.proofs.share > 0 || core_->held_workers() > 0);
   for (const v1::BlobWritten& blob : given.job.blobs())
@@ -60,10 +60,10 @@ void SimDirector::Do(const Desire& effect) {
     if (result == reported_.end() || !accepted_.contains(result->second)) continue;
     const StoredResultPtr stored = results_.Get(result->second);
     const bool is_safe = store_.IsSafe(stored->action_key);
-    // (Somebody may delete its record between the commit and the acknowledgement.)
+    // Somebody may delete the result's record between the commit and the acknowledgement.
     if (!is_safe && !deps_.checks.voided.contains(stored->action_key))
       deps_.checks.Break("safety: acknowledged before it is durable: " + stored->package);
-    // (One that was overtaken does not know what was forgotten since.)
+    // An overtaken director does not know what was forgotten since.
     if (is_safe && !is_overtaken_) deps_.checks.promised.insert(stored->action_key);
   }
   own_->streams.TellWorker(effect);
@@ -72,7 +72,7 @@ void SimDirector::Do(const Desire& effect) {
 void SimDirector::Do(const Spawn& effect) {
   BeginCook();
   deps_.checks.Trace("spawn", effect.worker.value());
-  // A fault at a worker that came by itself counts once while others are expected beside it.
+  // While other workers are expected, a fault at a worker that came by itself counts once.
   for (const auto& [worker, stream] : streams_) {
     if (PoolOf(WorkerOf(worker)) == Pool::kForeign) own_faults_->MayCountLess();
   }

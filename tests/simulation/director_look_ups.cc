@@ -1,4 +1,4 @@
-// SimDirector's look-ups: those of LookUpRunner, each after a while.
+// SimDirector's look-ups: answers of LookUpRunner, each after a while.
 
 #include "tests/simulation/director_owners.h"
 
@@ -41,7 +41,7 @@ LookedUp SimDirector::LookUpNow(const LookUp& effect) {
   return answer;
 }
 
-// (What the journal knows is asked for when roots are built.)
+// For results in the journal the check is made when roots are built.
 void SimDirector::CheckServed(const StoredResult& stored) {
   if (stored.is_in_journal) return;
   for (const record::Output& output : stored.result.outputs) {

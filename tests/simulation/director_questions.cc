@@ -1,4 +1,4 @@
-// SimDirector's questions to the core: as DirectorShell carries them, and what they show.
+// SimDirector's questions to the core: asked as DirectorShell asks them, and checked.
 
 #include <algorithm>
 
@@ -22,7 +22,7 @@ Reply SimDirector::Ask(const QueryAsked& question) {
   return reply.value_or(Reply{.error = "none"});
 }
 
-// All its pages; the graph is the same all the while.
+// Asks for all pages of an answer; the graph does not change meanwhile.
 std::vector<Reply::Reason> SimDirector::AskAll(QueryAsked question) {
   std::vector<Reply::Reason> told;
   for (bool is_last = false; !is_last && deps_.checks.broken().empty();) {
@@ -66,7 +66,7 @@ void SimDirector::AskOn() {
   if (!long_question_)
     long_question_ = LongQuestion{.next = {.about = QueryAsked::About::kInstigators, .limit = 3},
                                   .at_first = Reasons()};
-  // A root cause may be dropped, and found again: it is another then.
+  // A root cause may be dropped and found again: it is a different reason then.
   const std::vector<Reply::Reason> now = Reasons();
   std::erase_if(long_question_->at_first, [&](const Reply::Reason& one) {
     return std::find(now.begin(), now.end(), one) == now.end();
@@ -90,9 +90,9 @@ void SimDirector::AskOn() {
   long_question_.reset();
 }
 
-// A package that is Blocking and ready is handed over at once, whatever else is in the workers'
-// hands, until `blocking_jobs_max` such packages are there. (One that was handed over before may be
-// backing off; one that a survivor may bring waits for it.)
+// A package that is Blocking and ready is handed over at once, whatever else the workers have,
+// until `blocking_jobs_max` such packages are handed over. A package that was handed over before
+// may be backing off; a package that a survivor may bring waits for the survivor.
 void SimDirector::CheckUrgent() {
   const auto load = static_cast<size_t>(State::kLoad);
   const auto blocking = static_cast<size_t>(Urgency::kBlocking);
@@ -100,9 +100,9 @@ void SimDirector::CheckUrgent() {
   if (is_stopped_ || is_ending_ || is_failing || has_survivors_ ||
       core_->counters().workers_attached == 0 || core_->progress().packages[load][blocking] == 0)
     return;
-  // Nobody is there but workers that are held: too much failed there for the machine's sake.
+  // Only held workers are there: too much failed on them for the machine's sake.
   if (core_->held_workers() >= core_->counters().workers_attached) return;
-  // (Those who were sent away while nothing was to be done take nothing more.)
+  // Workers that were sent away while there was no work take no more jobs.
   if (std::all_of(streams_.begin(), streams_.end(),
                   [this](const auto& one) { return draining_.contains(one.first); }))
     return;
@@ -115,7 +115,7 @@ void SimDirector::CheckUrgent() {
     in_hand += reply.package->attempt != 0;
     if (reply.package->state == "Load" && reply.package->attempts == 0 &&
         reply.package->infrastructure_faults == 0 &&
-        // (Those who are attached may all have its cooker otherwise.)
+        // The attached workers may all have other cookers for the package.
         !(deps_.world.tells_cookers && World::StartsPrograms(name)))
       waits = name;
   }

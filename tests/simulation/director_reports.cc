@@ -1,4 +1,4 @@
-// SimDirector's side of the workers: streams, and what is reported on them.
+// SimDirector's side of the workers: streams, and the reports on them.
 
 #include "common/wire/worker_protocol.h"
 #include "director/shell/worker_messages.h"
@@ -10,13 +10,13 @@ using namespace director;  // NOLINT: a shell of it
 
 namespace {
 
-// How long a job may take; a poison that hangs takes it each time.
+// The time limit of a job; a poison that hangs takes all of it.
 constexpr absl::Duration kTimeout = absl::Seconds(2);
 
-// Of an attempt's id: its director's term is above these bits (director/core/jobs/attempts.cc).
+// In an attempt's id, the director's term is above these bits (director/core/jobs/attempts.cc).
 constexpr int kTermShift = 40;
 
-// The words of the core for a fault.
+// The core's words for a fault.
 std::string_view WhatItDid(WorkerReport::Fault fault) {
   if (fault == WorkerReport::Fault::kMemory) return "outgrew its memory limit";
   return fault == WorkerReport::Fault::kTimeout ? "ran out of time" : "crashed its executor";
@@ -43,16 +43,16 @@ void SimDirector::OnMessage(const std::string& worker, uint64_t stream,
     return callbacks_.hang_up(stream);
   }
   const WorkerId id = WorkerOf(worker);
-  // A stream that another one replaced is hung up: its worker says the same again on the other.
+  // A stream that another one replaced is hung up: its worker repeats its messages on the other.
   if (const auto present = streams_.find(worker);
       !message.has_hello() && (present == streams_.end() || present->second != stream))
     return callbacks_.hang_up(stream);
-  // (As the service does it for workers that it expects.)
+  // The service does the same for workers that it expects.
   if (message.has_hello() && PoolOf(id) != Pool::kForeign &&
       !replaced_.Take(worker, message.hello().session()))
     return callbacks_.hang_up(stream);
   if (message.has_hello()) {
-    // (One that does not know yet that it was overtaken may have one left.)
+    // A director that does not know yet that it was overtaken may have a segment left.
     const bool is_remote = message.hello().is_without_files();
     if (is_remote) remote_.insert(worker);
     const absl::StatusOr<uint64_t> segment =
@@ -73,7 +73,8 @@ void SimDirector::OnMessage(const std::string& worker, uint64_t stream,
     offers_[worker] = attached.offer;
     deps_.checks.Trace("attach", id.value(), attached.in_hand.size());
     draining_.erase(worker);
-    // (Where programs have other tools, or want files, it may turn out that it cannot do them.)
+    // If programs have other tools, or want files, the worker may turn out to be unable to do
+    // them.
     const bool may_refuse = PoolOf(id) != Pool::kLocal && (deps_.faults.Has(Fault::kToolDiffers) ||
                                                            deps_.faults.Has(Fault::kFilesNeeded));
     if (!quarantined_.contains(worker))
@@ -92,7 +93,7 @@ void SimDirector::OnMessage(const std::string& worker, uint64_t stream,
   WorkerReported reported{.worker = id};
   for (const v1::Report& report : message.reports()) {
     reported.reports.push_back(Read(worker, report));
-    // (What is said of another one's attempt is not believed, its bytes neither.)
+    // A report about another worker's attempt is not believed, and neither are its bytes.
     if (reports_.IsOf(report.attempt(), worker) &&
         heard_.emplace(report.attempt(), report.report()).second)
       bytes_heard_ += reported.reports.back().bytes.read;
@@ -100,7 +101,7 @@ void SimDirector::OnMessage(const std::string& worker, uint64_t stream,
     if (const auto* saved = std::get_if<WorkerReport::Saved>(&reported.reports.back().what)) {
       reported_[{worker, report.report()}] = saved->result->id;
     } else {
-      reported_.erase({worker, report.report()});  // a process that has its name numbers anew
+      reported_.erase({worker, report.report()});  // a process of the same name numbers anew
     }
   }
   own_->commits.notes().NoteOver(reported);
@@ -128,7 +129,7 @@ absl::Status SimDirector::OnUpload(std::span<const std::pair<Digest, std::string
 std::optional<std::string> SimDirector::OnFetch(const Digest& blob) {
   const absl::StatusOr<Blob> bytes = fenced_.Get(blob);
   if (bytes.ok()) return **bytes;
-  // (As WorkerBytes.)
+  // Does what WorkerBytes does.
   const std::optional<store::BlobLocation> reported_at = reports_.LocationOf(blob);
   if (!absl::IsNotFound(bytes.status()) || !reported_at.has_value()) return std::nullopt;
   absl::StatusOr<std::string> written = ReadVerified(deps_.disk, blob, *reported_at);
@@ -141,7 +142,7 @@ void SimDirector::TellOwnFaults(const std::string& worker, const WorkerReport& r
   const PackageId package = core_->Find(own_faults_->PackageOf(report.attempt));
   const bool is_wanted = package.valid() && !core_->InstigatorsOf(package).empty();
   const bool is_earlier = report.attempt >> kTermShift != term();
-  // (An attempt that the director before gave, and died before it wrote that down, is nobody's.)
+  // An attempt is nobody's if its director died before it wrote the attempt down.
   if (failed != nullptr && !quarantined_.contains(worker) &&
       reports_.IsOf(report.attempt, worker) && (is_wanted || is_earlier) &&
       failed->fault != WorkerReport::Fault::kRefused &&

@@ -1,4 +1,4 @@
-// SimDirector's snapshots: files and platforms that change under a cook.
+// SimDirector's snapshots: files and platforms that change during a cook.
 
 #include <algorithm>
 
@@ -50,7 +50,7 @@ void SimDirector::MakeSuccessor(const std::vector<std::string>& paths,
     files.erase(path);
     if (bytes) files[path] = *bytes;
   }
-  // A file that this director's snapshot never held under the old name was not renamed for it.
+  // For this director a file was not renamed that its snapshot never held under the old name.
   std::erase_if(renamed, [&](const World::Renamed& one) {
     const auto from = before->files().find(one.from);
     return from == before->files().end() ||
@@ -88,7 +88,7 @@ void SimDirector::TakeSuccessor(const SnapshotPtr& successor, FilesChanged event
   Step(event);
 }
 
-// Once roots are built what changes is the next cook's, unless platforms that change open this one
+// After roots are built, changes belong to the next cook, unless changed platforms open this cook
 // again.
 void SimDirector::TakeIntoCook(const std::vector<World::Renamed>& renamed) {
   late_renames_.push_back(renamed);
@@ -113,7 +113,7 @@ void SimDirector::Announce(const SnapshotPtr& successor) {
   for (const auto& [worker, stream] : streams) Send(worker, message);
 }
 
-// The files are the same; the table that the workers get says how platforms are numbered.
+// The files stay the same; the table for workers says how platforms are numbered.
 void SimDirector::ChangePlatforms(const std::vector<std::string>& platforms) {
   PostTask(20, [this, platforms] {
     const SnapshotPtr successor = Successor(commit_snapshot_->files(), platforms);

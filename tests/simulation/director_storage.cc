@@ -1,4 +1,4 @@
-// SimDirector's store: what is kept, collected, rotten, handed out.
+// SimDirector's store: blobs that are kept, collected, rotten or handed out.
 
 #include "common/store/interface/named_blobs.h"
 #include "tests/simulation/sim_director.h"
@@ -17,7 +17,7 @@ void AddNamed(const record::Result& result, std::set<Digest>& all) {
 
 }  // namespace
 
-// Notes the results that earlier directors made durable: none is made again.
+// Notes the results that earlier directors made durable: none of them is made again.
 void SimDirector::NoteKept() {
   for (const Digest& key : store_.keys()) {
     if (store_.IsOnDiskWithAll(key) && store_.IsSafe(key)) kept_.insert(key);
@@ -28,8 +28,8 @@ void SimDirector::ForgetLost() {
   std::erase_if(kept_, [&](const Digest& key) { return !store_.IsOnDiskWithAll(key); });
 }
 
-// As LocalStore::Collect under a session: what this director was told of stays, be it that the
-// session is sabotaged.
+// Does what LocalStore::Collect does under a session: blobs that this director was told of stay,
+// unless the session is sabotaged.
 void SimDirector::Collect() {
   const std::set<Digest> told = Told(), known = KnownToJournal();
   for (const Digest& digest : store_.blobs()) {
@@ -40,7 +40,7 @@ void SimDirector::Collect() {
     } else if (is_told) {
       continue;
     } else if (is_unasked) {
-      // (It counts when the cook meets it.)
+      // Counts as a fault when the cook meets it.
       if (!deps_.faults.IsOn(Fault::kUnaskedCollected) || !deps_.random.Percent(50)) continue;
     } else if (!deps_.faults.Happens(Fault::kBlobCollected, 20)) {
       continue;
@@ -56,7 +56,7 @@ void SimDirector::Rot() {
   const std::vector<Digest> blobs = store_.blobs();
   if (blobs.empty()) return;
   const Digest& digest = blobs[deps_.random.Below(blobs.size())];
-  // (Where a segment was cut, other bytes may lie by now.)
+  // If a segment was cut, other bytes may lie there by now.
   if (!store_.LiesAt(digest, *store_.LocationOf(digest)) || !store_.Rot(digest, deps_.random))
     return;
   deps_.faults.Count(Fault::kBitsRotten);
@@ -76,10 +76,10 @@ std::set<Digest> SimDirector::Told() {
   return told;
 }
 
-// No collection takes what the cook was told of.
+// No collection takes blobs that the cook was told of.
 void SimDirector::CheckLost(std::span<const RootBuilt::Lost> lost) {
   for (const RootBuilt::Lost& one : lost) {
-    // (Its bytes may have been destroyed under a director before this one.)
+    // The bytes may have been destroyed under an earlier director.
     const bool has_cause = taken_.contains(one.digest) ||
                            deps_.checks.IsRotten(one.digest, Digest()) ||
                            deps_.checks.IsInDestroyed(one.digest, store_.LocationOf(one.digest));
@@ -101,12 +101,12 @@ std::set<Digest> SimDirector::KnownToJournal() {
   return known;
 }
 
-// Bytes are wrong for no other reason than that they rotted.
+// Bytes are wrong only because they rotted or were destroyed.
 void SimDirector::NoteGivenUp(const Digest& blob, const Digest& bytes) {
   if (!deps_.checks.IsInDestroyed(blob, store_.LocationOf(blob)) &&
       !deps_.checks.IsRotten(blob, bytes))
     deps_.checks.Break("safety: bytes are wrong that did not rot: " + blob.hex());
-  // (One that was overtaken knows only what was there when it was stopped.)
+  // An overtaken director knows only what was there when it was stopped.
   if (!is_overtaken_) deps_.checks.found_out.insert(blob);
   taken_.insert(blob);
 }
@@ -122,7 +122,7 @@ bool SimDirector::Stage() {
   for (const auto& [platform, tree] : trees_) {
     for (const auto& [name, digest] : tree) all.push_back(digest);
   }
-  // As a checkout: everything is read, and with the first loss all is looked for.
+  // Does what a checkout does: reads everything, and after the first loss looks for all losses.
   bool is_whole = true;
   for (const auto& [platform, tree] : trees_) {
     for (const auto& [name, digest] : tree) {

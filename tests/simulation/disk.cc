@@ -46,7 +46,7 @@ void Disk::Truncate(const std::string& path, uint64_t size) {
   File& file = *found->second;
   file.bytes.resize(size);
   file.synced = std::min(file.synced, size);
-  // Bytes that are appended then are written like anything new.
+  // Bytes that are appended later are written like any new bytes.
   std::erase_if(file.holes, [&](const auto& hole) { return hole.first >= size; });
   for (auto& [begin, end] : file.holes) end = std::min(end, size);
 }
@@ -113,7 +113,7 @@ bool Disk::IsSafe(const std::string& path, uint64_t begin, uint64_t end) const {
 }
 
 void Disk::PowerCut() {
-  // Each name that was not synced is as it was at its folder's last sync, or as it is now.
+  // Every unsynced name is as it was at its folder's last sync, or as it is now.
   std::map<std::string, FilePtr> names = safe_names_;
   for (const auto& [path, file] : names_) {
     const auto safe = safe_names_.find(path);

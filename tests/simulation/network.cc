@@ -17,7 +17,7 @@ void Network::Deliver(const LinePtr& line, bool keeps_order, const std::function
   if (faults_.Happens(Fault::kMessageDelayed, 10)) delay += random_.Some(2'000);
   absl::Time at = schedule_.now() + delay;
   if (keeps_order) line->last_ = at = std::max(at, line->last_);
-  // A message that is on its way when the stream breaks arrives or not.
+  // A message that is on its way when the stream breaks may or may not arrive.
   const bool survives = random_.Percent(50);
   schedule_.After(at - schedule_.now(), [line, survives, deliver] {
     if (!line->is_broken() || survives) deliver();

@@ -1,6 +1,6 @@
 // Network: streams between workers and a director. Each direction of a stream delivers in order,
-// after a delay, until the stream breaks; then some of what was on its way is lost. That is what
-// gRPC promises. The wilder faults (a message lost, doubled, overtaken) break the promise.
+// after a delay, until the stream breaks; then some of the messages on their way are lost. gRPC
+// promises as much. The wilder faults (a message lost, doubled, overtaken) break the promise.
 #pragma once
 
 #include <functional>
@@ -18,7 +18,7 @@ class Network {
   Network(Schedule& schedule, Random& random, Faults& faults)
       : schedule_(schedule), random_(random), faults_(faults) {}
 
-  // One direction of one stream.
+  // Line: a direction of a stream.
   class Line {
    public:
     void Break() { is_broken_ = true; }

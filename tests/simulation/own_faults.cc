@@ -36,7 +36,7 @@ void OwnFaults::BeginTerm(const std::vector<director::BlameRecord>& remembered,
     if (one.own_faults >= faults_max_ && !package.is_condemned)
       checks_.Break("safety: remembered for what it was made of before: " + one.package);
   }
-  // (What was told and not written is forgotten.)
+  // Faults that were told and not written are forgotten.
   for (auto& [name, package] : packages_)
     package.is_condemned = package.is_quarantined = package.faults >= faults_max_;
 }

@@ -1,5 +1,5 @@
-// Schedule: the simulation's one thread and its clock. What happens at one moment happens in the
-// order in which it was asked for.
+// Schedule: the simulation's only thread and its clock. Acts of the same moment happen in the order
+// in which they were asked for.
 #pragma once
 
 #include <algorithm>
@@ -22,9 +22,9 @@ class Schedule {
   void After(absl::Duration delay, Act act) {
     queue_.emplace(std::pair(now_ + delay, sequence_++), std::move(act));
   }
-  // Nobody runs meanwhile: what should have happened happens late.
+  // Nobody runs meanwhile: acts that were due happen late.
   void Pause(absl::Duration duration) { now_ += duration; }
-  // False: nothing is left.
+  // False: no act is left.
   bool RunNext() {
     if (queue_.empty()) return false;
     const auto next = queue_.begin();
@@ -41,7 +41,8 @@ class Schedule {
   std::map<std::pair<absl::Time, uint64_t>, Act> queue_;
 };
 
-// All chance of a run comes from one of these. (std's distributions differ between libraries.)
+// The only source of chance in a run. std's distributions are not used, since they differ between
+// libraries.
 class Random {
  public:
   explicit Random(uint64_t seed) : engine_(seed) {}

@@ -1,12 +1,12 @@
-// Several cooks in one core, from a seed: random selections, platforms, classes, options, cancels,
-// edits, lost workers, broken streams, deleted files of the store, and directors that die, at
-// random times. When a cook comes to an end by itself, its roots, failures and warnings must be
-// those of the same cook alone, in the project as it was when its roots were built. Classes get
-// what is theirs (class_bounds.h), no result is refused that nobody else has, and nothing is left
-// behind when all cooks have ended.
+// SeveralCooks: several cooks in one core, from a seed: random selections, platforms, classes,
+// options, cancels, edits, lost workers, broken streams, deleted files of the store, and directors
+// that die, at random times. When a cook comes to an end by itself, its roots, failures and
+// warnings must be those of the same cook alone, in the project as it was when its roots were
+// built. Classes get their share (class_bounds.h), no result is refused that nobody else has, and
+// nothing is left behind when all cooks have ended.
 //
-// The shell around the core is played here: look-ups, workers, commits, roots, the journal. What
-// the real ones add is the matter of Cluster (cluster.h).
+// The shell around the core is simulated: look-ups, workers, commits, roots, the journal. Cluster
+// (cluster.h) tests what the real parts add.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,11 @@ namespace galley::simulation {
 
 struct SeveralCooksOptions {
   uint64_t seed = 0;
-  bool is_told = false;  // prints all that happens
+  bool is_told = false;  // prints everything that happens
 };
 
 struct SeveralCooksOutcome {
-  std::string wrong;      // empty: nothing
+  std::string wrong;      // empty: nothing is wrong
   uint64_t compared = 0;  // cooks whose ends were compared
   uint64_t cooks = 0;     // that were asked for
   CooksStage::Counts counts;

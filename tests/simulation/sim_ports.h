@@ -1,5 +1,5 @@
-// What the shell's owners of effects stand on in the simulation: tasks and messages are closures
-// that are scheduled, and the clock is the schedule's.
+// Simulation ports: the ports on which the shell's owners of effects stand in the simulation. Tasks
+// and messages are closures that are scheduled, and the clock is the schedule's.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,7 @@ class SimClock final : public Clock {
 // SimTasks: tasks run in order, one after the other, each after a while.
 class SimTasks final : public director::Tasks {
  public:
-  // Runs `act` at most `ms_max` later, and behind what it was given before.
+  // Runs `act` at most `ms_max` later, and after earlier acts.
   using Schedule = std::function<void(int64_t ms_max, std::function<void()> act)>;
   SimTasks(int64_t ms_max, Schedule schedule) : ms_max_(ms_max), schedule_(std::move(schedule)) {}
 
@@ -42,9 +42,9 @@ class SimTasks final : public director::Tasks {
     ++posted_;
     schedule_(ms_max, [this, acts = last_] { Run(acts); });
   }
-  // How many were posted.
+  // The number of posted tasks.
   size_t posted() const { return posted_; }
-  // In the same turn as the task that was posted last. REQUIRES: it has not run.
+  // Runs `act` in the same turn as the last posted task. REQUIRES: that task has not run.
   void Behind(std::function<void()> act) { last_->push_back(std::move(act)); }
 
   // No task runs until Release.
@@ -79,7 +79,7 @@ class SimInbox final : public director::Inbox {
  public:
   struct Deps {
     SimTasks& tasks;
-    // Runs what it is given after a while, and in order.
+    // Runs its argument after a while; arguments run in order.
     std::function<void(std::function<void()>)> schedule;
     std::function<void(const director::Event&)> step;
   };

@@ -77,7 +77,7 @@ BlobLocation WriteBlob(Disk& disk, uint64_t segment, const Digest& digest, std::
     BeginSegment(disk, segment, store::SegmentWriterKind::kWorker);
     return {segment, AppendRecord(disk, segment, RecordKind::kBlob, digest, bytes)};
   }
-  // A file that is there is kept when it is right: it may be synced, and this one is not.
+  // An existing file is kept if it is right: it may be synced, and a new file is not.
   if (const auto there = disk.Read(BlobFileName(digest)); there.ok() && *there == bytes) return {};
   const std::string temporary = "store/tmp/" + std::to_string(segment) + digest.hex();
   disk.Append(temporary, bytes);
@@ -191,14 +191,14 @@ void SimStore::Recover() {
   if (!opened.ok()) throw Disk::Crash();  // the director ends
   if (const auto epoch = disk_.Read(kEpoch); epoch.ok())
     loss_epoch_ = std::max<uint64_t>(loss_epoch_, epoch->size());
-  // A new owner writes to a segment of its own: what a torn tail is need not be known.
+  // A new owner writes to a segment of its own, so that it need not know where a torn tail begins.
   log_ = segment_next_++;
   BeginSegment(disk_, log_, store::SegmentWriterKind::kOwner);
-  // An index that is kept tells how long segments were.
+  // In the product a kept index tells how long segments were.
   if (disk_.TakeDestroyed()) RaiseEpoch();
 }
 
-// True for segments whose header says that they are an owner's.
+// Whether the segment's header says that it is an owner's.
 bool SimStore::IsOwners(const std::string& name, uint64_t segment) const {
   const std::string_view bytes = *disk_.Read(name);
   if (bytes.size() < store::kSegmentHeaderBytes) return false;
@@ -240,7 +240,7 @@ absl::Status SimStore::WriteFilesAnew() {
   return absl::OkStatus();
 }
 
-// Each is read up to its last whole record.
+// Reads each segment up to its last whole record.
 absl::Status SimStore::SyncAndReadLog() {
   RETURN_IF_ERROR(disk_.SyncFolder(std::string(kSegments)));
   for (const std::string& name : disk_.List(kSegments)) {
@@ -254,7 +254,7 @@ absl::Status SimStore::SyncAndReadLog() {
 
 void SimStore::ReadLog(const std::string& name, uint64_t segment) {
   std::string_view bytes = *disk_.Read(name);
-  // What it has not synced yet is gone if the sync fails (SyncLog).
+  // Bytes that are not synced yet will be gone if the sync fails (SyncLog).
   if (segment == log_) bytes = bytes.substr(0, log_synced_);
   for (uint64_t offset = store::kSegmentHeaderBytes; true;) {
     const auto record = HeaderAt(bytes, segment, offset);
@@ -391,8 +391,8 @@ absl::Status SimStore::Put(const Digest& digest, std::string_view bytes) {
   return verified_.Put(digest, bytes);
 }
 
-// As the product's file `epoch`: it is on the disk before anything is dropped. (Its size is the
-// epoch.)
+// Does the work of the product's file `epoch`: it is on the disk before anything is dropped. Its
+// size is the epoch.
 void SimStore::RaiseEpoch() {
   if (IsSabotaged(Sabotage::kHideLoss)) return;
   const std::string temporary = kEpoch + ".new";
@@ -460,7 +460,7 @@ SimStore::Destroyed SimStore::DestroySegment(Random& random, bool of_log) {
   if (names.empty()) return destroyed;
   const std::string& name = names[random.Below(names.size())];
   uint64_t size = random.Percent(50) ? 0 : random.Below(disk_.SizeOf(name) / 8 + 1) * 8;
-  // The product's index knows that its number is taken; here only the name does.
+  // The product's index knows that the number is taken; here only the name does.
   if (name == newest) size = std::max<uint64_t>(size, 8);
   for (const auto& [key, place] : places_) {
     const auto result = results_.find(key);
@@ -592,7 +592,7 @@ absl::StatusOr<SimStore::Plan> SimStore::MakePlan(const store::CommitBatch& batc
   return plan;
 }
 
-// A segment whose sync failed is never believed again: what is in it and unsynced is gone.
+// A segment whose sync failed is never believed again: its unsynced bytes are gone.
 absl::Status SimStore::SyncLog() {
   const absl::Status synced = disk_.Sync(SegmentName(log_));
   if (synced.ok()) log_synced_ = disk_.SizeOf(SegmentName(log_));
@@ -605,7 +605,7 @@ absl::Status SimStore::SyncLog() {
   return synced;
 }
 
-// Outside of a commit.
+// Syncs the log outside of a commit.
 absl::Status SimStore::SyncLogAlone() {
   RETURN_IF_ERROR(mark_.Raise({}));
   RETURN_IF_ERROR(SyncLog());

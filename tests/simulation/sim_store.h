@@ -26,21 +26,20 @@ namespace galley::simulation {
 
 std::string SegmentName(uint64_t segment);
 std::string BlobFileName(const Digest& digest);
-// As a worker: a record in its segment, or a file of its own. As the product does it, unsynced.
+// Writes as a worker does, unsynced: a record in the worker's segment, or a file of its own.
 store::BlobLocation WriteBlob(Disk& disk, uint64_t segment, const Digest& digest,
                               std::string_view bytes, bool is_large);
-// The bytes at `location`, which are not verified. NOT_FOUND, DATA_LOSS.
+// The unverified bytes at `location`. NOT_FOUND, DATA_LOSS.
 absl::StatusOr<std::string> ReadBlob(const Disk& disk, const Digest& digest,
                                      const store::BlobLocation& location);
 
-// As a reader does it: DATA_LOSS when the bytes are others.
+// Reads as a reader does. DATA_LOSS: the bytes are wrong.
 absl::StatusOr<std::string> ReadVerified(const Disk& disk, const Digest& digest,
                                          const store::BlobLocation& location);
 
 class SimStore final : public store::Store {
  public:
-  // A new owner: reads the log up to what a crash left torn. Throws Disk::Crash: it cannot be
-  // opened.
+  // A new owner reads the log up to a torn end. Throws Disk::Crash: the store cannot be opened.
   explicit SimStore(Disk& disk);
 
   absl::StatusOr<std::vector<Digest>> FindMissing(std::span<const Digest> digests) override;
@@ -60,43 +59,43 @@ class SimStore final : public store::Store {
   absl::StatusOr<std::vector<store::PublishedRoot>> Roots(std::string_view project_id) override;
   absl::Status Forget(std::span<const Digest> action_keys) override;
 
-  // The blob is dropped; the loss epoch rises.
+  // Drops the blob; the loss epoch rises.
   void Evict(const Digest& digest);
-  // A bit of its bytes turns. False: it has none.
+  // Turns a bit of the blob's bytes. False: it has none.
   bool Rot(const Digest& digest, Random& random);
-  // Somebody deletes or cuts a segment, but not the one that this owner fills. The keys of the
-  // results that it held. `of_log`: the owners' may be chosen, too.
+  // Somebody deletes or cuts a segment, but not the one that this owner fills. `of_log`: it may be
+  // an owner's. `keys`: of the results in it.
   struct Destroyed {
     uint64_t segment = 0;  // 0: there was none
     std::vector<Digest> keys;
   };
   Destroyed DestroySegment(Random& random, bool of_log);
-  // As an owner does it whose index is damaged.
+  // Acts like an owner whose index is damaged.
   void LoseIndex();
-  // By what the disk has, whatever the index says: file or segment is there, and long enough.
+  // Whether the disk has the file or segment, in sufficient length, whatever the index says.
   bool IsOnDisk(const Digest& digest) const;
   bool LiesAt(const Digest& digest, const store::BlobLocation& place) const;
-  // The result, and all that it names.
+  // Whether the disk has the result, and everything that it names.
   bool IsOnDiskWithAll(const Digest& action_key) const;
   std::vector<Digest> blobs() const;
   std::vector<Digest> keys() const;      // of results
-  bool Holds(const Digest& action_key);  // it, and all that it names
-  // The result under this key would survive a power cut.
+  bool Holds(const Digest& action_key);  // the result, and everything that it names
+  // Whether the result under this key would survive a power cut.
   bool IsSafe(const Digest& action_key) const;
-  std::vector<Digest> disputes() const;  // their keys
+  std::vector<Digest> disputes() const;  // keys of disputed results
   bool IsInDispute(const Digest& action_key) const;
   std::optional<store::BlobLocation> LocationOf(const Digest& digest) const;
-  // The digest of the bytes that lie where the blob is said to be; nullopt: nothing lies there.
+  // The digest of the bytes in the blob's place; nullopt: there are none.
   std::optional<Digest> WhatLiesFor(const Digest& blob) const;
   // Asked at each commit of results. True: there is no space.
   std::function<bool()> commit_fails;
   // Asked by calls that may fail without harm to what is stored. True: an input/output error.
   std::function<bool()> fails;
-  // Called at each commit and each publication that goes through.
+  // Called at each commit and each publication that succeeds.
   std::function<void()> wrote;
   // Called when a commit ended in a dispute.
   std::function<void()> disputed;
-  // Called when a blob's bytes were read and are others: the blob is dropped after this.
+  // Called when a blob's bytes were read and are wrong; afterwards the blob is dropped.
   std::function<void(const Digest& blob, const Digest& bytes)> gives_up;
   // Called when a blob is dropped.
   std::function<void(const Digest& blob)> loses;
@@ -110,7 +109,7 @@ class SimStore final : public store::Store {
     std::deque<store::PutResult> disputes;  // of `results`
     std::string conflicts;
   };
-  // Appends a record to the log, not yet to the index. Returns where the record lies.
+  // Appends a record to the log, but not yet to the index. Returns the record's place.
   store::BlobLocation Append(store::RecordKind kind, const Digest& key, std::string_view payload);
   void Recover();
   absl::Status WriteLogAnew();
@@ -141,11 +140,11 @@ class SimStore final : public store::Store {
   std::map<Digest, store::BlobLocation> places_;  // of results' records
   std::vector<store::PublishedRoot> roots_;
   store::SyncMark mark_;
-  store::DecodedSyncMark found_mark_;  // of the owners before
+  store::DecodedSyncMark found_mark_;  // left by earlier owners
   store::DoubtfulSegments doubtful_;
   uint64_t loss_epoch_ = 0;
   uint64_t segment_next_ = 1;
-  uint64_t log_ = 0;  // being appended to
+  uint64_t log_ = 0;  // the segment that is being filled
   uint64_t log_synced_ = 0;
 };
 

@@ -25,7 +25,7 @@ void SimUploads::NextOf(Lane lane) {
          [=, this](const absl::Status& all) { DeliverFrom(lane, events, 0, all); });
 }
 
-// Until it went well, or no later try helps.
+// Tries until the upload succeeds, or no later try helps.
 void SimUploads::Upload(const Events& events, absl::Duration pause, const Done& done) {
   const UploadQueue::Blobs blobs = queue_.BlobsOf(events);
   if (blobs.empty()) return done(absl::OkStatus());
@@ -69,7 +69,8 @@ void SimUploads::DeliverFrom(Lane lane, const Events& events, size_t at, const a
     DeliverFrom(lane, events, at + 1, all);
   };
   if (all.ok()) return deliver(all);
-  Upload({events[at]}, UploadQueue::kPauseMin, deliver);  // one alone may be what cannot be
+  // Perhaps only one of the events is the reason.
+  Upload({events[at]}, UploadQueue::kPauseMin, deliver);
 }
 
 void SimUploads::Deliver(Lane lane, const worker::SessionEvent& event,

@@ -1,5 +1,5 @@
-// SimUploads: the way of a remote worker's events to its session: behind the uploads of the blobs
-// that they name. The real UploadQueue decides; calls to the director are the simulation's.
+// SimUploads: the way of a remote worker's events to its session, behind the uploads of the blobs
+// that they name. The real UploadQueue decides; calls to the director are simulated.
 #pragma once
 
 #include <functional>
@@ -49,7 +49,7 @@ class SimUploads {
   void Deliver(Lane lane, const worker::SessionEvent& event, const absl::Status& uploaded);
 
   const Deps deps_;
-  static constexpr uint64_t kLargeBytesMin = 48;  // a few of the results are large
+  static constexpr uint64_t kLargeBytesMin = 48;  // so that some results are large
   worker::UploadQueue queue_{kLargeBytesMin};
   std::map<Lane, bool> is_busy_;
 };

@@ -9,7 +9,7 @@ Snapshot::Snapshot(const World& world, uint64_t number, std::string table, Snaps
       content_(std::move(content)),
       catalog_(std::make_shared<WorldCatalog>(world_, content_.files)) {
   std::vector<project::Platform> platforms;
-  // (Equal work is of one platform.)
+  // Platforms differ by a parameter, so that only work for the same platform is equal.
   for (const std::string& name : content_.platforms)
     platforms.push_back({.name = name, .parameters = {{"name", name}}});
   platforms_ = std::make_shared<const std::vector<project::Platform>>(std::move(platforms));

@@ -1,4 +1,4 @@
-// Snapshot: one state of the simulation's project, as a SimDirector's Sources: the files of World,
+// Snapshot: a state of the simulation's project, as a SimDirector's Sources: the files of World,
 // and the platforms by number. It knows the digests of all files, and no file of it changes.
 #pragma once
 
@@ -14,7 +14,7 @@ namespace galley::simulation {
 
 class Snapshot final : public director::Sources {
  public:
-  // `world` outlives it. `table`: the name of its table, for workers.
+  // `world` outlives the snapshot. `table`: the name of the snapshot's table, for workers.
   Snapshot(const World& world, uint64_t number, std::string table, SnapshotTable content);
 
   const std::string& table() const { return table_; }
@@ -24,7 +24,7 @@ class Snapshot final : public director::Sources {
 
   uint64_t number() const override { return number_; }
   director::PlatformsPtr platforms() const override { return platforms_; }
-  // (What an earlier director gave may have been generated; no catalog knows of it by now.)
+  // A package that an earlier director gave may have been generated; no catalog knows it by now.
   director::RecipesPtr RecipesOf(std::string_view package, bool is_generated) const override;
   uint64_t SizeOf(std::string_view) const override { return 0; }
   absl::StatusOr<Digest> DigestOf(std::string_view path,
