@@ -9,8 +9,8 @@
 // second, so a worker that is not local and was silent for some time is taken for lost, even if its
 // connection is open. When more than half of many workers are silent at once, the likely reason is
 // the director, which is too busy to hear the workers, for example because all attach again; or
-// nobody could replace the workers. Then the director waits longer, for a worker that was hung up
-// on would only attach once more.
+// nobody could replace the workers. Then the director waits longer, because a worker whose
+// connection is cut would only attach once more.
 //
 // Threads: any.
 #pragma once

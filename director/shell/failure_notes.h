@@ -1,7 +1,7 @@
 // FailureNotes: what the journal is to learn of failures with the next commit.
 //
 // A committed result takes the failure of its platform out of the journal, because the platform is
-// then mostly done. A result that comes late, for a package whose failure the cook has reported,
+// then done as a rule. A result that comes late, for a package whose failure the cook has reported,
 // feeds only the cache: the failure stands until the cook says that the platform is done, and is
 // written again after the result.
 //

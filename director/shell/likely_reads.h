@@ -24,7 +24,7 @@ struct LikelyRead {
   auto operator<=>(const LikelyRead&) const = default;
 };
 
-// Of a job, each counted once; the first reads are kept.
+// The most reads kept for a job, each counted once; the first reads are kept.
 inline constexpr size_t kLikelyReadsMax = 64;
 
 // Lists only cooked inputs that `attempt` got. `record`: the record of the package.

@@ -23,8 +23,8 @@ class MemoryGuard {
   struct Deps {
     std::function<uint64_t()> used;  // resident bytes of this process
     std::function<void()> trim;      // gives back what the allocator holds for later
-    // True: the allocator holds no free memory from now on. False: the allocator holds what it
-    // likes.
+    // True: the allocator holds no free memory from now on. False: the allocator decides
+    // what it holds.
     std::function<void(bool is_short)> set_short;
   };
   // `hard_bytes`: 0: there is no limit.

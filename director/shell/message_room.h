@@ -74,7 +74,7 @@ class MessageRoom {
  private:
   struct Waiting {
     uint64_t messages = 0, bytes = 0;
-    // Of these messages: no Leave was asked for yet.
+    // Counts the messages for which no Leave was asked for yet.
     uint64_t not_told_messages = 0, not_told_bytes = 0;
   };
   static bool HasRoom(const Waiting& of) {

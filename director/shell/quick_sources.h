@@ -35,8 +35,8 @@ class QuickSources final : public Sources {
   };
   explicit QuickSources(Options options) : options_(std::move(options)) {}
 
-  // The requested files that are too large, in the order of the questions. Each question was
-  // answered with UNAVAILABLE.
+  // The requested files that are too large, in the order of the questions. The answer to
+  // such a question was UNAVAILABLE.
   const std::vector<std::string>& wanted() const { return wanted_; }
 
   uint64_t number() const override { return options_.sources->number(); }

@@ -150,7 +150,7 @@ class ResultTable {
     absl::flat_hash_map<ResultId, std::weak_ptr<const Entry>> entries GALLEY_GUARDED_BY(mutex);
     std::vector<std::shared_ptr<const Entry>> always GALLEY_GUARDED_BY(mutex);
     std::set<Digest> verdicts GALLEY_GUARDED_BY(mutex);  // action keys
-    // number of outcomes that were here at the dispute
+    // Counts the outcomes that were here at the dispute.
     std::map<Digest, uint32_t> disputed GALLEY_GUARDED_BY(mutex);
   };
 

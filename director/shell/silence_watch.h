@@ -12,7 +12,7 @@ class SilenceWatch {
  public:
   // How long a worker of another machine may be silent; a worker speaks once a second.
   static constexpr absl::Duration kSilentMax = absl::Seconds(3);
-  // When most are silent at once.
+  // The limit when most workers are silent at once.
   static constexpr absl::Duration kMostSilentMax = absl::Seconds(12);
 
   // Asked again and again. `now`: monotonic.

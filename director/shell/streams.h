@@ -1,6 +1,6 @@
 // Streams: writes what the core desires of each worker as messages: jobs in full, and what is taken
-// back, acknowledged or asked for. Streams notes each job that is handed out for those who will
-// ask.
+// back, acknowledged or asked for. Streams notes each job that is handed out, because
+// somebody may ask.
 //
 // Threads: the loop's.
 #pragma once

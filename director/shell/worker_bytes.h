@@ -40,9 +40,8 @@ class WorkerBytes {
   static constexpr int kItemsMax = 1'024;    // of a call
   static constexpr int kDigestsMax = 4'096;  // of a call of FindMissing
   static constexpr int kLooksMax = 4'096;    // of an item
-  static constexpr uint64_t kHeldBytesMax = 4ull
-                                            // Of a blob in memory; larger blobs go in pieces.
-                                            << 20;
+  // A blob of at most this size is held in memory; larger blobs go in pieces.
+  static constexpr uint64_t kHeldBytesMax = 4ull << 20;
 
   struct Deps {
     const WorldHolder* world;
