@@ -17,7 +17,7 @@ namespace galley::cli {
 
 class DigestPrefix {
  public:
-  // `text`: hex digits, also with a slash and the begin of the size; dots at its end belong to a
+  // `text`: hex digits, also with a slash and the start of the size; dots at its end belong to a
   // digest that was printed short ("3f9a41..").
   explicit DigestPrefix(std::string_view text);
 

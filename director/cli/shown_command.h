@@ -27,7 +27,7 @@ absl::StatusOr<std::vector<std::string>> ArgumentsOf(const v1::ShowAsk& ask);
 // ShownOutput: tells the output of a command to an audience, up to a bound. Threads: one at a time.
 class ShownOutput {
  public:
-  // `audience` outlives it.
+  // `audience` outlives ShownOutput.
   explicit ShownOutput(director::Audience& audience, size_t bytes_max = kShownBytesMax)
       : audience_(audience), bytes_max_(bytes_max) {}
   // Without bytes: checks only whether somebody still listens. RESOURCE_EXHAUSTED: the bytes exceed

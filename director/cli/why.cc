@@ -433,7 +433,7 @@ std::string ListChange(const std::string& before, const std::string& after) {
 
 void PrintReasons(const json& reasons, const std::string& indent);
 
-// Says how often a job was handed out; the numbers of attempts are for readers of logs.
+// Says how often a job was handed over; the numbers of attempts are for readers of logs.
 std::string AttemptText(const json& one, bool is_verbose) {
   const auto attempts = one["attempts"].get<uint32_t>();
   std::string text;

@@ -60,7 +60,7 @@ struct ToKeep {
 };
 
 // Keeps the outcome of a cook, if another cook of the same selection would have the same outcome.
-// `sources`: the files as the cook found them, in the world that was there from its begin to its
+// `sources`: the files as the cook found them, in the world that was there from its start to its
 // end. `difference`: the cook looked only at this; null: the cook looked at everything.
 // `patches`: of the sources, when not all sources were looked at; null: the sources were scanned.
 // FAILED_PRECONDITION: the reason why the outcome is not kept.

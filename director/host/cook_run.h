@@ -91,7 +91,7 @@ class CookRun {
   CookNotes notes_;
   CookReport report_;
 
-  WorldPtr world_;                            // at the begin of the cook
+  WorldPtr world_;                            // at the start of the cook
   SnapshotPtr sources_;                       // as the scan found them
   CookSelection selection_;                   // for a difference: without its packages
   ChangeSet changes_;                         // holds the world until the director has it

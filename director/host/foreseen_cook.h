@@ -63,7 +63,7 @@ struct ForeseenCook {
   std::map<std::string, std::set<std::string>> roots;
 };
 
-// Says that outputs of this cooker refer to no package and generate none, whatever the sources say.
+// Says whether outputs of this cooker never refer to packages and never generate any.
 bool LeadsNowhere(std::string_view cooker);
 
 // Says whether a cook by the recipe `now` may read a cooked input that a cook by another recipe has

@@ -41,7 +41,7 @@ void TakeOutRead(Journal& journal, const std::string& package, Paths& unread) {
 // Returns the `files`, sorted, that no existing package has read in its last cook. The journal is
 // asked for the readers of all files at once: its index has the readers of a folder in one place.
 // Their records are looked at in an order that is spread over the project, until no file is left:
-// mostly the first few readers of a folder account for all its files.
+// usually the first few readers of a folder account for all its files.
 Paths UnreadOf(const ProjectCatalog& table, Journal& journal,
                const std::vector<const content::FileEntry*>& files) {
   Paths unread;

@@ -20,7 +20,7 @@ class ReplayedMessages {
   void Failed(const std::string& package, const std::string& platform, const PackageFailed& failed);
   void Warned(const std::string& package, const std::string& platform, const std::string& text);
   void Done(const std::string& package, const std::string& platform);
-  // Says whether later messages belong to the scan.
+  // Sets whether later messages belong to the scan.
   void SetScanning(bool is_scanning) { is_scanning_ = is_scanning; }
   // Notes a message that another cook of the same selection would not tell.
   void Passing() { is_passing_ = true; }

@@ -19,7 +19,7 @@ class Sandboxes {
     bool adopt = false;  // CookAsk::adopt
     bool exact = false;
   };
-  // `project` outlives it.
+  // `project` outlives Sandboxes.
   Sandboxes(const project::Project& project, const Rules& rules)
       : project_(project), rules_(rules) {}
 

@@ -62,7 +62,7 @@ absl::StatusOr<content::StampCheck> CheckSources(const StandingAsk& ask, const S
 absl::StatusOr<content::StampCheck> CheckSandbox(const StandingAsk& ask, const Standing& standing,
                                                  const StandingPlatform& platform,
                                                  Cancellation& stop, bool is_kept);
-// Returns the names of these tables in StandingAsk::watched.
+// The functions return the names of the standing's tables in StandingAsk::watched.
 std::string WatchedSources(const Standing& standing);
 std::string WatchedSandbox(const Standing& standing, const std::string& platform);
 

@@ -51,7 +51,7 @@ inline constexpr char kPathKind = 'p';
 inline constexpr char kFolderKind = 'f';
 inline constexpr char kCookedKind = 'c';
 
-// Returns the common begin of all keys of one subject, "p/Game/a.png\0"; the package follows.
+// Returns the common beginning of all keys of one subject, "p/Game/a.png\0"; the package follows.
 std::string IndexPrefix(char kind, std::string_view subject);
 // Returns the keys, with their values, under which `package` is indexed.
 std::map<std::string, std::string> IndexRecordsOf(std::string_view package,

@@ -368,7 +368,7 @@ class RocksJournal final : public Journal {
   using UpdatesOfPackage = std::map<std::string_view, const JournalUpdate*>;  // by platform
   using UpdatesByPackage = std::map<std::string_view, UpdatesOfPackage>;
 
-  // Returns the common begin of the keys of a package's records; the platform follows.
+  // Returns the common beginning of the keys of a package's records; the platform follows.
   static std::string RecordPrefix(std::string_view package) {
     return PackageKey(package, kRecordTag, {});
   }

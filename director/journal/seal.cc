@@ -57,7 +57,7 @@ std::string Described(std::string_view name, std::string_view bytes) {
   return fmt::format("{} {} {}", name, bytes.size(), Digest::Of(bytes).hex());
 }
 
-// Describes only the begin of the file: no more bytes than `line` says.
+// Describes only the start of the file: no more bytes than `line` says.
 absl::StatusOr<std::string> DescribeBeginning(const std::string& directory, const std::string& name,
                                               const std::string& line) {
   ASSIGN_OR_RETURN(const std::string bytes, ReadFile(JoinPath(directory, name)));

@@ -5,9 +5,9 @@
 // end, and so may open with its newest records missing, or some in the middle: a record that was
 // found untrusted would be trusted again. So the files must be those that the seal names: logs,
 // manifest and CURRENT by digest, tables by size (each of their blocks has a checksum). While the
-// database is open for writing the seal names CURRENT and the begin of the manifest, to which
+// database is open for writing the seal names CURRENT and the start of the manifest, to which
 // RocksDB appends: after a kill of the director the rest is as RocksDB finds it. Then a log loses
-// its end, which takes back the newest writes in their order; the whole begin of the manifest
+// its end, which takes back the newest writes in their order; the whole start of the manifest
 // proves that nothing before them is missing.
 //
 // Threads: none; writers hold the project's lock.

@@ -67,7 +67,7 @@ struct LaunchCallbacks {
   // `where`: the machine, or why a queued worker waits; as far as known.
   std::function<void(const std::string& worker_id, LaunchState state, const std::string& where)>
       on_state = nullptr;
-  // The worker, and mostly others of its launch, waits for something that will not come by itself:
+  // The worker, and usually others of its launch, waits for something that will not come by itself:
   // `text` names the launch, the thing, and what a person can do. Told once for each thing.
   std::function<void(const std::string& worker_id, const std::string& text)> on_held = nullptr;
   // The workers will show this token. Called before any of them can attach.

@@ -18,7 +18,7 @@
 namespace galley::director {
 namespace {
 
-constexpr uint32_t kArraySizeMax = 1'000;                         // MaxArraySize is mostly 1001
+constexpr uint32_t kArraySizeMax = 1'000;                         // MaxArraySize is usually 1001
 constexpr int kNoticeSeconds = 90;                                // before a job's time limit
 constexpr const char* kNodeLog = "/tmp/galley-worker-%A_%a.log";  // on the node
 constexpr std::string_view kHereEnd = "GALLEY_TICKET_END";

@@ -18,7 +18,7 @@ namespace galley::director {
 std::unique_ptr<BatchSystem> SlurmSystem(RemoteWorker worker, std::vector<std::string> arguments);
 
 // Kubernetes: a launch is `manifest`, a text with the placeholders {name}, {count}, {program},
-// {slots}, {ticket} (as a word in double quotes of YAML): mostly an indexed Job and a Secret, all
+// {slots}, {ticket} (as a word in double quotes of YAML): usually an indexed Job and a Secret, all
 // with the label galley.launch={name}. `arguments`: of each kubectl.
 // Source: kubectl(1); https://kubernetes.io/docs/concepts/workloads/controllers/job/.
 std::unique_ptr<BatchSystem> KubernetesSystem(RemoteWorker worker,

@@ -52,7 +52,7 @@ std::string EncodeLogRecord(const LogRecord& record);
 // INVALID_ARGUMENT: the line is no record, or was cut off. Unknown keys are skipped.
 absl::StatusOr<LogRecord> DecodeLogRecord(std::string_view line);
 
-// Returns the begin of the names of a worker's files: the worker's name, as far as it makes a plain
+// Returns the start of the names of a worker's files: the worker's name, as far as it makes a plain
 // file name of at most 120 bytes. No two workers have the same stem.
 std::string LogFileStem(std::string_view worker);
 

@@ -18,7 +18,7 @@ class ResidentService final : public v1::Resident::Service {
   // From: the side of the callers. Callers of another machine may not say where on this machine
   // files are written, and which files are taken away.
   enum class From { kThisMachine, kAnotherMachine };
-  // `calls` outlives it.
+  // `calls` outlives ResidentService.
   explicit ResidentService(ClientCalls& calls, From from = From::kThisMachine)
       : calls_(calls), from_(from) {}
   // Ends the streams of all readers soon.
@@ -55,7 +55,7 @@ class ResidentService final : public v1::Resident::Service {
 
 class HostedService final : public v1::Hosted::Service {
  public:
-  // `calls` outlives it.
+  // `calls` outlives HostedService.
   explicit HostedService(StatusCalls& calls) : calls_(calls) {}
   grpc::Status Status(grpc::ServerContext*, const v1::StatusAsk* ask,
                       v1::StatusAnswer* answer) override;

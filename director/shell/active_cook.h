@@ -1,4 +1,4 @@
-// ActiveCook: what the shell knows of one cook, from its begin until its outcome is told.
+// ActiveCook: what the shell knows of one cook, from its start until its outcome is told.
 //
 // Threads: `told` any; everything else belongs to the loop.
 #pragma once

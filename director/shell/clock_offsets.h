@@ -2,7 +2,7 @@
 //
 // Each message says what the worker's clock showed when the message was sent. The offset is the
 // least difference to the arrival of a message in the last kWindow to 2 kWindow. So a translated
-// time is late by the least travel time of a message, which is mostly far below a millisecond in a
+// time is late by the least travel time of a message, which is usually far below a millisecond in a
 // studio's network, and never early: by the director's clock nothing begins before it was asked
 // for. A clock that is set meanwhile is believed after 2 kWindow, or at once if it was set forward.
 //

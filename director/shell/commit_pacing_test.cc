@@ -12,7 +12,7 @@ class CommitPacingTest : public ::testing::Test {
     pacing_.Begun(now_);
     pacing_.Ended(length);
   }
-  // Returns the time from the begin of the last commit to the begin of the next commit.
+  // Returns the time from the start of the last commit to the start of the next commit.
   absl::Duration Wait() const { return pacing_.Next({.results = 1, .has_jobs = true}) - now_; }
 
   const absl::Time now_ = absl::UnixEpoch() + absl::Seconds(100);

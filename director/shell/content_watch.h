@@ -1,9 +1,9 @@
 // ContentWatch: what changes in the content while programs run that nothing keeps from changing the
 // content (ProgramRuns). The kernel tells in which folders something changed (FolderWatch); only
-// these folders are looked at, and compared with the files at the begin of the watch.
+// these folders are looked at, and compared with the files at the start of the watch.
 //
 // Neither the watch nor the kernel knows who changed a file: a person may save meanwhile.
-// Cost: 2 us for each folder at the begin; at the end the folders that changed.
+// Cost: 2 us for each folder at the start; at the end the folders that changed.
 // Threads: one owner.
 #pragma once
 
@@ -33,7 +33,7 @@ class ContentWatch {
   // UNAVAILABLE, or the errors of FolderWatch::Add: the watch would miss changes.
   static absl::StatusOr<std::unique_ptr<ContentWatch>> Begin(WorldPtr world, Options options);
 
-  // Returns all changes since the begin, with the present state of the files; sorted by path.
+  // Returns all changes since the start, with the present state of the files; sorted by path.
   absl::StatusOr<std::vector<ContentChange>> Look();
 
  private:

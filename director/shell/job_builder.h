@@ -23,7 +23,7 @@
 
 namespace galley::director {
 
-// BuiltJob: an attempt as it is handed out.
+// BuiltJob: an attempt as it is handed over.
 struct BuiltJob {
   v1::Job job;
   std::shared_ptr<const AttemptInfo> info;  // for the ReportReader

@@ -30,7 +30,7 @@
 
 namespace galley::director {
 
-// AttemptInfo: the package, platforms and inputs that were handed out with an attempt.
+// AttemptInfo: the package, platforms and inputs that were handed over with an attempt.
 struct AttemptInfo {
   PackageId package;
   std::string name;

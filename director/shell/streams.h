@@ -1,5 +1,5 @@
 // Streams: writes what the core desires of each worker as messages: jobs in full, and what is taken
-// back, acknowledged or asked for. Streams notes each job that is handed out, because
+// back, acknowledged or asked for. Streams notes each job that is handed over, because
 // somebody may ask.
 //
 // Threads: the loop's.
@@ -26,7 +26,7 @@ namespace galley::director {
 
 class Streams {
  public:
-  // Given: a job that is about to be handed out.
+  // Given: a job that is about to be handed over.
   struct Given {
     const Desire::Start& start;
     const std::string& worker;

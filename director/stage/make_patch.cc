@@ -191,7 +191,7 @@ class Maker {
   PatchIndex index_;
   std::unordered_map<Digest, std::string, DigestHash> old_path_;  // the first by path
   std::unordered_map<Digest, std::vector<OldPlace>, DigestHash> old_chunks_;
-  std::unordered_map<Digest, uint64_t, DigestHash> literal_chunks_;  // digest -> begin
+  std::unordered_map<Digest, uint64_t, DigestHash> literal_chunks_;  // digest -> start
   std::unordered_map<Digest, uint64_t, DigestHash> sources_;
   std::map<Digest, Pieces> recipes_;
 };

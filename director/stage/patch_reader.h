@@ -46,7 +46,7 @@ class PatchReader {
   PatchTrailer trailer_;
   PatchIndex index_;
   Digest digest_;
-  // The begin of each frame, in the literals and in the file.
+  // The start of each frame, in the literals and in the file.
   std::vector<uint64_t> literal_begins_, file_begins_;
   size_t loaded_ = SIZE_MAX;
   std::string frame_;  // unpacked frame `loaded_`

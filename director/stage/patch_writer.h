@@ -1,4 +1,4 @@
-// PatchWriter: writes a patch from begin to end: literals as they come, then the index.
+// PatchWriter: writes a patch from start to end: literals as they come, then the index.
 #pragma once
 
 #include <cstdint>

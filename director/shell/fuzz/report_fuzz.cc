@@ -1,5 +1,5 @@
 // ReportFuzz: a FromWorker message of any bytes, such as a lying worker may send: every report
-// becomes an event that names only attempts that were handed out, and nothing crashes.
+// becomes an event that names only attempts that were handed over, and nothing crashes.
 #include <cstdint>
 #include <memory>
 #include <string>
