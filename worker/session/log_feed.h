@@ -1,4 +1,4 @@
-// LogFeed: this process' log lines, on their way to the director. They wait here until the
+// LogFeed: this process's log lines, on their way to the director. They wait here until the
 // session's thread takes them, because the logging thread may hold any lock of the session.
 //
 // Threads: any.

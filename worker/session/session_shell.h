@@ -35,7 +35,7 @@ struct SessionConfig {
   absl::Duration first_contact_max = kReconnectMax, reconnect_max = kReconnectMax;
   bool is_by_hand = false;           // SIGINT ends the session, too
   bool is_until_input_ends = false;  // the end of standard input ends the session, too
-  std::shared_ptr<LogFeed> log;      // this process' log lines for the director; null: none
+  std::shared_ptr<LogFeed> log;      // this process's log lines for the director; null: none
 };
 
 // Blocks SIGTERM in the calling thread, and so in all threads that it starts, until RunSession

@@ -91,7 +91,7 @@ void NotedLooks::Note(const Place& place, bool is_opened) {
 
 void NotedLooks::NoteOne(const std::string& path, Looks::Found found, bool is_opened) {
   if (IsOwn(path)) return;
-  // Our own folder is the same on the project's machine, unless a file is missing or opened.
+  // Files that are in our folder are on the project's machine, too; only their bytes may differ.
   if (program_.IsOurs(path) && found != Looks::Found::kAbsent && !is_opened) return;
   if (std::any_of(std::begin(kNotNoted), std::end(kNotNoted),
                   [&](std::string_view one) { return path.starts_with(one); }))

@@ -11,8 +11,8 @@ namespace {
 constexpr uint32_t kNobody = UINT32_MAX;
 constexpr uint32_t kSeveral = UINT32_MAX - 1;
 
-// The number of each vertex' place; the vertices of all triangle primitives, one primitive behind
-// the other.
+// The number of the place of each vertex, for the vertices of all triangle primitives, one
+// primitive behind the other.
 std::vector<uint32_t> NumberPlaces(const MeshData& mesh) {
   std::vector<float> positions;
   for (const Primitive& primitive : mesh.primitives) {

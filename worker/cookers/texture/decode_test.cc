@@ -156,7 +156,7 @@ TEST(DecodePngTest, ImageDataInAMillionChunksIsDecoded) {
   EXPECT_EQ(DecodedBitmap("png", png).texels, bitmap.texels);
 }
 
-// The rise of this process' memory peak while `work` ran.
+// The rise of this process's memory peak while `work` ran.
 template <typename Work>
 uint64_t PeakRise(const Work& work) {
   const auto peak = [] {
