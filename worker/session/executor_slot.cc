@@ -1,13 +1,11 @@
 #include "worker/session/executor_slot.h"
 
 #include <poll.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <cstdlib>
+#include <deque>
 #include <utility>
 
 #include "common/base/log.h"
@@ -15,12 +13,17 @@
 #include "fmt/format.h"
 #include "worker/executor/job_messages.h"
 #include "worker/executor/opened_notes.h"
-#include "worker/session/job_targets.h"
 
 namespace galley::worker {
 namespace {
 
-constexpr absl::Duration kExitWait = absl::Seconds(2);  // for a process whose socket closed
+// Lines that are sent for one job. (The end of all that it printed is kept with a failure.)
+constexpr size_t kLogLinesMax = 100;
+constexpr size_t kTransfersMax = 16;  // told in one report; the last one covers the rest
+constexpr absl::Duration kPollPeriod = absl::Milliseconds(100);  // also of looks at the memory
+constexpr absl::Duration kSpareIdle = absl::Seconds(5);
+constexpr absl::Duration kCollectMax = absl::Seconds(10);  // longer: it hangs
+constexpr absl::Duration kExitWait = absl::Seconds(2);     // for a process whose socket closed
 // A look takes 5 us, a small job 30.
 constexpr absl::Duration kResidentPeriod = absl::Milliseconds(5);
 constexpr size_t kAheadBytesMax = 32 << 10;  // a sixth of the least socket buffer
@@ -28,128 +31,105 @@ constexpr int kReadsToBlame = 64;
 constexpr int64_t kIdleMillisecondsMax = 60'000;
 constexpr size_t kStartErrorBytesMax = 500;  // what the loader says of a missing library
 
-std::string EncodeJob(const v1::ExecutorJob& job) {
+std::string EncodeJob(SlotJob& held) {
   v1::ToExecutor message;
-  *message.mutable_job() = job;
-  return message.SerializeAsString();
+  *message.mutable_job() = held.message;
+  std::string bytes = message.SerializeAsString();
+  held.message_bytes = bytes.size();
+  return bytes;
 }
 
 }  // namespace
 
 ExecutorSlot::ExecutorSlot(Options options)
-    : options_(std::move(options)),
-      wakeup_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      received_(options_.sink),
-      thread_([this] { Run(); }) {}
+    : options_(std::move(options)), received_(options_.sink), thread_([this] { Run(); }) {}
 
 ExecutorSlot::~ExecutorSlot() {
-  {
-    base::MutexLock lock(mutex_);
-    is_ending_ = true;
-  }
-  const uint64_t one = 1;
-  [[maybe_unused]] const ssize_t written = ::write(wakeup_.get(), &one, sizeof(one));
+  orders_.Close();
   thread_.join();
 }
 
-void ExecutorSlot::Push(Order order) {
-  {
-    base::MutexLock lock(mutex_);
-    orders_.push_back(std::move(order));
-    if (orders_.size() > 1) return;  // it was woken, and takes all that is there
-  }
-  const uint64_t one = 1;
-  [[maybe_unused]] const ssize_t written = ::write(wakeup_.get(), &one, sizeof(one));
-}
-
 void ExecutorSlot::Configure(v1::ExecutorSetup setup, const CollectionLimits& collection) {
-  Push(SetupOrder{std::move(setup), collection});
+  orders_.Post([this, setup = std::move(setup), collection]() mutable {
+    setup_ = std::move(setup);
+    collection_.set_limits(collection);
+    executor_.is_set_up = false;
+    if (!jobs_.is_running()) WarmUp();  // the present job goes on with what it has
+  });
 }
-void ExecutorSlot::Start(v1::ExecutorJob job) { Push(std::move(job)); }
-void ExecutorSlot::Stop(uint64_t attempt) { Push(StopOrder{attempt}); }
-void ExecutorSlot::Fail(uint64_t attempt, std::string error) {
-  Push(FailOrder{attempt, std::move(error)});
-}
-void ExecutorSlot::LeaveOut(v1::JobPart part) { Push(std::move(part)); }
 
-void ExecutorSlot::Emit(SessionEvent event) { options_.events->Take(std::move(event)); }
+void ExecutorSlot::Start(v1::ExecutorJob job) {
+  orders_.Post([this, job = std::move(job)]() mutable {
+    jobs_.AddJob(std::move(job));  // SendDue follows, for all that came together
+  });
+}
+
+void ExecutorSlot::Stop(uint64_t attempt) {
+  orders_.Post([this, attempt] {
+    if (jobs_.attempt() == attempt) return Lose(KilledFor::kCancel, "");
+    jobs_.StopJob(attempt);
+  });
+}
+
+void ExecutorSlot::Fail(uint64_t attempt, std::string error) {
+  orders_.Post([this, attempt, error = std::move(error)] {
+    if (jobs_.attempt() == attempt) Lose(KilledFor::kStore, error);
+  });
+}
+
+// An executor that has the job already is told; so is the next one, should this one be replaced.
+void ExecutorSlot::LeaveOut(v1::JobPart part) {
+  orders_.Post([this, part = std::move(part)] {
+    if (!jobs_.StrikePart(part)) return;
+    v1::ToExecutor message;
+    *message.mutable_leave_out() = part;
+    SendToExecutor(message).IgnoreError();  // it has ended: that is about to be read
+  });
+}
 
 void ExecutorSlot::Say(int level, std::string text, bool is_output) {
   v1::LogLine line;
-  line.set_attempt(attempt());
+  line.set_attempt(jobs_.attempt());
   line.set_level(level);
   line.set_text(EscapeControl(text));
   line.set_time_us(absl::ToUnixMicros(clock_.Now()));
   line.set_is_output(is_output);
-  Emit(Logged{std::move(line)});
+  options_.events->Take(Logged{std::move(line)});
 }
 
 // The job that runs is about to end: tells its last line, which nothing ends, and how many more
 // than are sent it printed.
 void ExecutorSlot::EndOutput() {
-  if (!is_running()) return;
-  Held& front = jobs_.front();
-  const bool is_its_own = sent_ == 1;  // else it may be that of the next, which runs already
+  if (!jobs_.is_running()) return;
+  SlotJob& front = jobs_.front();
+  const bool is_its_own = jobs_.sent() == 1;  // else it may be that of the next, which runs already
   if (is_its_own && !output_.rest().empty() && front.lines++ < kLogLinesMax)
     Say(2, output_.TakeRest(), true);
   if (front.lines > kLogLinesMax)
     Say(2, fmt::format("{} more lines of output were left out", front.lines - kLogLinesMax), true);
 }
 
-void ExecutorSlot::NoteFetched(absl::Time since) {
-  const absl::Time now = clock_.Now();
-  if (transfers_.size() >= kTransfersMax) {
-    v1::Transfer& last = transfers_.back();
-    last.set_duration_us(absl::ToUnixMicros(now) - last.started_us());
-    return;
-  }
-  v1::Transfer& transfer = transfers_.emplace_back();
-  transfer.set_started_us(absl::ToUnixMicros(since));
-  transfer.set_duration_us(absl::ToInt64Microseconds(now - since));
-  transfer.set_slot(options_.teller.slot);
-}
-
 void ExecutorSlot::Run() {
-  while (TakeOrders()) Turn();
+  std::deque<OrderInbox::Order> orders;
+  while (orders_.TakeOrders(orders)) {
+    for (const OrderInbox::Order& order : orders) order();
+    if (orders.empty()) {
+      Turn();
+    } else {
+      SendDue();
+    }
+  }
   Discard();
   if (setup_.has_value()) RemoveAll(setup_->scratch_directory()).IgnoreError();
-}
-
-bool ExecutorSlot::TakeOrders() {
-  while (true) {
-    std::deque<Order> orders;
-    {
-      base::MutexLock lock(mutex_);
-      if (is_ending_) return false;
-      orders.swap(orders_);
-    }
-    if (orders.empty()) return true;
-    for (Order& order : orders) std::visit([this](auto& what) { Apply(std::move(what)); }, order);
-    SendDue();
-  }
-}
-
-void ExecutorSlot::Apply(SetupOrder order) {
-  setup_ = std::move(order.setup);
-  collection_.set_limits(order.collection);
-  is_set_up_ = false;
-  if (is_running()) return;  // the present job goes on with what it has
-  if (options_.is_spare && !process_.running()) return;
-  if (const absl::Status status = EnsureExecutor(); !status.ok())
-    LogWarning("executor: {}", MessageOf(status));
-}
-
-void ExecutorSlot::Apply(v1::ExecutorJob job) {
-  jobs_.push_back({.job = std::move(job)});  // SendDue follows, for all that came together
 }
 
 // The collection that is due before the next job, since memory that an earlier one left in the heap
 // must not count against it. `job_bytes` 0: there is no next job.
 CollectionStep ExecutorSlot::DueBefore(uint64_t job_bytes) {
-  if (!process_.running() || !is_ready_) return {};
+  if (!process_.running() || !executor_.is_ready) return {};
   const CollectionStep step = collection_.Next(clock_.Monotonic(), Resident(), job_bytes);
-  if (step.what == CollectionStep::What::kNothing || is_running()) return step;
-  resident_bytes_.reset();  // it was seen when its job ended: it may have freed that since
+  if (step.what == CollectionStep::What::kNothing || jobs_.is_running()) return step;
+  executor_.resident_bytes.reset();  // it was seen when its job ended: it may have freed that since
   memory_bytes_.store(Resident(), std::memory_order_relaxed);
   return collection_.Next(clock_.Monotonic(), Resident(), job_bytes);
 }
@@ -158,69 +138,65 @@ CollectionStep ExecutorSlot::DueBefore(uint64_t job_bytes) {
 // that runs jobs of less than a millisecond not for each of them.
 uint64_t ExecutorSlot::Resident() {
   const absl::Time now = clock_.Monotonic();
-  const bool is_old = is_running() && now - resident_seen_ >= kResidentPeriod;
-  if (is_old || !resident_bytes_.has_value()) {
-    resident_bytes_ = ResidentBytes(process_.pid());
-    resident_seen_ = now;
+  const bool is_old = jobs_.is_running() && now - executor_.resident_seen >= kResidentPeriod;
+  if (is_old || !executor_.resident_bytes.has_value()) {
+    executor_.resident_bytes = ResidentBytes(process_.pid());
+    executor_.resident_seen = now;
   }
-  return *resident_bytes_;
+  return *executor_.resident_bytes;
 }
 
 // REQUIRES: no job runs. True: the executor was asked, and the next job waits for its answer.
 bool ExecutorSlot::Collect(CollectionStep step) {
   if (step.what == CollectionStep::What::kNothing) return false;
-  asked_ = {.step = step, .before_bytes = Resident(), .deadline = clock_.Monotonic() + kCollectMax};
+  executor_.asked = {
+      .step = step, .before_bytes = Resident(), .deadline = clock_.Monotonic() + kCollectMax};
   if (step.what != CollectionStep::What::kRestart) {
     v1::ToExecutor message;
     message.mutable_collect()->set_full(step.what == CollectionStep::What::kFull);
     if (SendToExecutor(message).ok()) return true;
-    asked_->step.what = CollectionStep::What::kRestart;
+    executor_.asked->step.what = CollectionStep::What::kRestart;
   }
   EndCollection(0);
   Discard();
-  if (options_.is_spare) return false;
-  // The next executor starts at once, so that the next job finds it warm.
-  if (const absl::Status status = EnsureExecutor(); !status.ok())
-    LogWarning("executor: {}", MessageOf(status));
+  WarmUp();
   return false;
 }
 
-void ExecutorSlot::EndSpare() {
+void ExecutorSlot::CollectIdle() {
   if (options_.is_spare && process_.running() && jobs_.empty() &&
       clock_.Monotonic() >= idle_since_ + kSpareIdle)
     Discard();
-}
-
-void ExecutorSlot::CollectIdle() {
-  EndSpare();
-  if (is_running() || asked_.has_value()) return;
+  if (jobs_.is_running() || executor_.asked.has_value()) return;
   if (const absl::Time idle_at = collection_.IdleAt(); clock_.Monotonic() >= idle_at)
     idle_seen_ = idle_at;
   Collect(DueBefore(0));
 }
 
 void ExecutorSlot::EndCollection(uint64_t after_bytes) {
-  const Asked asked = *std::exchange(asked_, std::nullopt);
+  const CollectionRequest asked = *std::exchange(executor_.asked, std::nullopt);
   if (asked.step.what != CollectionStep::What::kRestart)
     collection_.Collected(asked.step.what, after_bytes);
   if (collection_.TellFloor()) {
-    Say(2, fmt::format("slot={} memory limit is small: an executor holds {} bytes after its first "
-                       "jobs, and is collected above {}; it is replaced only for a quarter more "
+    Say(2, fmt::format("slot={} memory limit is small: an executor holds {} "
+                       "bytes after its first "
+                       "jobs, and is collected above {}; it is replaced only "
+                       "for a quarter more "
                        "than that",
                        options_.teller.slot, collection_.floor_bytes(),
                        collection_.limits().hard_bytes));
   }
-  Emit(SlotCollected{.slot = options_.teller.slot,
-                     .step = asked.step,
-                     .before_bytes = asked.before_bytes,
-                     .after_bytes = after_bytes});
+  options_.events->Take(SlotCollected{.slot = options_.teller.slot,
+                                      .step = asked.step,
+                                      .before_bytes = asked.before_bytes,
+                                      .after_bytes = after_bytes});
 }
 
 void ExecutorSlot::SendDue() {
-  while (!is_running() && !jobs_.empty() && !asked_.has_value()) {
-    Held& held = jobs_.front();
-    if (held.job.job().runs_alone() && process_.running()) Discard();
-    if (Collect(DueBefore(held.job.job().memory_bytes()))) return;
+  while (!jobs_.is_running() && !jobs_.empty() && !executor_.asked.has_value()) {
+    SlotJob& held = jobs_.front();
+    if (held.job().runs_alone() && process_.running()) Discard();
+    if (Collect(DueBefore(held.job().memory_bytes()))) return;
     held.was_ahead = false;
     absl::Status status = SendJob(held);
     if (absl::IsUnavailable(status)) {  // it died while idle: that is nobody's fault
@@ -228,136 +204,96 @@ void ExecutorSlot::SendDue() {
       status = SendJob(held);
     }
     if (!status.ok()) return GiveBack(Annotate(status, "no executor could be started"));
-    ++sent_;
-    BeginFront();
+    jobs_.NoteSent(1);
+    BeginJob();
   }
   SendAhead();
 }
 
 // The jobs that lie in the socket until the one that runs has ended, in one write.
 void ExecutorSlot::SendAhead() {
-  if (!is_running() || asked_.has_value() || sent_ == jobs_.size()) return;
-  if (!is_set_up_ && !EnsureExecutor().ok()) return;  // the setup goes before the jobs after it
+  if (!jobs_.is_running() || executor_.asked.has_value() || jobs_.sent() == jobs_.size()) return;
+  // The setup goes before the jobs after it.
+  if (!executor_.is_set_up && !EnsureExecutor().ok()) return;
   std::vector<std::string> messages;
-  size_t count = 0, bytes = 0;
-  for (size_t i = 1; i < sent_; ++i) bytes += jobs_[i].message_bytes;
-  for (; sent_ + count < jobs_.size(); ++count) {
-    Held& held = jobs_[sent_ + count];
-    if (held.job.job().runs_alone()) break;
-    if (DueBefore(held.job.job().memory_bytes()).what != CollectionStep::What::kNothing) break;
-    std::string message = EncodeJob(held.job);
+  size_t bytes = 0;
+  for (size_t i = 1; i < jobs_.sent(); ++i) bytes += jobs_[i].message_bytes;
+  for (size_t i = jobs_.sent(); i < jobs_.size(); ++i) {
+    SlotJob& held = jobs_[i];
+    if (held.job().runs_alone()) break;
+    if (DueBefore(held.job().memory_bytes()).what != CollectionStep::What::kNothing) break;
+    std::string message = EncodeJob(held);
     // An executor that cooks does not read: what is ahead must lie in the socket, or we would wait
     // for each other.
-    if (bytes + message.size() > kAheadBytesMax) break;
     bytes += message.size();
+    if (bytes > kAheadBytesMax) break;
     held.was_ahead = true;
-    held.message_bytes = message.size();
     messages.push_back(std::move(message));
   }
   if (messages.empty()) return;
-  const absl::Status status = SendMessages(messages);
+  const absl::Status status = process_.Send(messages);
   if (absl::IsUnavailable(status)) return;  // its end is about to be read
   if (!status.ok()) return GiveBack(Annotate(status, "jobs could not be handed on"));
-  sent_ += count;
+  jobs_.NoteSent(messages.size());
 }
 
-absl::Status ExecutorSlot::SendJob(Held& held) {
+// REQUIRES: no job runs.
+absl::Status ExecutorSlot::SendJob(SlotJob& held) {
   RETURN_IF_ERROR(EnsureExecutor());
-  const std::string message = EncodeJob(held.job);
-  held.message_bytes = message.size();
-  return SendMessages({&message, 1});
+  executor_.resident_bytes.reset();
+  const std::string message = EncodeJob(held);
+  return process_.Send({&message, 1});
 }
 
-// Forgets the programs of an earlier job.
-void ExecutorSlot::ForgetPrograms() {
-  programs_bytes_ = 0;
-  programs_seen_ = absl::InfinitePast();
-  pending_.Begin();
-}
-
-void ExecutorSlot::BeginFront() {
-  ForgetPrograms();
-  Held& front = jobs_.front();
-  time_.Begin(clock_.Monotonic(), absl::Microseconds(front.job.job().timeout_us()));
-  killed_at_ = absl::InfiniteFuture();
+void ExecutorSlot::BeginJob() {
+  const SlotJob& front = jobs_.front();
+  watch_ = JobWatch(clock_.Monotonic(), absl::Microseconds(front.job().timeout_us()),
+                    front.message.starts_programs());
   if (front.is_stopped) Lose(KilledFor::kCancel, "");
 }
 
 // There is no executor, by no job's fault: all jobs go back as they were.
 void ExecutorSlot::GiveBack(const absl::Status& status) {
   Discard();
-  SlotFailed failed{.slot = options_.teller.slot, .attempts = {}, .error = MessageOf(status)};
-  for (const Held& held : jobs_) failed.attempts.push_back(held.job.job().attempt());
-  jobs_.clear();
-  Emit(failed);
-}
-
-void ExecutorSlot::Apply(const StopOrder& stop) {
-  if (attempt() == stop.attempt) return Lose(KilledFor::kCancel, "");
-  for (Held& held : jobs_) held.is_stopped |= held.job.job().attempt() == stop.attempt;
-}
-
-void ExecutorSlot::Apply(const FailOrder& fail) {
-  if (attempt() == fail.attempt) Lose(KilledFor::kStore, fail.error);
-}
-
-// An executor that has the job already is told; so is the next one, should this one be replaced.
-void ExecutorSlot::Apply(const v1::JobPart& part) {
-  for (size_t i = 0; i < jobs_.size(); ++i) {
-    if (jobs_[i].job.job().attempt() != part.attempt()) continue;
-    StrikeTargets(part, *jobs_[i].job.mutable_job());
-    if (i >= sent_) return;
-    v1::ToExecutor message;
-    *message.mutable_leave_out() = part;
-    SendToExecutor(message).IgnoreError();  // it has ended: that is about to be read
-  }
-}
-
-absl::Status ExecutorSlot::StartExecutor() {
-  ASSIGN_OR_RETURN(process_, ExecutorProcess::Start(options_.program, setup_->scratch_directory()));
-  received_.Clear();
-  is_set_up_ = false;
-  ++executors_;
-  waits_since_.reset();
-  collection_.Started();
-  oom_kills_ = memory_limits_.OomKills();
-  return absl::OkStatus();
+  options_.events->Take(SlotFailed{
+      .slot = options_.teller.slot, .attempts = jobs_.TakeAttempts(), .error = MessageOf(status)});
 }
 
 absl::Status ExecutorSlot::EnsureExecutor() {
   if (!setup_.has_value()) return absl::FailedPreconditionError("the director did not say Welcome");
   if (!process_.running()) {
-    if (absl::Status status = StartExecutor(); !status.ok()) {
-      Discard();
-      return status;
-    }
+    ASSIGN_OR_RETURN(process_,
+                     ExecutorProcess::Start(options_.program, setup_->scratch_directory()));
+    executor_ = {.number = ++executors_, .oom_kills = memory_limits_.OomKills()};
+    collection_.Started();
   }
-  if (is_set_up_) return absl::OkStatus();
+  if (executor_.is_set_up) return absl::OkStatus();
   v1::ToExecutor message;
   *message.mutable_setup() = *setup_;
   RETURN_IF_ERROR(SendToExecutor(message));
-  is_set_up_ = true;
+  executor_.is_set_up = true;
   return absl::OkStatus();
+}
+
+// The next executor starts at once, so that the next job finds it warm.
+void ExecutorSlot::WarmUp() {
+  if (options_.is_spare) return;
+  if (const absl::Status status = EnsureExecutor(); !status.ok())
+    LogWarning("executor: {}", MessageOf(status));
 }
 
 absl::Status ExecutorSlot::SendToExecutor(const v1::ToExecutor& message) {
   const std::string bytes = message.SerializeAsString();
-  return SendMessages({&bytes, 1});
-}
-
-absl::Status ExecutorSlot::SendMessages(std::span<const std::string> messages) {
-  if (!is_running()) resident_bytes_.reset();
-  return process_.Send(messages);
+  if (!jobs_.is_running()) executor_.resident_bytes.reset();
+  return process_.Send({&bytes, 1});
 }
 
 void ExecutorSlot::Turn() {
-  pollfd events[3] = {
-      {wakeup_.get(), POLLIN, 0}, {process_.socket(), POLLIN, 0}, {process_.log(), POLLIN, 0}};
+  pollfd events[3] = {{orders_.descriptor(), POLLIN, 0},
+                      {process_.socket(), POLLIN, 0},
+                      {process_.log(), POLLIN, 0}};
   ::poll(events, 3, PollMilliseconds());
-  if (events[0].revents != 0) {
-    uint64_t count = 0;
-    [[maybe_unused]] const ssize_t drained = ::read(wakeup_.get(), &count, sizeof(count));
-  }
+  if (events[0].revents != 0) orders_.Drain();
   if (events[2].revents != 0) ReadLog();
   if (events[1].revents != 0) ReadSocket();
   if (process_.running()) CheckLimits();
@@ -367,7 +303,7 @@ void ExecutorSlot::Turn() {
 // -1: until something comes.
 int ExecutorSlot::PollMilliseconds() {
   if (!process_.running()) return -1;
-  if (is_running() || asked_.has_value())
+  if (jobs_.is_running() || executor_.asked.has_value())
     return static_cast<int>(absl::ToInt64Milliseconds(kPollPeriod));
   absl::Time idle_at = collection_.IdleAt();
   if (options_.is_spare) {
@@ -383,7 +319,7 @@ int ExecutorSlot::PollMilliseconds() {
 void ExecutorSlot::ReadLog() {
   process_.ReadLog([this](std::string_view bytes) {
     output_.Add(bytes, [this](const std::string& line) {
-      if (!is_running() || jobs_.front().lines++ < kLogLinesMax) Say(2, line, true);
+      if (!jobs_.is_running() || jobs_.front().lines++ < kLogLinesMax) Say(2, line, true);
     });
   });
 }
@@ -412,171 +348,155 @@ bool ExecutorSlot::ReadSocket() {
   return false;
 }
 
-void ExecutorSlot::TakeReady(const Frame& frame) {
-  v1::FromExecutor message;
-  is_ready_ = frame.kind == FrameKind::kMessage && message.ParseFromString(frame.bytes) &&
-              message.has_ready();
-  if (!is_ready_) Lose(KilledFor::kProtocol, "its first word is not that it is ready");
-}
-
-void ExecutorSlot::TakeCollected(const Frame& frame) {
-  v1::FromExecutor message;
-  if (frame.kind != FrameKind::kMessage || !message.ParseFromString(frame.bytes) ||
-      !message.has_collected()) {
-    return Lose(KilledFor::kProtocol, "its answer to a collection is none");
-  }
-  EndCollection(Resident());
-  memory_seen_ = absl::InfinitePast();
-  SendDue();
-}
-
-// (Between the pieces of an output, too.)
-void ExecutorSlot::FetchFor(const v1::ExecutorWant& want) {
-  if (options_.fetcher == nullptr || waits_since_.has_value())
-    return Lose(KilledFor::kProtocol, "it asked for bytes when it should not");
-  waits_since_ = clock_.Monotonic();
-  waits_since_wall_ = clock_.Now();
-  options_.fetcher->Want(attempt(), want, [this, executor = executors_](v1::ExecutorBytes bytes) {
-    Push(BytesOrder{executor, std::move(bytes)});
-  });
-}
-
-void ExecutorSlot::Apply(const BytesOrder& order) {
-  if (order.executor != executors_ || !waits_since_.has_value()) return;
-  time_.LeaveOut(clock_.Monotonic() - *waits_since_);  // waiting for bytes is not the job's time
-  waits_since_.reset();
-  NoteFetched(waits_since_wall_);
-  v1::ToExecutor message;
-  *message.mutable_bytes() = order.bytes;
-  SendToExecutor(message).IgnoreError();  // it has ended: that is about to be read
-}
-
 void ExecutorSlot::TakeFrame(Frame frame) {
-  if (!is_running()) resident_bytes_.reset();
-  if (!is_ready_) return TakeReady(frame);
-  if (asked_.has_value()) return TakeCollected(frame);
-  if (!is_running()) return Lose(KilledFor::kProtocol, "it spoke without a job");
-  if (pending_.Spoke()) TellPending(false);
-  if (frame.kind != FrameKind::kMessage) {
+  if (!jobs_.is_running()) executor_.resident_bytes.reset();
+  v1::FromExecutor message;
+  const bool is_message = frame.kind == FrameKind::kMessage;
+  const bool parses = is_message && message.ParseFromString(frame.bytes);
+  if (!executor_.is_ready) {
+    executor_.is_ready = parses && message.has_ready();
+    if (!executor_.is_ready) Lose(KilledFor::kProtocol, "its first word is not that it is ready");
+    return;
+  }
+  if (executor_.asked.has_value()) {
+    if (!parses || !message.has_collected())
+      return Lose(KilledFor::kProtocol, "its answer to a collection is none");
+    EndCollection(Resident());
+    memory_seen_ = absl::InfinitePast();
+    return SendDue();
+  }
+  if (!jobs_.is_running()) return Lose(KilledFor::kProtocol, "it spoke without a job");
+  if (watch_.NoteWord()) TellPending();
+  if (!is_message) {
     const absl::Time before = clock_.Monotonic();
     const absl::Status taken = received_.Take(frame);
-    time_.LeaveOut(clock_.Monotonic() - before);  // waiting for a segment is not the job's time
+    watch_.LeaveOut(clock_.Monotonic() - before);  // waiting for a segment is not the job's time
     if (!taken.ok()) Lose(KilledFor::kStore, MessageOf(taken));
     return;
   }
-  v1::FromExecutor message;
-  if (!message.ParseFromString(frame.bytes))
-    return Lose(KilledFor::kProtocol, "a message does not parse");
-  if (message.has_want()) return FetchFor(message.want());
+  if (!parses) return Lose(KilledFor::kProtocol, "a message does not parse");
+  if (message.has_want()) return FetchBytes(message.want());
+  TakeReports(message);
+}
+
+// (Between the pieces of an output, too.)
+void ExecutorSlot::FetchBytes(const v1::ExecutorWant& want) {
+  if (options_.fetcher == nullptr || executor_.waits.has_value())
+    return Lose(KilledFor::kProtocol, "it asked for bytes when it should not");
+  executor_.waits = {.since = clock_.Monotonic(), .since_wall = clock_.Now()};
+  options_.fetcher->Want(jobs_.attempt(), want,
+                         [this, executor = executor_.number](v1::ExecutorBytes bytes) {
+                           orders_.Post([this, executor, bytes = std::move(bytes)] {
+                             if (executor == executor_.number) GiveBytes(bytes);
+                           });
+                         });
+}
+
+void ExecutorSlot::GiveBytes(const v1::ExecutorBytes& bytes) {
+  if (!executor_.waits.has_value()) return;
+  const ByteWait waited = *std::exchange(executor_.waits, std::nullopt);
+  watch_.LeaveOut(clock_.Monotonic() - waited.since);  // waiting for bytes is not the job's time
+  std::vector<v1::Transfer>& transfers = executor_.transfers;
+  if (transfers.size() < kTransfersMax) {
+    v1::Transfer& transfer = transfers.emplace_back();
+    transfer.set_started_us(absl::ToUnixMicros(waited.since_wall));
+    transfer.set_slot(options_.teller.slot);
+  }
+  transfers.back().set_duration_us(absl::ToUnixMicros(clock_.Now()) -
+                                   transfers.back().started_us());
+  v1::ToExecutor message;
+  *message.mutable_bytes() = bytes;
+  SendToExecutor(message).IgnoreError();  // it has ended: that is about to be read
+}
+
+void ExecutorSlot::TakeReports(const v1::FromExecutor& message) {
   absl::StatusOr<std::vector<v1::Report>> reports =
       ReportsOf(message, received_.TakeAll(), options_.teller);
   if (!reports.ok()) return Lose(KilledFor::kProtocol, MessageOf(reports.status()));
-  const uint64_t told = attempt();
+  const uint64_t told = jobs_.attempt();
+  for (v1::Transfer& transfer : std::exchange(executor_.transfers, {}))
+    *reports->front().add_transfers() = std::move(transfer);
   const bool is_end = !message.has_loaded() && !message.has_saved();
-  const std::string before = is_end ? output_.TakeTail() : "";
-  if (is_end) ReadLog();
-  if (is_end) EndOutput();
-  for (v1::Transfer& transfer : transfers_) *reports->front().add_transfers() = std::move(transfer);
-  transfers_.clear();
-  if (is_end && message.has_failed()) {  // what the cooker logged, then what the process printed
-    v1::Failed& failed = *reports->front().mutable_failed();
+  if (is_end) EndJob(message, reports->front());
+  for (v1::Report& report : *reports) {
+    options_.events->Take(
+        SlotReported{.slot = options_.teller.slot, .attempt = told, .report = std::move(report)});
+  }
+  if (!is_end) return;
+  if (jobs_.is_running()) {
+    BeginJob();
+  } else {  // what the job left counts now
+    memory_seen_ = absl::InfinitePast();
+    executor_.resident_bytes.reset();
+  }
+  SendDue();
+}
+
+// `report`: the last one of the job that runs, which gets what the job printed.
+void ExecutorSlot::EndJob(const v1::FromExecutor& message, v1::Report& report) {
+  const std::string before = output_.TakeTail();
+  ReadLog();
+  EndOutput();
+  if (message.has_failed()) {  // what the cooker logged, then what the process printed
+    v1::Failed& failed = *report.mutable_failed();
     failed.set_log_tail(TailOfLog(failed.log_tail() + before + output_.tail()));
     failed.clear_opened();
-    if (HasOutgrown(failed)) {
-      if (auto opened = ReadOpenedNotes(process_.notes(), told))
-        *failed.mutable_opened() = *std::move(opened);
-    }
+    // A job that failed in order may have outgrown its limit by what it needs itself.
+    const bool has_outgrown = failed.cause() == v1::Failed::TIMEOUT
+                                  ? watch_.time_up() == TimeUp::kProcessor
+                                  : failed.cause() == v1::Failed::MEMORY;
+    if (auto opened =
+            has_outgrown ? ReadOpenedNotes(process_.notes(), jobs_.attempt()) : std::nullopt)
+      *failed.mutable_opened() = *std::move(opened);
     Say(2, fmt::format("slot={} package={} attempt failed: {}", options_.teller.slot,
-                       jobs_.front().job.job().package(), failed.error()));
+                       jobs_.front().job().package(), failed.error()));
   }
-  if (is_end && message.has_stale()) {
-    Say(2, fmt::format(
-               "slot={} package={} attempt given up: {} is no longer what the snapshot says",
-               options_.teller.slot, jobs_.front().job.job().package(), message.stale().path()));
+  if (message.has_stale()) {
+    Say(2,
+        fmt::format("slot={} package={} attempt given up: {} is no longer "
+                    "what the snapshot says",
+                    options_.teller.slot, jobs_.front().job().package(), message.stale().path()));
   }
-  if (is_end) {
-    jobs_.pop_front();
-    --sent_;
-    idle_since_ = clock_.Monotonic();
-    collection_.JobEnded(idle_since_);
-    if (!is_running()) output_.Clear();  // else it may be of the next, which runs already
-  }
-  for (v1::Report& report : *reports) {
-    Emit(SlotReported{.slot = options_.teller.slot, .attempt = told, .report = std::move(report)});
-  }
-  if (is_end && is_running()) BeginFront();
-  if (is_end && !is_running()) {  // what it left counts now
-    memory_seen_ = absl::InfinitePast();
-    resident_bytes_.reset();
-  }
-  if (is_end) SendDue();
-}
-
-// Whether a job that failed in order has outgrown its limit by what it needs itself.
-bool ExecutorSlot::HasOutgrown(const v1::Failed& failed) const {
-  return failed.cause() == v1::Failed::TIMEOUT ? time_.up() == TimeUp::kProcessor
-                                               : failed.cause() == v1::Failed::MEMORY;
-}
-
-// False: the job's time is up, and the executor is lost. One that started programs may end them and
-// keep what they said.
-bool ExecutorSlot::CheckTime(absl::Time now) {
-  if (!is_running() || waits_since_.has_value() || !time_.IsDue(now)) return true;
-  if (time_.Look(now, ProcessorUseOf(process_.pid())) == TimeUp::kNo) return true;
-  if (!jobs_.front().job.starts_programs() || now > killed_at_) {
-    Blame(KilledFor::kTimeout);
-    return false;
-  }
-  if (killed_at_ != absl::InfiniteFuture()) return true;
-  killed_at_ = now + kEndGrace;
-  TellTimeIsUp(process_.notes(), attempt());
-  return true;
+  jobs_.EndJob();
+  idle_since_ = clock_.Monotonic();
+  collection_.JobEnded(idle_since_);
+  if (!jobs_.is_running()) output_.Clear();  // else it may be of the next, which runs already
 }
 
 void ExecutorSlot::CheckLimits() {
   const absl::Time now = clock_.Monotonic();
-  if (!CheckTime(now)) return;
-  if (asked_.has_value() && now > asked_->deadline)
+  if (jobs_.is_running() && !executor_.waits.has_value()) {
+    const JobWatch::TimeLook look = watch_.LookAtTime(now, process_.pid());
+    if (look == JobWatch::TimeLook::kOver) return Blame(KilledFor::kTimeout);
+    if (look == JobWatch::TimeLook::kUp) TellTimeIsUp(process_.notes(), jobs_.attempt());
+  }
+  if (executor_.asked.has_value() && now > executor_.asked->deadline)
     return Lose(KilledFor::kProtocol, "it does not answer a collection");
   if (now - memory_seen_ < kPollPeriod) return;
   memory_seen_ = now;
-  if (!is_running() || !jobs_.front().job.starts_programs()) {
-    programs_bytes_ = 0;
-  } else if (now - programs_seen_ >= kProgramsPeriod) {
-    programs_bytes_ = ResidentBytesBelow(process_.pid());
-    programs_seen_ = now;
-    WatchPrograms(now);
-  }
-  resident_bytes_.reset();  // it may be what the job before had
-  const uint64_t memory_bytes = Resident() + programs_bytes_;
+  if (jobs_.is_running() && watch_.LookAtPrograms(now, process_.pid())) TellPending();
+  executor_.resident_bytes.reset();  // it may be what the job before had
+  const uint64_t memory_bytes = Resident() + (jobs_.is_running() ? watch_.programs_bytes() : 0);
   memory_bytes_.store(memory_bytes, std::memory_order_relaxed);
-  if (!is_running() || memory_bytes <= jobs_.front().job.job().memory_bytes()) return;
+  if (!jobs_.is_running() || memory_bytes <= jobs_.front().job().memory_bytes()) return;
   if (!jobs_.front().was_ahead) return Blame(KilledFor::kMemory);
-  // It may be what an earlier job left: this one begins again in an executor of its own.
-  if (pending_.Spoke()) TellPending(false);
+  // The memory may be what an earlier job left: this job begins again in an executor of its own.
+  if (watch_.NoteWord()) TellPending();
   Discard();
   SendDue();
 }
 
-// The looks at memory and time go on as ever while the job is pending: a program that goes on may
-// outgrow its memory before it is seen to work.
-void ExecutorSlot::WatchPrograms(absl::Time now) {
-  const bool has_programs = programs_bytes_ > 0;  // one that has ended holds nothing
-  if (has_programs ? !pending_.IsDue(now) : !pending_.is_pending()) return;
-  if (pending_.Look(now, has_programs ? ProcessorUseOf(process_.pid()) : ProcessorUse()))
-    TellPending(pending_.is_pending());
-}
-
-void ExecutorSlot::TellPending(bool is_pending) {
-  Emit(SlotPending{.slot = options_.teller.slot, .attempt = attempt(), .is_pending = is_pending});
+void ExecutorSlot::TellPending() {
+  options_.events->Take(SlotPending{
+      .slot = options_.teller.slot, .attempt = jobs_.attempt(), .is_pending = watch_.is_pending()});
 }
 
 // Blames the job that runs according to what was read, unless it turns out to have ended.
 void ExecutorSlot::Blame(KilledFor why) {
-  const uint64_t blamed = attempt();
-  for (int i = 0; i < kReadsToBlame && attempt() == blamed && ReadSocket(); ++i) {
+  const uint64_t blamed = jobs_.attempt();
+  for (int i = 0; i < kReadsToBlame && jobs_.attempt() == blamed && ReadSocket(); ++i) {
   }
-  if (process_.running() && attempt() == blamed) Lose(why, "");
+  if (process_.running() && jobs_.attempt() == blamed) Lose(why, "");
 }
 
 // Ends the executor if it has not ended, and says so when it ran a job.
@@ -585,17 +505,18 @@ void ExecutorSlot::Lose(KilledFor killed_for, std::string detail) {
               .killed_for = killed_for,
               .memory_bytes_max = 0,
               .timeout = {},
-              .time_up = time_.up(),
+              .time_up = watch_.time_up(),
               .detail = std::move(detail)};
   if (killed_for == KilledFor::kNothing) {
     if (const std::optional<ExitStatus> exit = process_.WaitFor(kExitWait)) {
       death.exit = *exit;
       // The group's killer takes whom it likes: only who was seen near a limit of its own is
       // blamed.
-      const bool was_large = is_running() && 2 * memory_bytes_.load(std::memory_order_relaxed) >=
-                                                 jobs_.front().job.job().memory_bytes();
+      const bool was_large =
+          jobs_.is_running() &&
+          2 * memory_bytes_.load(std::memory_order_relaxed) >= jobs_.front().job().memory_bytes();
       death.was_out_of_memory =
-          was_large && exit->signal == SIGKILL && memory_limits_.OomKills() > oom_kills_;
+          was_large && exit->signal == SIGKILL && memory_limits_.OomKills() > executor_.oom_kills;
     } else {
       death.killed_for = KilledFor::kProtocol;
       death.detail = "it closed its socket and did not end";
@@ -603,58 +524,51 @@ void ExecutorSlot::Lose(KilledFor killed_for, std::string detail) {
   }
   if (process_.running()) death.exit = process_.Kill();
   ReadLog();
-  if (!is_ready_ && is_running() && killed_for == KilledFor::kNothing) {
+  if (!executor_.is_ready && jobs_.is_running() && killed_for == KilledFor::kNothing) {
     return GiveBack(absl::UnavailableError(fmt::format(
         "no executor could be started: it ended ({}) before it was ready: {}",
         death.exit.ToString(), EscapeControl(output_.tail().substr(0, kStartErrorBytesMax)))));
   }
-  if (!is_running()) {
+  if (!jobs_.is_running()) {
     LogWarning("slot={} idle executor ended: {}", options_.teller.slot, Judge(death).error);
     Discard();
     return SendDue();  // a job may have waited for a collection
   }
   EndOutput();
-  death.memory_bytes_max = jobs_.front().job.job().memory_bytes();
-  death.timeout = absl::Microseconds(jobs_.front().job.job().timeout_us());
+  death.memory_bytes_max = jobs_.front().job().memory_bytes();
+  death.timeout = absl::Microseconds(jobs_.front().job().timeout_us());
   const DeathVerdict verdict = Judge(death);
-  const uint64_t lost = attempt();
+  const uint64_t lost = jobs_.attempt();
   output_.AddToTail(verdict.error + "\n");  // a failure has a log even if nothing was printed
   if (killed_for != KilledFor::kCancel) {
     Say(2, fmt::format("slot={} package={} executor lost: {}", options_.teller.slot,
-                       jobs_.front().job.job().package(), verdict.error));
+                       jobs_.front().job().package(), verdict.error));
   }
   // Its end may have to wait for uploads (UploadQueue), and the next job begins now.
-  if (pending_.Spoke()) TellPending(false);
-  jobs_.pop_front();
+  if (watch_.NoteWord()) TellPending();
+  jobs_.EndJob();
   const FileDescriptor notes = process_.TakeNotes();
   Discard();
-  // The next executor starts at once, so that the next job finds it warm.
-  if (const absl::Status status = options_.is_spare ? absl::OkStatus() : EnsureExecutor();
-      !status.ok())
-    LogWarning("executor: {}", MessageOf(status));
-  Emit(SlotLost{.slot = options_.teller.slot,
-                .attempt = lost,
-                .cause = verdict.cause,
-                .error = verdict.error,
-                .log_tail = output_.TakeTail(),
-                .opened = galley::worker::HasOutgrown(death) ? ReadOpenedNotes(notes.get(), lost)
-                                                             : std::nullopt,
-                .is_loaded = WasLoaded(notes.get(), lost),
-                .was_killed = verdict.was_killed});
+  WarmUp();
+  options_.events->Take(SlotLost{.slot = options_.teller.slot,
+                                 .attempt = lost,
+                                 .cause = verdict.cause,
+                                 .error = verdict.error,
+                                 .log_tail = output_.TakeTail(),
+                                 .opened = galley::worker::HasOutgrown(death)
+                                               ? ReadOpenedNotes(notes.get(), lost)
+                                               : std::nullopt,
+                                 .is_loaded = WasLoaded(notes.get(), lost),
+                                 .was_killed = verdict.was_killed});
   SendDue();
 }
 
 void ExecutorSlot::Discard() {
   process_.End();
+  executor_ = {};
+  jobs_.NoteNoneSent();
   received_.Clear();
-  is_set_up_ = false;
-  sent_ = 0;
-  is_ready_ = false;
-  asked_.reset();
-  waits_since_.reset();
-  transfers_.clear();
-  resident_bytes_.reset();
-  ForgetPrograms();
+  watch_ = {};
   memory_bytes_.store(0, std::memory_order_relaxed);
 }
 

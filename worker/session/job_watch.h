@@ -1,0 +1,56 @@
+// JobWatch: one job while it runs: how much of its time it has used (job_time.h), the memory of the
+// programs that it started, and whether it only waits for them (pending_watch.h).
+//
+// Reads /proc. Threads: one owner.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+
+#include "absl/time/time.h"
+#include "worker/session/job_time.h"
+#include "worker/session/pending_watch.h"
+
+namespace galley::worker {
+
+class JobWatch {
+ public:
+  // For programs to be ended in order when the time is up.
+  static constexpr absl::Duration kEndGrace = absl::Seconds(2);
+
+  JobWatch() = default;  // no job runs
+  JobWatch(absl::Time now, absl::Duration timeout, bool starts_programs)
+      : starts_programs_(starts_programs) {
+    time_.Begin(now, timeout);
+  }
+
+  // Time that passed by no doing of the job does not count.
+  void LeaveOut(absl::Duration passed) { time_.LeaveOut(passed); }
+  enum class TimeLook {
+    kLeft,
+    kUp,    // said once: a job that started programs may end them and keep what they said
+    kOver,  // the job is to be ended now
+  };
+  // `pid`: of its executor, also below.
+  TimeLook LookAtTime(absl::Time now, pid_t pid);
+  // At the last look.
+  TimeUp time_up() const { return time_.up(); }
+
+  // True: is_pending() changed.
+  bool LookAtPrograms(absl::Time now, pid_t pid);
+  // The executor spoke, so the job does not wait before two more looks. True: it did.
+  bool NoteWord() { return pending_.Spoke(); }
+  bool is_pending() const { return pending_.is_pending(); }
+  // Resident, at the last look.
+  uint64_t programs_bytes() const { return programs_bytes_; }
+
+ private:
+  bool starts_programs_ = false;
+  JobTime time_;
+  absl::Time killed_at_ = absl::InfiniteFuture();  // kUp was said
+  uint64_t programs_bytes_ = 0;
+  PendingWatch pending_;
+};
+
+}  // namespace galley::worker
