@@ -17,19 +17,19 @@
 namespace galley::worker {
 namespace {
 
-// Lines that are sent for one job. (The end of all that it printed is kept with a failure.)
+// The lines that are sent for a job. A failure keeps the end of the whole output.
 constexpr size_t kLogLinesMax = 100;
-constexpr size_t kTransfersMax = 16;  // told in one report; the last one covers the rest
-constexpr absl::Duration kPollPeriod = absl::Milliseconds(100);  // also of looks at the memory
+constexpr size_t kTransfersMax = 16;  // told in a report; the last one covers the rest
+constexpr absl::Duration kPollPeriod = absl::Milliseconds(100);  // also between looks at the memory
 constexpr absl::Duration kSpareIdle = absl::Seconds(5);
-constexpr absl::Duration kCollectMax = absl::Seconds(10);  // longer: it hangs
+constexpr absl::Duration kCollectMax = absl::Seconds(10);  // an executor that takes longer hangs
 constexpr absl::Duration kExitWait = absl::Seconds(2);     // for a process whose socket closed
-// A look takes 5 us, a small job 30.
+// The period of looks at memory: a look takes 5 us, a small job 30.
 constexpr absl::Duration kResidentPeriod = absl::Milliseconds(5);
 constexpr size_t kAheadBytesMax = 32 << 10;  // a sixth of the least socket buffer
 constexpr int kReadsToBlame = 64;
 constexpr int64_t kIdleMillisecondsMax = 60'000;
-constexpr size_t kStartErrorBytesMax = 500;  // what the loader says of a missing library
+constexpr size_t kStartErrorBytesMax = 500;  // of the loader's words about a missing library
 
 std::string EncodeJob(SlotJob& held) {
   v1::ToExecutor message;
@@ -54,13 +54,13 @@ void ExecutorSlot::Configure(v1::ExecutorSetup setup, const CollectionLimits& co
     setup_ = std::move(setup);
     collection_.set_limits(collection);
     executor_.is_set_up = false;
-    if (!jobs_.is_running()) WarmUp();  // the present job goes on with what it has
+    if (!jobs_.is_running()) WarmUp();  // the present job goes on with its setup
   });
 }
 
 void ExecutorSlot::Start(v1::ExecutorJob job) {
   orders_.Post([this, job = std::move(job)]() mutable {
-    jobs_.AddJob(std::move(job));  // SendDue follows, for all that came together
+    jobs_.AddJob(std::move(job));  // SendDue follows, for all orders of the batch
   });
 }
 
@@ -77,13 +77,13 @@ void ExecutorSlot::Fail(uint64_t attempt, std::string error) {
   });
 }
 
-// An executor that has the job already is told; so is the next one, should this one be replaced.
+// Tells an executor that has the job already; a next executor learns it from the struck targets.
 void ExecutorSlot::LeaveOut(v1::JobPart part) {
   orders_.Post([this, part = std::move(part)] {
     if (!jobs_.StrikePart(part)) return;
     v1::ToExecutor message;
     *message.mutable_leave_out() = part;
-    SendToExecutor(message).IgnoreError();  // it has ended: that is about to be read
+    SendToExecutor(message).IgnoreError();  // an error: the executor's end is about to be read
   });
 }
 
@@ -97,12 +97,13 @@ void ExecutorSlot::Say(int level, std::string text, bool is_output) {
   options_.events->Take(Logged{std::move(line)});
 }
 
-// The job that runs is about to end: tells its last line, which nothing ends, and how many more
-// than are sent it printed.
+// The running job is about to end: reports its last line, which has no line end, and the number of
+// lines that it printed beyond the limit.
 void ExecutorSlot::EndOutput() {
   if (!jobs_.is_running()) return;
   SlotJob& front = jobs_.front();
-  const bool is_its_own = jobs_.sent() == 1;  // else it may be that of the next, which runs already
+  // If the next job runs already, the line may be its own.
+  const bool is_its_own = jobs_.sent() == 1;
   if (is_its_own && !output_.rest().empty() && front.lines++ < kLogLinesMax)
     Say(2, output_.TakeRest(), true);
   if (front.lines > kLogLinesMax)
@@ -123,19 +124,19 @@ void ExecutorSlot::Run() {
   if (setup_.has_value()) RemoveAll(setup_->scratch_directory()).IgnoreError();
 }
 
-// The collection that is due before the next job, since memory that an earlier one left in the heap
-// must not count against it. `job_bytes` 0: there is no next job.
+// The collection that is due before the next job, because memory that an earlier job left in the
+// heap must not count against it. `job_bytes` 0: there is no next job.
 CollectionStep ExecutorSlot::DueBefore(uint64_t job_bytes) {
   if (!process_.running() || !executor_.is_ready) return {};
   const CollectionStep step = collection_.Next(clock_.Monotonic(), Resident(), job_bytes);
   if (step.what == CollectionStep::What::kNothing || jobs_.is_running()) return step;
-  executor_.resident_bytes.reset();  // it was seen when its job ended: it may have freed that since
+  executor_.resident_bytes.reset();  // as of the job's end; memory may have been freed since
   memory_bytes_.store(Resident(), std::memory_order_relaxed);
   return collection_.Next(clock_.Monotonic(), Resident(), job_bytes);
 }
 
-// An executor without a job is looked at once, and again before something is done about it; one
-// that runs jobs of less than a millisecond not for each of them.
+// The resident bytes. An idle executor is looked at once, and again before a step is taken. An
+// executor with jobs of less than a millisecond is not looked at for each of them.
 uint64_t ExecutorSlot::Resident() {
   const absl::Time now = clock_.Monotonic();
   const bool is_old = jobs_.is_running() && now - executor_.resident_seen >= kResidentPeriod;
@@ -199,7 +200,7 @@ void ExecutorSlot::SendDue() {
     if (Collect(DueBefore(held.job().memory_bytes()))) return;
     held.was_ahead = false;
     absl::Status status = SendJob(held);
-    if (absl::IsUnavailable(status)) {  // it died while idle: that is nobody's fault
+    if (absl::IsUnavailable(status)) {  // it died while idle, which is nobody's fault
       Discard();
       status = SendJob(held);
     }
@@ -210,10 +211,10 @@ void ExecutorSlot::SendDue() {
   SendAhead();
 }
 
-// The jobs that lie in the socket until the one that runs has ended, in one write.
+// Sends jobs that lie in the socket until the running job has ended, in a single write.
 void ExecutorSlot::SendAhead() {
   if (!jobs_.is_running() || executor_.asked.has_value() || jobs_.sent() == jobs_.size()) return;
-  // The setup goes before the jobs after it.
+  // The setup goes before later jobs.
   if (!executor_.is_set_up && !EnsureExecutor().ok()) return;
   std::vector<std::string> messages;
   size_t bytes = 0;
@@ -223,8 +224,8 @@ void ExecutorSlot::SendAhead() {
     if (held.job().runs_alone()) break;
     if (DueBefore(held.job().memory_bytes()).what != CollectionStep::What::kNothing) break;
     std::string message = EncodeJob(held);
-    // An executor that cooks does not read: what is ahead must lie in the socket, or we would wait
-    // for each other.
+    // An executor that cooks does not read: jobs sent ahead must fit in the socket, or executor and
+    // slot would wait for each other.
     bytes += message.size();
     if (bytes > kAheadBytesMax) break;
     held.was_ahead = true;
@@ -232,7 +233,7 @@ void ExecutorSlot::SendAhead() {
   }
   if (messages.empty()) return;
   const absl::Status status = process_.Send(messages);
-  if (absl::IsUnavailable(status)) return;  // its end is about to be read
+  if (absl::IsUnavailable(status)) return;  // the executor's end is about to be read
   if (!status.ok()) return GiveBack(Annotate(status, "jobs could not be handed on"));
   jobs_.NoteSent(messages.size());
 }
@@ -252,7 +253,7 @@ void ExecutorSlot::BeginJob() {
   if (front.is_stopped) Lose(KilledFor::kCancel, "");
 }
 
-// There is no executor, by no job's fault: all jobs go back as they were.
+// There is no executor, through no job's fault: all jobs go back unchanged.
 void ExecutorSlot::GiveBack(const absl::Status& status) {
   Discard();
   options_.events->Take(SlotFailed{
@@ -275,7 +276,7 @@ absl::Status ExecutorSlot::EnsureExecutor() {
   return absl::OkStatus();
 }
 
-// The next executor starts at once, so that the next job finds it warm.
+// Starts the next executor at once, so that the next job finds it warm.
 void ExecutorSlot::WarmUp() {
   if (options_.is_spare) return;
   if (const absl::Status status = EnsureExecutor(); !status.ok())
@@ -300,7 +301,7 @@ void ExecutorSlot::Turn() {
   CollectIdle();
 }
 
-// -1: until something comes.
+// -1: wait until something comes.
 int ExecutorSlot::PollMilliseconds() {
   if (!process_.running()) return -1;
   if (jobs_.is_running() || executor_.asked.has_value())
@@ -379,7 +380,7 @@ void ExecutorSlot::TakeFrame(Frame frame) {
   TakeReports(message);
 }
 
-// (Between the pieces of an output, too.)
+// An executor may ask for bytes at any time in a job, also between the pieces of an output.
 void ExecutorSlot::FetchBytes(const v1::ExecutorWant& want) {
   if (options_.fetcher == nullptr || executor_.waits.has_value())
     return Lose(KilledFor::kProtocol, "it asked for bytes when it should not");
@@ -406,7 +407,7 @@ void ExecutorSlot::GiveBytes(const v1::ExecutorBytes& bytes) {
                                    transfers.back().started_us());
   v1::ToExecutor message;
   *message.mutable_bytes() = bytes;
-  SendToExecutor(message).IgnoreError();  // it has ended: that is about to be read
+  SendToExecutor(message).IgnoreError();  // an error: the executor's end is about to be read
 }
 
 void ExecutorSlot::TakeReports(const v1::FromExecutor& message) {
@@ -425,23 +426,23 @@ void ExecutorSlot::TakeReports(const v1::FromExecutor& message) {
   if (!is_end) return;
   if (jobs_.is_running()) {
     BeginJob();
-  } else {  // what the job left counts now
+  } else {  // from now on the job's leftovers count
     memory_seen_ = absl::InfinitePast();
     executor_.resident_bytes.reset();
   }
   SendDue();
 }
 
-// `report`: the last one of the job that runs, which gets what the job printed.
+// `report`: the last report of the running job, which gets the job's output.
 void ExecutorSlot::EndJob(const v1::FromExecutor& message, v1::Report& report) {
   const std::string before = output_.TakeTail();
   ReadLog();
   EndOutput();
-  if (message.has_failed()) {  // what the cooker logged, then what the process printed
+  if (message.has_failed()) {  // the cooker's log, then the output of the process
     v1::Failed& failed = *report.mutable_failed();
     failed.set_log_tail(TailOfLog(failed.log_tail() + before + output_.tail()));
     failed.clear_opened();
-    // A job that failed in order may have outgrown its limit by what it needs itself.
+    // A job that failed in order may have outgrown a limit by its own needs.
     const bool has_outgrown = failed.cause() == v1::Failed::TIMEOUT
                                   ? watch_.time_up() == TimeUp::kProcessor
                                   : failed.cause() == v1::Failed::MEMORY;
@@ -460,7 +461,8 @@ void ExecutorSlot::EndJob(const v1::FromExecutor& message, v1::Report& report) {
   jobs_.EndJob();
   idle_since_ = clock_.Monotonic();
   collection_.JobEnded(idle_since_);
-  if (!jobs_.is_running()) output_.Clear();  // else it may be of the next, which runs already
+  // If the next job runs already, the output may be its own.
+  if (!jobs_.is_running()) output_.Clear();
 }
 
 void ExecutorSlot::CheckLimits() {
@@ -475,12 +477,12 @@ void ExecutorSlot::CheckLimits() {
   if (now - memory_seen_ < kPollPeriod) return;
   memory_seen_ = now;
   if (jobs_.is_running() && watch_.LookAtPrograms(now, process_.pid())) TellPending();
-  executor_.resident_bytes.reset();  // it may be what the job before had
+  executor_.resident_bytes.reset();  // it may hold a value of the job before
   const uint64_t memory_bytes = Resident() + (jobs_.is_running() ? watch_.programs_bytes() : 0);
   memory_bytes_.store(memory_bytes, std::memory_order_relaxed);
   if (!jobs_.is_running() || memory_bytes <= jobs_.front().job().memory_bytes()) return;
   if (!jobs_.front().was_ahead) return Blame(KilledFor::kMemory);
-  // The memory may be what an earlier job left: this job begins again in an executor of its own.
+  // The memory may be left over from an earlier job: this job begins again in a fresh executor.
   if (watch_.NoteWord()) TellPending();
   Discard();
   SendDue();
@@ -491,7 +493,7 @@ void ExecutorSlot::TellPending() {
       .slot = options_.teller.slot, .attempt = jobs_.attempt(), .is_pending = watch_.is_pending()});
 }
 
-// Blames the job that runs according to what was read, unless it turns out to have ended.
+// Reads the socket, and blames the running job unless it turns out to have ended.
 void ExecutorSlot::Blame(KilledFor why) {
   const uint64_t blamed = jobs_.attempt();
   for (int i = 0; i < kReadsToBlame && jobs_.attempt() == blamed && ReadSocket(); ++i) {
@@ -499,7 +501,7 @@ void ExecutorSlot::Blame(KilledFor why) {
   if (process_.running() && jobs_.attempt() == blamed) Lose(why, "");
 }
 
-// Ends the executor if it has not ended, and says so when it ran a job.
+// Ends the executor if it has not ended, and emits SlotLost if it ran a job.
 void ExecutorSlot::Lose(KilledFor killed_for, std::string detail) {
   Death death{.exit = {},
               .killed_for = killed_for,
@@ -510,8 +512,8 @@ void ExecutorSlot::Lose(KilledFor killed_for, std::string detail) {
   if (killed_for == KilledFor::kNothing) {
     if (const std::optional<ExitStatus> exit = process_.WaitFor(kExitWait)) {
       death.exit = *exit;
-      // The group's killer takes whom it likes: only who was seen near a limit of its own is
-      // blamed.
+      // The group's killer may take any process: a job is blamed only if its executor was seen near
+      // a limit of its own.
       const bool was_large =
           jobs_.is_running() &&
           2 * memory_bytes_.load(std::memory_order_relaxed) >= jobs_.front().job().memory_bytes();
@@ -539,12 +541,13 @@ void ExecutorSlot::Lose(KilledFor killed_for, std::string detail) {
   death.timeout = absl::Microseconds(jobs_.front().job().timeout_us());
   const DeathVerdict verdict = Judge(death);
   const uint64_t lost = jobs_.attempt();
-  output_.AddToTail(verdict.error + "\n");  // a failure has a log even if nothing was printed
+  // A failure has a log even if nothing was printed.
+  output_.AddToTail(verdict.error + "\n");
   if (killed_for != KilledFor::kCancel) {
     Say(2, fmt::format("slot={} package={} executor lost: {}", options_.teller.slot,
                        jobs_.front().job().package(), verdict.error));
   }
-  // Its end may have to wait for uploads (UploadQueue), and the next job begins now.
+  // The job's end may have to wait for uploads (UploadQueue), but the next job begins now.
   if (watch_.NoteWord()) TellPending();
   jobs_.EndJob();
   const FileDescriptor notes = process_.TakeNotes();

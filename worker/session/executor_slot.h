@@ -1,13 +1,13 @@
-// ExecutorSlot: one executor process, kept alive by a thread of its own; jobs go in, events come
-// out. The executor has the job that runs and those that were sent ahead; what was printed between
-// two jobs is told of both.
+// ExecutorSlot: an executor process, kept alive by a thread of its own; jobs go in, events come
+// out. The executor has the running job and jobs that were sent ahead. Output between two jobs is
+// reported for both.
 //
-// The executor that crashes, hangs past its job's time, outgrows its job's memory, or speaks
-// nonsense is killed and replaced; the event SlotLost says why and brings the tail of its standard
-// error. Between two jobs it is asked to give memory back, or replaced in order, as Collection
-// says; SlotCollected tells of it. SlotPending tells when the programs of a job merely wait
+// An executor that crashes, hangs past its job's time, outgrows its job's memory, or speaks
+// nonsense is killed and replaced. SlotLost says why and brings the tail of its standard error.
+// Between two jobs the executor is asked to give memory back, or replaced in order, as Collection
+// says; SlotCollected reports that. SlotPending tells when the programs of a job only wait
 // (pending_watch.h). The thread lives as long as the slot, because the child's death signal is tied
-// to it: when the session dies, so do its executors.
+// to the thread: when the session dies, so do its executors.
 // Threads: methods may be called from any thread and never block for long.
 #pragma once
 
@@ -42,11 +42,12 @@ class ExecutorSlot {
  public:
   struct Options {
     Teller teller;
-    std::string program;  // path of galley-worker
+    std::string program;  // the path of galley-worker
     BlobSink* sink = nullptr;
-    ByteFetcher* fetcher = nullptr;  // none: executors read files in their places
+    ByteFetcher* fetcher = nullptr;  // null: executors read files in their places
     EventSink* events = nullptr;
-    bool is_spare = false;  // its executor starts with a job only, and ends when idle for a while
+    // A spare executor starts only with a job, and ends when it is idle for a while.
+    bool is_spare = false;
   };
 
   explicit ExecutorSlot(Options options);
@@ -55,11 +56,11 @@ class ExecutorSlot {
 
   void Configure(v1::ExecutorSetup setup, const CollectionLimits& collection);
   void Start(v1::ExecutorJob job);
-  // Kills the executor if it runs `attempt`, or when it comes to it.
+  // Kills the executor if it runs `attempt`, or when `attempt` begins.
   void Stop(uint64_t attempt);
-  // Likewise, and SlotLost says that the machine failed, and why.
+  // Does what Stop does, and SlotLost says that the machine failed, and why.
   void Fail(uint64_t attempt, std::string error);
-  // Platforms of the job that are not begun are not cooked.
+  // Leaves out platforms of the job that are not begun.
   void LeaveOut(v1::JobPart part);
   // Resident bytes of the executor and the programs that it started.
   uint64_t memory_bytes() const { return memory_bytes_.load(std::memory_order_relaxed); }
@@ -71,21 +72,22 @@ class ExecutorSlot {
     uint64_t before_bytes = 0;
     absl::Time deadline;
   };
-  // The executor waits for bytes that are fetched.
+  // ByteWait: the executor waits for bytes that are fetched.
   struct ByteWait {
     absl::Time since;
     absl::Time since_wall;  // by the wall clock
   };
-  // Everything that ends with the present executor.
+  // Executor: everything that ends with the present executor.
   struct Executor {
-    uint64_t number = 0;     // among those that were started
-    uint64_t oom_kills = 0;  // when it was started
+    uint64_t number = 0;     // counts the executors that were started
+    uint64_t oom_kills = 0;  // at the start of the executor
     bool is_set_up = false;
-    bool is_ready = false;  // it has said so
+    bool is_ready = false;  // the executor has reported that it is ready
     std::optional<CollectionRequest> asked;
     std::optional<ByteWait> waits;
-    std::vector<v1::Transfer> transfers;     // of the job that runs, not told yet
-    std::optional<uint64_t> resident_bytes;  // when last looked at; of an idle one, all that it has
+    std::vector<v1::Transfer> transfers;  // of the running job, not told yet
+    // At the last look; of an idle executor, all that it has.
+    std::optional<uint64_t> resident_bytes;
     absl::Time resident_seen = absl::InfinitePast();
   };
 
@@ -93,7 +95,7 @@ class ExecutorSlot {
   void Turn();
   int PollMilliseconds();
 
-  // Jobs and collections go in.
+  // --- Jobs and collections go in.
   void SendDue();
   void SendAhead();
   absl::Status SendJob(SlotJob& held);
@@ -107,7 +109,7 @@ class ExecutorSlot {
   void WarmUp();
   absl::Status SendToExecutor(const v1::ToExecutor& message);
 
-  // Its words come out.
+  // --- Messages and output come out.
   bool ReadSocket();  // true: there may be more
   void TakeFrame(Frame frame);
   void FetchBytes(const v1::ExecutorWant& want);
@@ -118,7 +120,7 @@ class ExecutorSlot {
   void EndOutput();
   void Say(int level, std::string text, bool is_output = false);
 
-  // Its limits, and its end.
+  // --- The executor's limits, and its end.
   uint64_t Resident();
   void CheckLimits();
   void TellPending();
@@ -131,22 +133,22 @@ class ExecutorSlot {
   std::atomic<uint64_t> memory_bytes_{0};
   OrderInbox orders_;
 
-  // The thread's own.
+  // Used by the slot's thread alone:
   std::optional<v1::ExecutorSetup> setup_;
   ExecutorProcess process_;
-  Executor executor_;       // process_, when one runs
+  Executor executor_;       // about process_, when it runs
   uint64_t executors_ = 0;  // started so far
   ReceivedBlobs received_;  // for the next report
   SlotJobs jobs_;
-  JobWatch watch_;        // of the job that runs
+  JobWatch watch_;        // of the running job
   PrintedOutput output_;  // since the last end of a job after which none ran
   Collection collection_;
-  absl::Time idle_seen_ = absl::InfinitePast();  // Collection::IdleAt for which it was looked at
+  absl::Time idle_seen_ = absl::InfinitePast();  // the Collection::IdleAt at which it was looked at
   MemoryLimits memory_limits_;
   absl::Time memory_seen_ = absl::InfinitePast();
   absl::Time idle_since_ = absl::InfinitePast();  // the last job's end
 
-  std::thread thread_;  // last: it uses all of the above
+  std::thread thread_;  // comes last, because it uses the fields above
 };
 
 }  // namespace galley::worker

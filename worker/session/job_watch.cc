@@ -13,12 +13,12 @@ JobWatch::TimeLook JobWatch::LookAtTime(absl::Time now, pid_t pid) {
   return TimeLook::kUp;
 }
 
-// The looks at memory and time go on as ever while the job is pending: a program that goes on may
-// outgrow its memory before it is seen to work.
+// A pending job's memory and time are still watched: a program that goes on may outgrow its memory
+// before the watch sees it work.
 bool JobWatch::LookAtPrograms(absl::Time now, pid_t pid) {
   if (!starts_programs_) return false;
   programs_bytes_ = ResidentBytesBelow(pid);
-  const bool has_programs = programs_bytes_ > 0;  // one that has ended holds nothing
+  const bool has_programs = programs_bytes_ > 0;  // programs that have ended hold no memory
   if (has_programs ? !pending_.IsDue(now) : !is_pending()) return false;
   return pending_.Look(now, has_programs ? ProcessorUseOf(pid) : ProcessorUse());
 }

@@ -1,5 +1,5 @@
-// JobWatch: one job while it runs: how much of its time it has used (job_time.h), the memory of the
-// programs that it started, and whether it only waits for them (pending_watch.h).
+// JobWatch: watches a job while it runs: how much of its time it has used (job_time.h), the memory
+// of the programs that it started, and whether it only waits for them (pending_watch.h).
 //
 // Reads /proc. Threads: one owner.
 #pragma once
@@ -16,7 +16,7 @@ namespace galley::worker {
 
 class JobWatch {
  public:
-  // For programs to be ended in order when the time is up.
+  // The time in which programs may be ended in order when the job's time is up.
   static constexpr absl::Duration kEndGrace = absl::Seconds(2);
 
   JobWatch() = default;  // no job runs
@@ -25,30 +25,30 @@ class JobWatch {
     time_.Begin(now, timeout);
   }
 
-  // Time that passed by no doing of the job does not count.
+  // Leaves out time that passed without the job's doing.
   void LeaveOut(absl::Duration passed) { time_.LeaveOut(passed); }
   enum class TimeLook {
     kLeft,
-    kUp,    // said once: a job that started programs may end them and keep what they said
-    kOver,  // the job is to be ended now
+    kUp,    // returned once: a job that started programs may end them and keep their output
+    kOver,  // the job must be ended now
   };
-  // `pid`: of its executor, also below.
+  // `pid`: the job's executor.
   TimeLook LookAtTime(absl::Time now, pid_t pid);
-  // At the last look.
+  // The result of the last look.
   TimeUp time_up() const { return time_.up(); }
 
   // True: is_pending() changed.
   bool LookAtPrograms(absl::Time now, pid_t pid);
-  // The executor spoke, so the job does not wait before two more looks. True: it did.
+  // The executor spoke, so the job does not wait before two more looks. True: it did wait.
   bool NoteWord() { return pending_.Spoke(); }
   bool is_pending() const { return pending_.is_pending(); }
-  // Resident, at the last look.
+  // Resident bytes at the last look.
   uint64_t programs_bytes() const { return programs_bytes_; }
 
  private:
   bool starts_programs_ = false;
   JobTime time_;
-  absl::Time killed_at_ = absl::InfiniteFuture();  // kUp was said
+  absl::Time killed_at_ = absl::InfiniteFuture();  // set when kUp was returned
   uint64_t programs_bytes_ = 0;
   PendingWatch pending_;
 };

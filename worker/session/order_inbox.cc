@@ -14,7 +14,7 @@ void OrderInbox::Post(Order order) {
   {
     const base::MutexLock lock(mutex_);
     orders_.push_back(std::move(order));
-    if (orders_.size() > 1) return;  // the thread was woken, and takes all that is there
+    if (orders_.size() > 1) return;  // the thread was woken, and takes all orders
   }
   Wake();
 }

@@ -1,6 +1,6 @@
-// OrderInbox: what other threads want done on a thread that polls descriptors.
+// OrderInbox: the orders that other threads have for a thread that polls descriptors.
 //
-// Threads: Post and Close from any; the rest from the thread that polls.
+// Threads: Post and Close from any; the other functions from the polling thread.
 #pragma once
 
 #include <deque>
@@ -18,12 +18,13 @@ class OrderInbox {
   OrderInbox();
 
   void Post(Order order);
-  // Orders that were not taken are dropped.
+  // Drops orders that were not taken.
   void Close();
 
-  // The orders since the last call; false: closed.
+  // Takes the orders since the last call; false: the inbox is closed.
   bool TakeOrders(std::deque<Order>& orders);
-  // To be polled: readable when there are orders, or it was closed, until Drain.
+  // A descriptor to be polled: readable, until Drain, when there are orders or the inbox was
+  // closed.
   int descriptor() const { return wakeup_.get(); }
   void Drain();
 

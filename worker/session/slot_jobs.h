@@ -1,5 +1,5 @@
-// SlotJobs: the jobs of one slot, in order: at first those that its executor has, of which the
-// first runs, then those that wait to be sent.
+// SlotJobs: the jobs of a slot, in order: first the jobs that its executor has, the first of which
+// runs, then jobs that wait to be sent.
 //
 // Pure. Threads: one owner.
 #pragma once
@@ -17,9 +17,9 @@ namespace galley::worker {
 
 struct SlotJob {
   v1::ExecutorJob message;
-  size_t lines = 0;  // that were printed while it ran
+  size_t lines = 0;  // that were printed while the job ran
   size_t message_bytes = 0;
-  // Sent while another job ran: what that one left in the heap may be seen.
+  // Sent while another job ran, whose leftovers in the heap may be seen.
   bool was_ahead = false;
   bool is_stopped = false;
 
@@ -29,11 +29,11 @@ struct SlotJob {
 class SlotJobs {
  public:
   void AddJob(v1::ExecutorJob message) { jobs_.push_back({.message = std::move(message)}); }
-  // Notes that the job is to be stopped when it begins.
+  // Notes that the job must be stopped when it begins.
   void StopJob(uint64_t attempt) {
     for (SlotJob& held : jobs_) held.is_stopped |= held.job().attempt() == attempt;
   }
-  // True: the executor has the job.
+  // Strikes the part from its job. True: the executor has the job.
   bool StrikePart(const v1::JobPart& part) {
     for (size_t i = 0; i < jobs_.size(); ++i) {
       if (jobs_[i].job().attempt() != part.attempt()) continue;
@@ -44,9 +44,9 @@ class SlotJobs {
   }
 
   bool is_running() const { return sent_ > 0; }
-  // The job that runs, or the next one. REQUIRES: there is one.
+  // The running job, or the next one. REQUIRES: there is a job.
   SlotJob& front() { return jobs_.front(); }
-  // The attempt that runs; 0: none.
+  // The running attempt; 0: none.
   uint64_t attempt() const { return is_running() ? jobs_.front().job().attempt() : 0; }
   size_t sent() const { return sent_; }
   size_t size() const { return jobs_.size(); }
@@ -58,9 +58,9 @@ class SlotJobs {
     jobs_.pop_front();
     --sent_;
   }
-  // The executor that had some of them is gone.
+  // The executor that had some of the jobs is gone.
   void NoteNoneSent() { sent_ = 0; }
-  // Takes all of them out; their attempts.
+  // Takes all jobs out, and returns their attempts.
   std::vector<uint64_t> TakeAttempts() {
     std::vector<uint64_t> attempts;
     for (const SlotJob& held : std::exchange(jobs_, {})) attempts.push_back(held.job().attempt());
