@@ -14,8 +14,8 @@ namespace {
 using Pairs = std::vector<std::pair<uint32_t, uint32_t>>;
 
 // Ranks with the edges under them.
-struct Graph {
-  explicit Graph(size_t visited_edges_max = Ranks::kVisitedEdgesMax)
+struct RankedGraph {
+  explicit RankedGraph(size_t visited_edges_max = Ranks::kVisitedEdgesMax)
       : ranks(edges, visited_edges_max) {}
 
   void Grow(size_t count) {
@@ -62,7 +62,7 @@ std::vector<std::vector<bool>> Reach(size_t count, const Pairs& edges) {
   return reach;
 }
 
-void ExpectRight(const Graph& graph, size_t count) {
+void ExpectRight(const RankedGraph& graph, size_t count) {
   const auto reach = Reach(count, graph.pairs);
   for (uint32_t a = 0; a < count; ++a) {
     for (uint32_t b = 0; b < count; ++b) {
@@ -77,7 +77,7 @@ void ExpectRight(const Graph& graph, size_t count) {
 }
 
 TEST(RanksTest, ANewPackageIsBelowAllOthers) {
-  Graph graph;
+  RankedGraph graph;
   graph.Grow(3);
   EXPECT_LT(graph.RankOf(2), graph.RankOf(1));
   EXPECT_LT(graph.RankOf(1), graph.RankOf(0));
@@ -87,7 +87,7 @@ TEST(RanksTest, ANewPackageIsBelowAllOthers) {
 }
 
 TEST(RanksTest, AnEdgeToSomethingNewVisitsNothing) {
-  Graph graph;
+  RankedGraph graph;
   for (uint32_t i = 1; i < 1000; ++i) {
     graph.Grow(i + 1);
     EXPECT_TRUE(graph.Add(i / 7, i).empty());
@@ -96,7 +96,7 @@ TEST(RanksTest, AnEdgeToSomethingNewVisitsNothing) {
 }
 
 TEST(RanksTest, AnEdgeAgainstTheOrderReportsWhoseRankChanged) {
-  Graph graph;
+  RankedGraph graph;
   graph.Grow(2);
   EXPECT_TRUE(graph.Add(0, 1).empty());
   graph.Grow(3);
@@ -108,7 +108,7 @@ TEST(RanksTest, RandomGraphsKeepTheOrderAndMergeCyclesAfterEveryEdge) {
     SCOPED_TRACE(seed);
     std::mt19937 random(seed);
     const uint32_t count = static_cast<uint32_t>(2 + random() % 11);
-    Graph graph;
+    RankedGraph graph;
     graph.Grow(count);
     std::vector<Rank> before(count);
     for (uint32_t i = 0; i < count * 2; ++i) {
@@ -133,7 +133,7 @@ TEST(RanksTest, WhatIsBoundHoldsAtAnyTimeAndAfterAPassEverythingDoes) {
     SCOPED_TRACE(seed);
     std::mt19937 random(seed);
     const uint32_t count = static_cast<uint32_t>(20 + random() % 60);
-    Graph graph(/*visited_edges_max=*/1 + seed % 12);
+    RankedGraph graph(/*visited_edges_max=*/1 + seed % 12);
     Pairs bound;
     uint32_t known = 0;
     for (uint32_t i = 0; i < count * 3; ++i) {
@@ -169,7 +169,7 @@ TEST(RanksTest, WhatIsBoundHoldsAtAnyTimeAndAfterAPassEverythingDoes) {
 }
 
 TEST(RanksTest, AReferenceThatCostsTooMuchIsPutAsideUntilBulkRankAndACookedInputNever) {
-  Graph graph(/*visited_edges_max=*/3);
+  RankedGraph graph(/*visited_edges_max=*/3);
   graph.Grow(20);
   for (uint32_t i = 0; i + 1 < 19; ++i) graph.Add(i, i + 1);
   EXPECT_EQ(graph.ranks.visited(), 0u);
@@ -188,7 +188,7 @@ TEST(RanksTest, AReferenceThatCostsTooMuchIsPutAsideUntilBulkRankAndACookedInput
 // Each search by itself is within its bound, and together they would visit 10^8 edges.
 TEST(RanksTest, SearchesTogetherVisitFewEdgesForEachEdgeThatThereIs) {
   constexpr uint32_t kCount = 20'000;
-  Graph graph(/*visited_edges_max=*/100);
+  RankedGraph graph(/*visited_edges_max=*/100);
   graph.Grow(kCount);
   for (uint32_t i = 0; i + 1 < kCount; ++i) graph.Add(kCount - 1 - i, kCount - 2 - i);
   for (uint32_t i = 200; i < kCount; ++i) {
@@ -199,7 +199,7 @@ TEST(RanksTest, SearchesTogetherVisitFewEdgesForEachEdgeThatThereIs) {
 }
 
 TEST(RanksTest, APassPaysForSearchesToCome) {
-  Graph graph(/*visited_edges_max=*/100);
+  RankedGraph graph(/*visited_edges_max=*/100);
   graph.Grow(1050);
   for (uint32_t i = 0; i + 1 < 1000; ++i) graph.Add(i, i + 1);
   for (uint32_t i = 1000; i + 1 < 1050; ++i) graph.Add(i, i + 1);
@@ -212,7 +212,7 @@ TEST(RanksTest, APassPaysForSearchesToCome) {
 }
 
 TEST(RanksTest, APassIsDueWhenWhatIsPutAsideIsAShareOfTheWhole) {
-  Graph graph(/*visited_edges_max=*/0);
+  RankedGraph graph(/*visited_edges_max=*/0);
   graph.Grow(30'000);
   for (uint32_t i = 0; i + 1 < 30'000; ++i) graph.Add(i, i + 1);
   uint32_t aside = 0;
@@ -224,7 +224,7 @@ TEST(RanksTest, APassIsDueWhenWhatIsPutAsideIsAShareOfTheWhole) {
 
 TEST(RanksTest, AMillionPackagesInOneChainAndInOneCycleAreRankedWithoutRecursion) {
   constexpr uint32_t kCount = 1'000'000;
-  Graph graph;
+  RankedGraph graph;
   graph.Grow(kCount);
   for (uint32_t i = 0; i + 1 < kCount; ++i) graph.Add(i + 1, i, false);
   graph.ranks.BulkRank();
