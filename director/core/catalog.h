@@ -20,7 +20,7 @@ struct CatalogEntry {
   // of its mount ...): it fails in Request.
   std::string error;
   bool never_cook = false;
-  // What its rules ask for where it is cooked; usually nothing (offers.h, grants.h).
+  // What its rules ask for where it is cooked; usually nothing (eligibility.h, grants.h).
   record::ResourceCounts resources;
   std::vector<std::string> labels = {};  // sorted
   // Its variants for the selected cultures are packages of their own, and in the cook (instigator

@@ -62,14 +62,14 @@ const record::Generated* CookCore::GeneratedOf(PackageId package) const {
   return core_->packages[package].generated.get();
 }
 
-std::string CookCore::StateText(PackageId id) const { return core_->asking.StateTextOf(id); }
+std::string CookCore::StateText(PackageId id) const { return core_->queries.StateTextOf(id); }
 
 Holdings CookCore::holdings() const {
   return {.attempts = core_->attempts.size(),
           .workers = core_->workers.size(),
           .commits = core_->commits.size(),
           .changed_files = core_->graph.pending_changes().stale_files(),
-          .job_kinds = core_->offers.kinds()};
+          .job_kinds = core_->eligibility.kinds()};
 }
 
 Urgency CookCore::UrgencyOf(PackageId package) const { return core_->packages[package].urgency; }
@@ -78,7 +78,7 @@ bool CookCore::IsReady(PackageId id) const {
   const Lifecycle& lifecycle = core_->graph.lifecycle();
   const bool is_queued = lifecycle.loads().Contains(id) || lifecycle.saves().Contains(id);
   return is_queued && core_->job_queue.HasResources(id) && !core_->resumed_attempts.Has(id) &&
-         !core_->aloneness.WaitsToBeAlone(id);
+         !core_->exclusive_run.WaitsToBeAlone(id);
 }
 
 bool CookCore::Knows(AttemptId attempt) const { return core_->attempts.Find(attempt) != nullptr; }

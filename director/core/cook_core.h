@@ -29,7 +29,7 @@ struct Holdings {
   size_t workers = 0;        // those among them that are lost and may come back
   size_t commits = 0;        // on their way
   size_t changed_files = 0;  // that changed while they were cooked
-  size_t job_kinds = 0;      // Offers::kinds
+  size_t job_kinds = 0;      // Eligibility::kinds
 };
 
 struct Core;

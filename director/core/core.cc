@@ -9,7 +9,7 @@ namespace galley::director {
 
 Core::Core(const CookOptions& cook_options, std::shared_ptr<const Catalog> first_catalog)
     : options(cook_options),
-      today{.catalog = std::move(first_catalog), .platform_count = cook_options.platform_count},
+      step{.catalog = std::move(first_catalog), .platform_count = cook_options.platform_count},
       workers({.window = cook_options.window,
                .jobs_max = cook_options.window_jobs_max,
                .silence_max = cook_options.silence_max,
@@ -18,46 +18,46 @@ Core::Core(const CookOptions& cook_options, std::shared_ptr<const Catalog> first
                .suspect_after = cook_options.suspect_after,
                .lost_max = cook_options.unheard_max}),
       grants(cook_options.resources) {
-  GALLEY_CHECK(today.platform_count >= 1 && today.platform_count <= 32);
-  GALLEY_CHECK(today.catalog != nullptr);
+  GALLEY_CHECK(step.platform_count >= 1 && step.platform_count <= 32);
+  GALLEY_CHECK(step.catalog != nullptr);
   GALLEY_CHECK(options.silence_max > absl::ZeroDuration() &&
                options.silence_max < absl::InfiniteDuration());
 }
 
 void Core::Apply(const Event& event) {
-  struct Dispatcher {
+  struct Handlers {
     Core& core;
     void operator()(const CookRequested& e) { core.cooks.OnCookRequested(e); }
     void operator()(const CancelRequested& e) { core.cooks.OnCancelRequested(e); }
-    void operator()(const LookedUp& e) { core.looking_up.OnLookedUp(e); }
+    void operator()(const LookedUp& e) { core.cache_queries.OnLookedUp(e); }
     void operator()(const WorkersSurvived& e) { core.survivors.OnWorkersSurvived(e); }
-    void operator()(const WorkerAttached& e) { core.worker_lives.OnWorkerAttached(e); }
+    void operator()(const WorkerAttached& e) { core.worker_lifecycle.OnWorkerAttached(e); }
     void operator()(const WorkerReported& e) { core.reports.OnWorkerReported(e); }
-    void operator()(const WorkerPending& e) { core.worker_lives.OnWorkerPending(e); }
-    void operator()(const WorkerUploads& e) { core.worker_lives.OnWorkerUploads(e); }
-    void operator()(const WorkerAlive& e) { core.worker_lives.OnWorkerAlive(e); }
-    void operator()(const WorkerUnfit& e) { core.worker_lives.OnWorkerUnfit(e); }
+    void operator()(const WorkerPending& e) { core.worker_lifecycle.OnWorkerPending(e); }
+    void operator()(const WorkerUploads& e) { core.worker_lifecycle.OnWorkerUploads(e); }
+    void operator()(const WorkerAlive& e) { core.worker_lifecycle.OnWorkerAlive(e); }
+    void operator()(const WorkerUnfit& e) { core.worker_lifecycle.OnWorkerUnfit(e); }
     void operator()(const WorkerReadmitted& e) { core.held_results.Readmit(e.worker); }
-    void operator()(const DrainAsked& e) { core.worker_lives.OnDrainAsked(e); }
-    void operator()(const WorkerLost& e) { core.worker_lives.OnWorkerLost(e); }
-    void operator()(const Persisted& e) { core.persisting.OnPersisted(e); }
+    void operator()(const DrainAsked& e) { core.worker_lifecycle.OnDrainAsked(e); }
+    void operator()(const WorkerLost& e) { core.worker_lifecycle.OnWorkerLost(e); }
+    void operator()(const Persisted& e) { core.commit_outcomes.OnPersisted(e); }
     void operator()(const DirectorUnfit& e) { core.cooks.EndAll(e.reason); }
     void operator()(const CookUnfit& e) { core.cooks.OnCookUnfit(e); }
     void operator()(const MemoryShort&) { core.cooks.OnMemoryShort(); }
-    void operator()(const FilesChanged& e) { core.changes.OnFilesChanged(e); }
+    void operator()(const FilesChanged& e) { core.project_changes.OnFilesChanged(e); }
     void operator()(const PackagesDiscovered& e) { core.cooks.OnPackagesDiscovered(e); }
-    void operator()(const PackagesCleared& e) { core.changes.OnPackagesCleared(e); }
-    void operator()(const PlatformsChanged& e) { core.changes.OnPlatformsChanged(e); }
-    void operator()(const LauncherReported& e) { core.worker_lives.OnLauncherReported(e); }
+    void operator()(const PackagesCleared& e) { core.project_changes.OnPackagesCleared(e); }
+    void operator()(const PlatformsChanged& e) { core.project_changes.OnPlatformsChanged(e); }
+    void operator()(const LauncherReported& e) { core.worker_lifecycle.OnLauncherReported(e); }
     void operator()(const RootBuilt& e) { core.cooks.OnRootBuilt(e); }
     void operator()(const RootPublished& e) { core.cooks.OnRootPublished(e); }
     void operator()(const RootsStaged& e) { core.cooks.OnRootsStaged(e); }
     void operator()(const LossSeen& e) { core.cooks.OnLossSeen(e); }
     void operator()(const LostFound& e) { core.cooks.OnLostFound(e); }
-    void operator()(const QueryAsked& e) { core.asking.OnQueryAsked(e); }
+    void operator()(const QueryAsked& e) { core.queries.OnQueryAsked(e); }
     void operator()(const Tick&) {}
   };
-  std::visit(Dispatcher{*this}, event);
+  std::visit(Handlers{*this}, event);
 }
 
 // Each kind in turn; what a handler leaves of another kind is handed on in the next round.
@@ -66,41 +66,41 @@ void Core::HandOnNotes() {
     const Notes now = std::exchange(notes, {});
     for (const AttemptEnded& note : now.attempts_ended)
       breakers.NoteEnded(note.worker, note.attempt);
-    for (const RoundBegan& note : now.rounds_begun) changes.OnRoundBegan(note);
-    for (const UrgencyRaised& note : now.urgencies_raised) balancing.TakeForward(note.package);
-    for (const PackageReady& note : now.packages_ready) parking.ParkBeyondFleet(note.package);
+    for (const RoundBegan& note : now.rounds_begun) project_changes.OnRoundBegan(note);
+    for (const UrgencyRaised& note : now.urgencies_raised) load_balancer.TakeForward(note.package);
+    for (const PackageReady& note : now.packages_ready) parked_jobs.ParkBeyondFleet(note.package);
     for (const CooksFailed& note : now.cooks_failed) cooks.EndAll(note.infrastructure_error);
   }
 }
 
 void Core::Step(absl::Time time, const Event& event, std::vector<Effect>& effects) {
-  GALLEY_CHECK(time >= today.now);
-  today.awake += std::min(time - today.now, options.silence_max / 8);
-  today.now = time;
+  GALLEY_CHECK(time >= step.now);
+  step.awake += std::min(time - step.now, options.silence_max / 8);
+  step.now = time;
   cooks.Advance();
   resumed_attempts.ForgetUnheard();
-  workers.ForgetLost(today.awake);
+  workers.ForgetLost(step.awake);
   const size_t units = cooks.LetGo(options.units_per_step);
   Apply(event);
   HandOnNotes();
-  worker_lives.LoseTheSilent();
+  worker_lifecycle.LoseTheSilent();
   HandOnNotes();
-  graph.lifecycle().Release(today.now);
+  graph.lifecycle().Release(step.now);
   cooks.GiveUp();
   RunAgenda(units);
   cooks.GiveUp();
   proofs.Sweep();
-  looking_up.SendLookUps();
+  cache_queries.SendLookUps();
   breakers.Look();
   HandOnNotes();
-  dispatching.HandOverAll();
+  dispatcher.HandOverAll();
   HandOnNotes();
   fleet.LetIdleGo();
   cooks.GoOn();
-  changes.TakeLate();
+  project_changes.TakeLate();
   cooks.BeginNext();
   HandOnNotes();
-  turn.Flush(effects);
+  effect_batch.Flush(effects);
 }
 
 void Core::RunAgenda(size_t units) {
@@ -109,7 +109,7 @@ void Core::RunAgenda(size_t units) {
     return options.units_per_step - std::min<size_t>(units, options.units_per_step);
   };
   units += cooks.SelectSome(left());
-  units += advancing.GoOnWithFollowers(left());
+  units += package_progress.GoOnWithFollowers(left());
   while (!graph.agenda().empty() && left() > 0) {
     units += RunNext();
     HandOnNotes();
@@ -124,12 +124,12 @@ size_t Core::RunNext() {
   if (!claimants.IsWanted(item.package) && item.kind != AgendaItem::Kind::kWake) return 1;
   switch (item.kind) {
     case AgendaItem::Kind::kBegin:
-      beginning.Begin(item.package);
+      package_admission.Begin(item.package);
       return 1;
     case AgendaItem::Kind::kExplore:
-      return exploring.Explore(item.package, item.platform);
+      return graph_exploration.Explore(item.package, item.platform);
     case AgendaItem::Kind::kWake:
-      waiting.EvaluateWaits(item.package);
+      wait_evaluation.EvaluateWaits(item.package);
       return 1;
     case AgendaItem::Kind::kSpread:
       return claims.Spread(item.package);
@@ -167,7 +167,7 @@ CoreFigures Core::ViewFigures() {
   view.stalled = lifecycle.saves().size();
   view.held = breakers.held();
   if (const std::optional<absl::Time> since = lifecycle.ReadySince())
-    view.oldest_ready = today.now - *since;
+    view.oldest_ready = step.now - *since;
   return view;
 }
 
@@ -188,7 +188,7 @@ void Core::CheckInvariants() const {
   }
   workers.CheckInvariants();
   attempts.CheckHands();
-  offers.CheckInvariants();
+  eligibility.CheckInvariants();
   if (claimants.running() != 0) return;
   // Nothing of a cook that is over is held for it.
   GALLEY_CHECK(graph.lifecycle().in_works() == 0 && graph.agenda().empty());

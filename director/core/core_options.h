@@ -73,9 +73,9 @@ struct CookOptions {
   uint32_t window_jobs_max = 1024;
   uint32_t blocking_jobs_max = 16;  // Blocking ones that wait at one worker, beyond its window
   PlacementPolicy policy = PlacementPolicy::kCost;
-  absl::Duration unoffered_max = absl::Seconds(30);    // while no worker has a cooker (offers.h)
-  absl::Duration suspect_after = absl::Seconds(3);     // of silence: others are preferred
-  absl::Duration straggler_min = absl::Seconds(2);     // no job is one before
+  absl::Duration unoffered_max = absl::Seconds(30);  // while no worker has a cooker (eligibility.h)
+  absl::Duration suspect_after = absl::Seconds(3);   // of silence: others are preferred
+  absl::Duration straggler_min = absl::Seconds(2);   // no job is one before
   absl::Duration split_min = absl::Milliseconds(100);  // so much sooner a package must be done
   record::ResourceCounts resources = {};               // of the whole farm
   record::WorkerOffer local_offer = {};                // what workers of this machine have

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "director/core/workers/shares.h"
+#include "director/core/workers/class_quota.h"
 
 namespace galley::simulation {
 
@@ -21,7 +21,7 @@ void ClassBounds::Look(absl::Time now, const std::vector<HandedOver>& handed_ove
   for (uint32_t i = 0; i < core_.package_count(); ++i) {
     const PackageId package(i);
     if (!core_.IsReady(package)) continue;
-    const Ready fresh{Shares::ClassOf(core_.UrgencyOf(package)), now};
+    const Ready fresh{ClassQuota::ClassOf(core_.UrgencyOf(package)), now};
     const auto known = before_.find(package);
     const bool is_as_before = known != before_.end() && known->second.of_class == fresh.of_class;
     ready_[package] = is_as_before ? known->second : fresh;
@@ -35,7 +35,7 @@ void ClassBounds::Look(absl::Time now, const std::vector<HandedOver>& handed_ove
 }
 
 void ClassBounds::CheckOrder(const HandedOver& one) const {
-  const size_t of_class = Shares::ClassOf(one.urgency);
+  const size_t of_class = ClassQuota::ClassOf(one.urgency);
   const bool has_its_turn = one.as > one.urgency;
   for (const auto& [package, ready] : ready_) {
     const auto before = before_.find(package);
@@ -50,7 +50,7 @@ void ClassBounds::CheckOrder(const HandedOver& one) const {
 }
 
 void ClassBounds::CountShares(const HandedOver& one) {
-  const size_t of_class = Shares::ClassOf(one.urgency);
+  const size_t of_class = ClassQuota::ClassOf(one.urgency);
   size_t lowest = kClasses;  // the lowest class with ready jobs
   for (const auto& [package, ready] : ready_) lowest = std::min(lowest, ready.of_class);
   // Nothing is held back for jobs that wait behind Blocking jobs.
@@ -76,7 +76,7 @@ void ClassBounds::CheckOvertaking(absl::Time now, const std::vector<HandedOver>&
     });
     const bool goes_on = std::any_of(
         handed_over.begin(), handed_over.end(),
-        [&](const HandedOver& one) { return Shares::ClassOf(one.urgency) >= of_class; });
+        [&](const HandedOver& one) { return ClassQuota::ClassOf(one.urgency) >= of_class; });
     absl::Time& since = waits_since_[of_class];
     // If workers are held, the remaining workers may all be busy.
     if (!is_ready || goes_on || core_.held_workers() > 0) since = now;

@@ -1,5 +1,5 @@
-// ClassBounds: checks that classes of cooks get their share (director/core/workers/shares.h), by
-// the jobs that are handed over and the jobs that are ready meanwhile:
+// ClassBounds: checks that classes of cooks get their share (director/core/workers/class_quota.h),
+// by the jobs that are handed over and the jobs that are ready meanwhile:
 //
 //   - No job is handed over while a job of a higher class is ready, except for the tenth of the
 //     lower classes, which never holds up a Blocking job.

@@ -12,24 +12,25 @@ Cook::Cook(const JobGround& ground, const CookParts& parts, Claimant& claimant)
     : JobPart(ground),
       resumed_attempts_(parts.resumed_attempts),
       commits_(parts.commits),
-      advancing_(parts.advancing),
-      judgements_(parts.judgements),
+      package_progress_(parts.package_progress),
+      cook_only_failures_(parts.cook_only_failures),
       warnings_(parts.warnings),
       claims_(parts.claims),
-      judging_(parts.judging),
+      cook_validation_(parts.cook_validation),
       cook_(claimant),
-      losing_(ground, advancing_, judgements_, claims_, claimant),
-      roots_(ground, judgements_, warnings_, claimant, losing_),
-      begun_epoch_(today_.epoch) {
+      lost_blob_repair_(ground, package_progress_, cook_only_failures_, claims_, claimant),
+      roots_(ground, cook_only_failures_, warnings_, claimant, lost_blob_repair_),
+      begun_epoch_(step_.epoch) {
   const PlatformMask all =
-      today_.platform_count == 32 ? ~PlatformMask{0} : MaskOf(today_.platform_count) - 1;
+      step_.platform_count == 32 ? ~PlatformMask{0} : MaskOf(step_.platform_count) - 1;
   cook_.request.platforms &= all;
   cook_.tally.counters.workers_attached = workers_.attached();
-  if (today_.now != absl::InfinitePast()) cook_.tally.monitor.Advance(today_.now);
+  if (step_.now != absl::InfinitePast()) cook_.tally.monitor.Advance(step_.now);
 }
 
 bool Cook::IsQuiet() const {
-  if (cook_.is_over || !cook_.IsAllSelected() || cook_.tally.on_agenda > 0 || losing_.is_looking())
+  if (cook_.is_over || !cook_.IsAllSelected() || cook_.tally.on_agenda > 0 ||
+      lost_blob_repair_.is_looking())
     return false;
   const uint64_t left = cook_.tally.counters.in_cook - cook_.tally.monitor.over();
   return left <= (IsSabotaged(Sabotage::kEndWithPending) ? 1 : 0) && !HasCommits() &&
@@ -50,7 +51,7 @@ bool Cook::LacksCommitsOnly() const {
 void Cook::Remap(const PlatformMap& map, PlatformMask added) {
   cook_.request.platforms = map.Mask(cook_.request.platforms) | added;
   roots_.Remap(map);
-  Judgements::Remap(cook_, map);
+  CookOnlyFailures::Remap(cook_, map);
 }
 
 // Packages that were selected for the difference (as IterativeCook) are selected no longer: one
@@ -67,7 +68,7 @@ void Cook::Widen(std::vector<SelectedPackage> whole) {
   cook_.selected = 0;
   cook_.was_widened = true;
   // What was judged of other files is judged anew.
-  if (today_.epoch != begun_epoch_) judgements_.TakeBack(cook_);
+  if (step_.epoch != begun_epoch_) cook_only_failures_.TakeBack(cook_);
   for (const PackageId id : wanted) graph_.Push({AgendaItem::Kind::kSpread, id});
   claimants_.OpenAgain(cook_);
 }
@@ -111,16 +112,16 @@ bool Cook::GoOn() {
     return true;
   }
   // Others had it opened again when its roots were published already.
-  if (losing_.is_interrupted() && !cook_.is_settling) {
-    advancing_.StopCook(cook_, Claimant::Ending::kInterrupted);
+  if (lost_blob_repair_.is_interrupted() && !cook_.is_settling) {
+    package_progress_.StopCook(cook_, Claimant::Ending::kInterrupted);
     return false;
   }
   // The jobs of others do not hold it up: a commit waits for more of them as long as any run.
-  if (claimants_.running() != cook_.bit()) turn_.is_persist_urgent |= LacksCommitsOnly();
-  if (cook_.is_settling || !IsQuiet() || judging_.Reexplore(cook_)) return true;
+  if (claimants_.running() != cook_.bit()) effects_.is_persist_urgent |= LacksCommitsOnly();
+  if (cook_.is_settling || !IsQuiet() || cook_validation_.Reexplore(cook_)) return true;
   if (cook_.was_widened) LeaveUnreached();
   const std::vector<PackageId> by_name = cook_.WantedByName();
-  for (const PackageId package : by_name) judging_.Judge(cook_, package);
+  for (const PackageId package : by_name) cook_validation_.Judge(cook_, package);
   if (cook_.is_ending()) return false;
   warnings_.NoteFailedTargets(cook_);
   if (IsNothingThere(by_name)) {
@@ -139,7 +140,7 @@ bool Cook::IsNothingThere(const std::vector<PackageId>& by_name) const {
   return std::none_of(by_name.begin(), by_name.end(), [&](PackageId id) {
     const PackageData& package = packages_[id];
     if ((package.selected_by & cook_.bit()) == 0) return false;
-    if (package.generated == nullptr) return today_.catalog->Find(package.name).has_value();
+    if (package.generated == nullptr) return step_.catalog->Find(package.name).has_value();
     const PackageId generator = packages_.Find(GeneratorName(package.name));
     return generator.valid() &&
            (InPhase(packages_[generator], Phase::kDone) & cook_.request.platforms) != 0;
@@ -165,16 +166,16 @@ void Cook::OnRootsStaged(const RootsStaged& event) {
   EndIfConcluded();
 }
 
-void Cook::OnLossSeen(const LossSeen& event) { losing_.OnLossSeen(event); }
+void Cook::OnLossSeen(const LossSeen& event) { lost_blob_repair_.OnLossSeen(event); }
 
 void Cook::OnLostFound(const LostFound& event) {
-  if (losing_.OnLostFound(event)) roots_.PublishIfBuilt();
+  if (lost_blob_repair_.OnLostFound(event)) roots_.PublishIfBuilt();
   EndIfConcluded();
 }
 
 void Cook::Interrupt() {
-  if (!cook_.is_over && cook_.is_publishing) return losing_.Interrupt();
-  advancing_.StopCook(cook_, Claimant::Ending::kInterrupted);
+  if (!cook_.is_over && cook_.is_publishing) return lost_blob_repair_.Interrupt();
+  package_progress_.StopCook(cook_, Claimant::Ending::kInterrupted);
 }
 
 size_t Cook::SelectSome(size_t units_max) {
@@ -193,7 +194,7 @@ size_t Cook::SelectSome(size_t units_max) {
 
 void Cook::GiveUp() {
   for (const PackageId id : cook_.Wanted()) {
-    if (!claimants_.IsWanted(id)) advancing_.Advance(id);
+    if (!claimants_.IsWanted(id)) package_progress_.Advance(id);
   }
 }
 
@@ -218,19 +219,19 @@ void Cook::End(const std::string& infrastructure_error) {
   claimants_.NoteOver(cook_);
   graph_.pending_changes().LetGo(cook_.bit());
   for (const PackageId id : cook_.Wanted()) {
-    if ((packages_[id].cooks & claimants_.running()) == 0) advancing_.GiveUp(id);
+    if ((packages_[id].cooks & claimants_.running()) == 0) package_progress_.GiveUp(id);
   }
   if (claimants_.running() == 0) {
     resumed_attempts_.CancelResumed();
     graph_.ClearAgenda();
     graph_.lifecycle().equal_work().Clear();
   }
-  turn_.Note(CookEnded{.request = cook_.request.request,
-                       .is_interrupted = cook_.ending == Claimant::Ending::kInterrupted,
-                       .is_fail_fast = cook_.ending == Claimant::Ending::kFailFast,
-                       .infrastructure_error = infrastructure_error,
-                       .is_empty = is_empty_},
-             cook_.bit());
+  effects_.Note(CookEnded{.request = cook_.request.request,
+                          .is_interrupted = cook_.ending == Claimant::Ending::kInterrupted,
+                          .is_fail_fast = cook_.ending == Claimant::Ending::kFailFast,
+                          .infrastructure_error = infrastructure_error,
+                          .is_empty = is_empty_},
+                cook_.bit());
 }
 
 void Cook::CheckTally() const {

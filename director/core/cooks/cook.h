@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "director/core/cooks/cook_roots.h"
-#include "director/core/cooks/judging.h"
-#include "director/core/cooks/losing.h"
-#include "director/core/jobs/advancing.h"
+#include "director/core/cooks/cook_validation.h"
+#include "director/core/cooks/lost_blob_repair.h"
 #include "director/core/jobs/claims.h"
+#include "director/core/jobs/cook_only_failures.h"
 #include "director/core/jobs/job_part.h"
-#include "director/core/jobs/judgements.h"
+#include "director/core/jobs/package_progress.h"
 #include "director/core/jobs/pending_commits.h"
 #include "director/core/jobs/resumed_attempts.h"
 #include "director/core/packages/platforms.h"
@@ -26,11 +26,11 @@ namespace galley::director {
 struct CookParts {
   ResumedAttempts& resumed_attempts;
   PendingCommits& commits;
-  Advancing& advancing;
-  Judgements& judgements;
+  PackageProgress& package_progress;
+  CookOnlyFailures& cook_only_failures;
   Warnings& warnings;
   Claims& claims;
-  Judging& judging;
+  CookValidation& cook_validation;
 };
 
 class Cook : JobPart {
@@ -76,13 +76,13 @@ class Cook : JobPart {
 
   ResumedAttempts& resumed_attempts_;
   PendingCommits& commits_;
-  Advancing& advancing_;
-  Judgements& judgements_;
+  PackageProgress& package_progress_;
+  CookOnlyFailures& cook_only_failures_;
   Warnings& warnings_;
   Claims& claims_;
-  Judging& judging_;
+  CookValidation& cook_validation_;
   Claimant& cook_;
-  Losing losing_;
+  LostBlobRepair lost_blob_repair_;
   CookRoots roots_;
   bool is_empty_ = false;       // CookEnded::is_empty
   const uint32_t begun_epoch_;  // of the catalog

@@ -9,7 +9,7 @@ void CookRoots::Build(const std::vector<PackageId>& by_name) {
   cook_.is_settling = true;
   built_.clear();
   unpublished_ = cook_.request.platforms;
-  for (PlatformIndex p = 0; p < today_.platform_count; ++p) {
+  for (PlatformIndex p = 0; p < step_.platform_count; ++p) {
     if (unpublished_ & MaskOf(p)) SendRoot(p, by_name);
   }
   claimants_.NoteState();
@@ -49,7 +49,7 @@ void CookRoots::SendRoot(PlatformIndex platform, const std::vector<PackageId>& b
     for (const PackageId child : packages_[found[i]].generates) add(child);
   }
   BuildRoot root{.platform = platform};
-  root.platform_set = today_.platform_sets.present();
+  root.platform_set = step_.platform_sets.present();
   root.round = cook_.rounds;
   root.request = cook_.request.request;
   root.is_difference = cook_.request.standing != nullptr;
@@ -57,12 +57,12 @@ void CookRoots::SendRoot(PlatformIndex platform, const std::vector<PackageId>& b
     if (is_found[id.index()])
       root.packages.emplace_back(id, packages_[id].slots[platform].result->id);
   }
-  turn_.roots.emplace_back(std::move(root));
+  effects_.roots.emplace_back(std::move(root));
 }
 
 bool CookRoots::OnRootBuilt(const RootBuilt& event) {
   if (cook_.is_over || !cook_.is_settling || cook_.is_ending() ||
-      event.platform_set != today_.platform_sets.present() || event.round != cook_.rounds ||
+      event.platform_set != step_.platform_sets.present() || event.round != cook_.rounds ||
       !(unpublished_ & MaskOf(event.platform)))
     return false;
   if (!event.error.empty())
@@ -70,9 +70,9 @@ bool CookRoots::OnRootBuilt(const RootBuilt& event) {
   // (Each platform's answer may say so.)
   if (event.is_too_narrow) return cook_.request.standing != nullptr;
   if (!event.lost.empty()) {
-    losing_.MakeAgain(event.lost);
+    lost_blob_repair_.MakeAgain(event.lost);
     if (!cook_.conclusion.has_value())
-      losing_.SendLookForLost();  // the builder asked the index, not the disk
+      lost_blob_repair_.SendLookForLost();  // the builder asked the index, not the disk
     return false;
   }
   if (event.conflicts.empty()) {
@@ -85,7 +85,7 @@ bool CookRoots::OnRootBuilt(const RootBuilt& event) {
     if (!packages_.Has(id) || !cook_.Wants(id)) return;
     has_failed |=
         (InPhase(packages_[id], Phase::kDone) & ~cook_.JudgedOf(id) & MaskOf(event.platform)) != 0;
-    judgements_.Fail(
+    cook_only_failures_.Fail(
         cook_, id, MaskOf(event.platform), Stage::kCommit,
         id == other ? "its output " + conflict.path + " cannot be in a tree: " + conflict.reason
                     : ConflictText({conflict.path, packages_.NameOf(other), conflict.reason}));
@@ -109,16 +109,16 @@ bool CookRoots::OnRootBuilt(const RootBuilt& event) {
 // the cook again.
 void CookRoots::PublishIfBuilt() {
   if (built_.empty() || built_.size() < static_cast<size_t>(std::popcount(unpublished_))) return;
-  if (losing_.is_looking()) return;
+  if (lost_blob_repair_.is_looking()) return;
   cook_.is_publishing = cook_.has_published = true;
-  publishing_set_ = today_.platform_sets.present();
+  publishing_set_ = step_.platform_sets.present();
   for (const auto& [platform, root] : built_)
-    turn_.roots.emplace_back(PublishRoot{.platform = platform,
-                                         .root = root,
-                                         .by_the_book = cook_.request.by_the_book,
-                                         .platform_set = today_.platform_sets.present(),
-                                         .round = cook_.rounds,
-                                         .request = cook_.request.request});
+    effects_.roots.emplace_back(PublishRoot{.platform = platform,
+                                            .root = root,
+                                            .by_the_book = cook_.request.by_the_book,
+                                            .platform_set = step_.platform_sets.present(),
+                                            .round = cook_.rounds,
+                                            .request = cook_.request.request});
 }
 
 void CookRoots::OnRootPublished(const RootPublished& event) {
@@ -126,7 +126,7 @@ void CookRoots::OnRootPublished(const RootPublished& event) {
     return;
   if (!cook_.is_publishing || event.platform_set != publishing_set_) return;
   // (Nobody wants the root of a platform that is gone.)
-  const bool is_there = today_.platform_sets.Index(event.platform, event.platform_set).has_value();
+  const bool is_there = step_.platform_sets.Index(event.platform, event.platform_set).has_value();
   if (!event.error.empty() && is_there)
     return cook_.Conclude("a root could not be published: " + event.error);
   unpublished_ &= ~MaskOf(event.platform);
@@ -137,13 +137,13 @@ void CookRoots::OnRootPublished(const RootPublished& event) {
 void CookRoots::StageOrEnd() {
   if (!cook_.request.is_staged) return cook_.Conclude("");
   cook_.is_staging = true;
-  turn_.roots.emplace_back(StageRoots{.round = cook_.rounds, .request = cook_.request.request});
+  effects_.roots.emplace_back(StageRoots{.round = cook_.rounds, .request = cook_.request.request});
 }
 
 void CookRoots::OnRootsStaged(const RootsStaged& event) {
   if (cook_.is_over || !cook_.is_staging || event.round != cook_.rounds) return;
   if (event.loss.empty()) return cook_.Conclude("");
-  losing_.OnUnstaged(event.loss);
+  lost_blob_repair_.OnUnstaged(event.loss);
 }
 
 }  // namespace galley::director

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "absl/container/btree_map.h"
-#include "director/core/cooks/losing.h"
-#include "director/core/jobs/judgements.h"
+#include "director/core/cooks/lost_blob_repair.h"
+#include "director/core/jobs/cook_only_failures.h"
 #include "director/core/packages/package_part.h"
 #include "director/core/packages/platforms.h"
 #include "director/core/packages/warnings.h"
@@ -17,13 +17,13 @@ namespace galley::director {
 
 class CookRoots : PackagePart {
  public:
-  CookRoots(const PackageGround& ground, Judgements& judgements, Warnings& warnings, Claimant& cook,
-            Losing& losing)
+  CookRoots(const PackageGround& ground, CookOnlyFailures& cook_only_failures, Warnings& warnings,
+            Claimant& cook, LostBlobRepair& lost_blob_repair)
       : PackagePart(ground),
-        judgements_(judgements),
+        cook_only_failures_(cook_only_failures),
         warnings_(warnings),
         cook_(cook),
-        losing_(losing) {}
+        lost_blob_repair_(lost_blob_repair) {}
 
   // All is judged: the roots are of these packages.
   void Build(const std::vector<PackageId>& by_name);
@@ -40,10 +40,10 @@ class CookRoots : PackagePart {
   void SendRoot(PlatformIndex platform, const std::vector<PackageId>& by_name);
   void StageOrEnd();
 
-  Judgements& judgements_;
+  CookOnlyFailures& cook_only_failures_;
   Warnings& warnings_;
   Claimant& cook_;
-  Losing& losing_;
+  LostBlobRepair& lost_blob_repair_;
   PlatformMask unpublished_ = 0;                  // while publishing: of `publishing_set_`
   uint32_t publishing_set_ = 0;                   // of platforms
   absl::btree_map<PlatformIndex, Digest> built_;  // published together, when all are

@@ -18,11 +18,11 @@ void CookTable::OnCancelRequested(const CancelRequested& event) {
   if (Cook* cook = Find(event.request)) return cook->Interrupt();
   const auto waiting = FindWaiting(event.request);
   if (waiting == waiting_.end()) return;
-  turn_.Note(CookEnded{.request = waiting->request,
-                       .is_interrupted = true,
-                       .is_fail_fast = false,
-                       .infrastructure_error = ""},
-             0);
+  effects_.Note(CookEnded{.request = waiting->request,
+                          .is_interrupted = true,
+                          .is_fail_fast = false,
+                          .infrastructure_error = ""},
+                0);
   waiting_.erase(waiting);
 }
 
@@ -45,11 +45,11 @@ void CookTable::OnPackagesDiscovered(const PackagesDiscovered& event) {
     } else if (cook == nullptr && waiting != waiting_.end()) {
       waiting->selected.push_back(selected);
     } else {
-      turn_.Note(PackageWarned{graph_.FindOrAdd(selected.name), std::nullopt,
-                               record::WarningKind::kAskedTooLate,
-                               "is asked for too late: no cook runs that it could join",
-                               /*is_passing=*/true},
-                 cook == nullptr ? 0 : cook->claimant().bit());
+      effects_.Note(PackageWarned{graph_.FindOrAdd(selected.name), std::nullopt,
+                                  record::WarningKind::kAskedTooLate,
+                                  "is asked for too late: no cook runs that it could join",
+                                  /*is_passing=*/true},
+                    cook == nullptr ? 0 : cook->claimant().bit());
     }
   }
 }
@@ -107,7 +107,7 @@ void CookTable::BeginRound() {
 void CookTable::Advance() {
   claimants_.BeginStep();
   claimants_.ForEachOf(claimants_.running(),
-                       [this](Claimant& cook) { cook.tally.monitor.Advance(today_.now); });
+                       [this](Claimant& cook) { cook.tally.monitor.Advance(step_.now); });
 }
 
 size_t CookTable::LetGo(size_t units_max) {
@@ -163,7 +163,7 @@ bool CookTable::CanBeginNext() const {
 void CookTable::BeginOne() {
   CookRequested next = std::move(waiting_.front());
   waiting_.pop_front();
-  worker_lives_.BeginCook();
+  worker_lifecycle_.BeginCook();
   if (claimants_.running() == 0) {
     attempts_.BeginRound();
     held_results_.ForgetUnproven();
@@ -172,7 +172,7 @@ void CookTable::BeginOne() {
   }
   const CookSlot slot = *claimants_.FreeSlot(kCooksMax);
   std::vector<CookRequested::Blamed> blamed = std::exchange(next.blamed, {});
-  turn_.Note(CookBegan{next.request, slot}, BitOf(slot));
+  effects_.Note(CookBegan{next.request, slot}, BitOf(slot));
   cooks_[slot].reset();
   Claimant& claimant = claimants_.Begin(slot, std::move(next));
   parts_.warnings.BeginCook(slot);

@@ -17,7 +17,7 @@
 #include "director/core/workers/faults.h"
 #include "director/core/workers/held_results.h"
 #include "director/core/workers/kept_worker.h"
-#include "director/core/workers/worker_lives.h"
+#include "director/core/workers/worker_lifecycle.h"
 
 namespace galley::director {
 
@@ -25,7 +25,7 @@ class CookTable : PackagePart {
  public:
   CookTable(const JobGround& ground, const CookParts& parts, std::optional<KeptWorker>& kept_worker,
             Attempts& attempts, HeldResults& held_results, Breakers& breakers, Faults& faults,
-            WorkerLives& worker_lives)
+            WorkerLifecycle& worker_lifecycle)
       : PackagePart(ground),
         ground_(ground),
         parts_(parts),
@@ -34,7 +34,7 @@ class CookTable : PackagePart {
         held_results_(held_results),
         breakers_(breakers),
         faults_(faults),
-        worker_lives_(worker_lives) {}
+        worker_lifecycle_(worker_lifecycle) {}
 
   void OnCookRequested(const CookRequested& event);
   void OnCancelRequested(const CancelRequested& event);
@@ -91,7 +91,7 @@ class CookTable : PackagePart {
   HeldResults& held_results_;
   Breakers& breakers_;
   Faults& faults_;
-  WorkerLives& worker_lives_;
+  WorkerLifecycle& worker_lifecycle_;
   std::array<std::unique_ptr<Cook>, kCooksMax> cooks_;  // by slot
   std::deque<CookRequested> waiting_;
 };

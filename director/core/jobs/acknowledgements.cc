@@ -9,7 +9,7 @@ void Acknowledgements::Acknowledge(WorkerId id, ReportId report) {
   ForgetEnded(*worker);
   // A lost worker sends the report again if it ever comes back, and is answered then.
   if (worker->presence == Worker::Presence::kAttached)
-    turn_.DesireFor(id).persisted.push_back(report);
+    effects_.DesireFor(id).persisted.push_back(report);
 }
 
 void Acknowledgements::NoteEnded(WorkerId id, ReportId report, AttemptId attempt) {

@@ -1,5 +1,6 @@
 // Acknowledgements: the reports that a worker need not send again, and the attempts that nobody
-// will report on any more. Threads: none; owned by Core.
+// will report on any more.
+// Threads: none; owned by Core.
 #pragma once
 
 #include "director/core/jobs/attempts.h"

@@ -28,13 +28,13 @@ struct Attempt {
   bool is_split = false;      // others have some of it, which may go on here all the same
   bool is_backup = false;     // beside the one that it backs up
   PlatformMask in_doubt = 0;  // of one that was outrun: what others made, until it is durable
-  bool is_alone = false;      // nothing else was in hand while it was (aloneness.h)
+  bool is_alone = false;      // nothing else was in hand while it was (exclusive_run.h)
   bool is_earlier = false;    // of an earlier term, and not taken for a hand-over of this one
   bool is_unheard = false;    // its worker may never say that it ended (Attempts::ForgetLater)
   ReportId told_up_to = 0;    // of its reports, whose bytes are counted
 };
 
-// Where a job goes, as Placing finds it.
+// Where a job goes, as WorkerChoice finds it.
 struct Placement {
   WorkerId worker;       // invalid: none can take it now
   absl::Duration saved;  // since inputs are warm there

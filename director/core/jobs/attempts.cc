@@ -42,7 +42,7 @@ void Attempts::Forget(AttemptId id) {
 }
 
 void Attempts::ForgetLater(AttemptId id) {
-  if (!std::exchange(attempts_.at(id).is_unheard, true)) unheard_.emplace_back(today_.awake, id);
+  if (!std::exchange(attempts_.at(id).is_unheard, true)) unheard_.emplace_back(step_.awake, id);
 }
 
 void Attempts::ForgetLaterOf(WorkerId worker) {
@@ -50,7 +50,7 @@ void Attempts::ForgetLaterOf(WorkerId worker) {
 }
 
 std::optional<AttemptId> Attempts::TakeUnheard() {
-  while (!unheard_.empty() && today_.awake - unheard_.front().first >= options_.unheard_max) {
+  while (!unheard_.empty() && step_.awake - unheard_.front().first >= options_.unheard_max) {
     const AttemptId id = unheard_.front().second;
     unheard_.pop_front();
     if (attempts_.contains(id)) return id;
@@ -98,7 +98,7 @@ PlatformMask Attempts::StillInHand(PackageId id) const {
 void Attempts::EndAttempt(AttemptId id, Tell tell) {
   Attempt& attempt = attempts_.at(id);
   attempt.is_current = false;
-  const absl::Duration ran = workers_.Drop(attempt.worker, id, today_.awake);
+  const absl::Duration ran = workers_.Drop(attempt.worker, id, step_.awake);
   notes_.attempts_ended.push_back({attempt.worker, id});
   if (alone_ == id) {
     alone_ = 0;
@@ -126,16 +126,16 @@ void Attempts::EndAttempt(AttemptId id, Tell tell) {
     counts_.CookerOf(packages_[attempt.package]).jobs.Add(attempt.measured);
   if (is_whole && attempt.measured > absl::ZeroDuration()) {
     costs_.Measured(packages_[attempt.package].cost_traits, attempt.measured);
-    overruns_.Measured(attempt.expected, ran);
+    overrun_histogram_.Measured(attempt.expected, ran);
     claimants_.ForEachOf(packages_[attempt.package].cooks, [&](Claimant& cook) {
       cook.tally.monitor.Measured(attempt.expected, attempt.measured);
     });
   }
-  if (attempt.expected >= Overruns::kTellsSomething && is_whole && attempt.saves > 0)
+  if (attempt.expected >= OverrunHistogram::kTellsSomething && is_whole && attempt.saves > 0)
     workers_.Find(attempt.worker)->pace.Measured(attempt.expected, ran);
-  if (tell == Tell::kCancel) turn_.DesireFor(attempt.worker).cancel.push_back(id);
+  if (tell == Tell::kCancel) effects_.DesireFor(attempt.worker).cancel.push_back(id);
   if (tell != Tell::kRetract) return;
-  turn_.DesireFor(attempt.worker).retract.push_back(id);
+  effects_.DesireFor(attempt.worker).retract.push_back(id);
   retracted_[attempt.package].push_back(id);
   if (IsSabotaged(Sabotage::kForgetAttempt)) unheard_.emplace_front(-absl::InfiniteDuration(), id);
 }
@@ -164,7 +164,7 @@ void Attempts::EndSpent(PackageId id, AttemptId reporter) {
     const bool is_short = !is_race && loser.expected < kWorthAnExecutor;
     const bool goes_on = loser.group == 0 && (is_short || in_doubt != 0);
     if (goes_on && !is_short) loser.in_doubt = in_doubt;
-    turn_.is_persist_urgent |= loser.in_doubt != 0;  // its worker is thought to have room
+    effects_.is_persist_urgent |= loser.in_doubt != 0;  // its worker is thought to have room
     EndAttempt(attempt, goes_on ? Tell::kRetract : Tell::kCancel);
   }
 }
@@ -174,13 +174,13 @@ void Attempts::NoteOutrun(PackageId id, AttemptId reporter) {
   const Attempt* const first = Find(reporter);
   if (first == nullptr || machines_.HasFailed(workers_.Find(first->worker)) ||
       first->remaining != 0 || first->is_partial || first->saves == 0 ||
-      first->measured < Overruns::kTellsSomething)
+      first->measured < OverrunHistogram::kTellsSomething)
     return;
   for (const AttemptId other : At(id)) {
     Worker& worker = *workers_.Find(attempts_.at(other).worker);
-    const std::optional<absl::Duration> began_at = worker.hand.BeganAt(other);
-    if (other != reporter && began_at && !worker.hand.IsUploading(other))
-      worker.pace.Outrun(first->measured, today_.awake - *began_at);
+    const std::optional<absl::Duration> began_at = worker.jobs.BeganAt(other);
+    if (other != reporter && began_at && !worker.jobs.IsUploading(other))
+      worker.pace.Outrun(first->measured, step_.awake - *began_at);
   }
 }
 
@@ -216,7 +216,7 @@ void Attempts::Cancel(std::span<const AttemptId> retracted) {
   for (const AttemptId attempt : retracted) {
     const WorkerId where = attempts_.at(attempt).worker;
     if (workers_.Find(where)->presence == Worker::Presence::kAttached)
-      turn_.DesireFor(where).cancel.push_back(attempt);
+      effects_.DesireFor(where).cancel.push_back(attempt);
   }
 }
 
@@ -249,7 +249,7 @@ void Attempts::CheckInvariants(PackageId id) const {
     const auto attempt = attempts_.find(current);
     GALLEY_CHECK(attempt != attempts_.end() && attempt->second.is_current &&
                  attempt->second.package == id);
-    GALLEY_CHECK(workers_.Find(attempt->second.worker)->hand.Contains(current));
+    GALLEY_CHECK(workers_.Find(attempt->second.worker)->jobs.Contains(current));
     is_loaded |= attempt->second.is_loaded;
   }
   GALLEY_CHECK(work.is_loaded == is_loaded);
@@ -273,7 +273,7 @@ void Attempts::CheckHands() const {
   uint64_t backups_held = 0;
   for (const WorkerId id : workers_.Holding()) {
     absl::Duration expected;
-    for (const AttemptId attempt : workers_.Find(id)->hand.All()) {
+    for (const AttemptId attempt : workers_.Find(id)->jobs.All()) {
       const Attempt& held = attempts_.at(attempt);
       const Work& work = *packages_[held.package].work;
       GALLEY_CHECK(held.is_current && held.worker == id);
@@ -281,10 +281,10 @@ void Attempts::CheckHands() const {
       GALLEY_CHECK((work.attempt == attempt) != (beside != work.others.end()));
       GALLEY_CHECK(!held.is_backup || work.attempt != attempt);
       backups_held += held.is_backup;
-      const Hand& hand = workers_.Find(id)->hand;
+      const AssignedJobs& hand = workers_.Find(id)->jobs;
       if (!hand.IsPending(attempt) && !hand.IsUploading(attempt)) expected += held.expected;
     }
-    GALLEY_CHECK(expected == workers_.Find(id)->hand.expected());
+    GALLEY_CHECK(expected == workers_.Find(id)->jobs.expected());
   }
   GALLEY_CHECK(backups_held == backups_);
 }

@@ -23,7 +23,7 @@
 #include "director/core/jobs/grants.h"
 #include "director/core/jobs/job_part.h"
 #include "director/core/jobs/machine_table.h"
-#include "director/core/jobs/overruns.h"
+#include "director/core/jobs/overrun_histogram.h"
 #include "director/core/packages/costs.h"
 
 namespace galley::director {
@@ -31,8 +31,12 @@ namespace galley::director {
 class Attempts : JobPart {
  public:
   Attempts(const JobGround& ground, Costs& costs, MachineTable& machines, Grants& grants,
-           Overruns& overruns)
-      : JobPart(ground), costs_(costs), machines_(machines), grants_(grants), overruns_(overruns) {}
+           OverrunHistogram& overrun_histogram)
+      : JobPart(ground),
+        costs_(costs),
+        machines_(machines),
+        grants_(grants),
+        overrun_histogram_(overrun_histogram) {}
 
   // nullptr: never given, or forgotten.
   const Attempt* Find(AttemptId id) const;
@@ -116,7 +120,7 @@ class Attempts : JobPart {
   Costs& costs_;
   MachineTable& machines_;
   Grants& grants_;
-  Overruns& overruns_;
+  OverrunHistogram& overrun_histogram_;
 };
 
 }  // namespace galley::director

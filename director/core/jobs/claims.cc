@@ -19,9 +19,9 @@ bool IsReference(InstigatorCategory category) {
 }  // namespace
 
 std::string Claims::NameAsked(std::string_view name_or_file) const {
-  if (packages_.Find(name_or_file).valid() || today_.catalog->Find(name_or_file).has_value())
+  if (packages_.Find(name_or_file).valid() || step_.catalog->Find(name_or_file).has_value())
     return std::string(name_or_file);
-  return today_.catalog->NameOfFile(name_or_file).value_or(std::string(name_or_file));
+  return step_.catalog->NameOfFile(name_or_file).value_or(std::string(name_or_file));
 }
 
 void Claims::Join(PackageId id, InstigatorCategory category, PackageId referencer, CookMask cooks) {
@@ -69,7 +69,7 @@ void Claims::Claim(PackageId id, CookMask cooks, Urgency urgency) {
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
     const Slot& slot = package.slots[p];
     if (slot.phase == Phase::kDone)
-      advancing_.TellDone(id, p, cooks & claimants_.ListenersOn(id, p));
+      package_progress_.TellDone(id, p, cooks & claimants_.ListenersOn(id, p));
   }
   // References that no cook before followed, or that were not followed before it stopped.
   const bool is_unfollowed = (before & claimants_.follow_soft()) == 0;
@@ -91,8 +91,9 @@ void Claims::Claim(PackageId id, CookMask cooks, Urgency urgency) {
 // The limits of attempts are those of a cook: the cooks that saw the package fail keep that.
 void Claims::TryAgain(PackageId id, PlatformMask failed, CookMask before) {
   PackageData& package = packages_[id];
-  claimants_.ForEachOf(before, [&](Claimant& cook) { judgements_.Settle(cook, id, failed); });
-  advancing_.NoteForgiven(id, 0);
+  claimants_.ForEachOf(before,
+                       [&](Claimant& cook) { cook_only_failures_.Settle(cook, id, failed); });
+  package_progress_.NoteForgiven(id, 0);
   graph_.blame().Forget(id);
   graph_.blame().Pardon(id);
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
@@ -123,14 +124,14 @@ size_t Claims::Spread(PackageId id) {
   if (const std::string_view generator = GeneratorName(package.name);
       !generator.empty() && (package.generated != nullptr || waits))
     Join(graph_.FindOrAdd(generator), InstigatorCategory::kBuildDependency, id, cooks);
-  advancing_.Advance(id);
+  package_progress_.Advance(id);
   return 1 + references.size() + generates.size() + inputs.size();
 }
 
 void Claims::Withdraw(PackageId id) {
   TellLeft(id, packages_[id].cooks);
   packages_[id].was_told = false;
-  judgements_.Forget(packages_[id].cooks, id);
+  cook_only_failures_.Forget(packages_[id].cooks, id);
   graph_.edges().Unfollow(id);
   graph_.lifecycle().Withdraw(id);
 }
@@ -138,14 +139,14 @@ void Claims::Withdraw(PackageId id) {
 // A cook whose roots are being built or published keeps what it judged.
 void Claims::TellLeft(PackageId id, CookMask cooks) {
   const CookMask told = cooks & claimants_.running() & ~claimants_.settling();
-  if (packages_[id].was_told && told != 0) turn_.Note(PackageLeft{id}, told);
+  if (packages_[id].was_told && told != 0) effects_.Note(PackageLeft{id}, told);
 }
 
 // The package leaves these cooks, and goes on in others.
 void Claims::Unclaim(PackageId id, CookMask cooks) {
   if (cooks == 0) return;
   TellLeft(id, cooks);
-  judgements_.Forget(cooks, id);
+  cook_only_failures_.Forget(cooks, id);
   graph_.lifecycle().Unclaim(id, cooks);
 }
 
@@ -160,7 +161,7 @@ void Claims::Leave(PackageId id, std::string_view reason) {
   if (package.work != nullptr) {
     waits_.WakeWaiters(id);
     attempts_.EndAttempts(id);
-    advancing_.StopWaitingForScan(id);
+    package_progress_.StopWaitingForScan(id);
     graph_.lifecycle().SetState(id, State::kIdle, reason);
   }
   Withdraw(id);
@@ -255,12 +256,12 @@ void Claims::Requeue(PackageId id) {
   resumed_attempts_.Outdate(id);
   if (!package.is_in_cook()) return;
   claimants_.ForEachOf(package.cooks, [&](Claimant& cook) {
-    judgements_.Forget(cook.bit(), id);
+    cook_only_failures_.Forget(cook.bit(), id);
     warnings_.Forget(cook, id);
-    if (cook.is_settling) judgements_.BeginRound(cook);
+    if (cook.is_settling) cook_only_failures_.BeginRound(cook);
   });
   if (!IsSabotaged(Sabotage::kBumpEpochAtDispatch)) package.NoteNewContent();
-  advancing_.NoteForgiven(id, retry_.OneChanceLeft());
+  package_progress_.NoteForgiven(id, retry_.OneChanceLeft());
   attempts_.EndAttempts(id);
   graph_.lifecycle().SetOutcome(id, Outcome::kNone);
   graph_.lifecycle().SetSkipped(id, false);
@@ -282,7 +283,7 @@ void Claims::Requeue(PackageId id) {
     package.work->waits_for_generator = false;
     package.work->is_loaded = false;
   }
-  if (!claimants_.IsWanted(id)) return advancing_.GiveUp(id);
+  if (!claimants_.IsWanted(id)) return package_progress_.GiveUp(id);
   if (package.work != nullptr)
     graph_.lifecycle().SetState(id, State::kRequest, "from the beginning");
   graph_.Push({AgendaItem::Kind::kBegin, id});

@@ -10,9 +10,9 @@
 
 #include "absl/container/btree_set.h"
 #include "director/core/catalog.h"
-#include "director/core/jobs/advancing.h"
 #include "director/core/jobs/attempts.h"
-#include "director/core/jobs/judgements.h"
+#include "director/core/jobs/cook_only_failures.h"
+#include "director/core/jobs/package_progress.h"
 #include "director/core/jobs/resumed_attempts.h"
 #include "director/core/packages/package_part.h"
 #include "director/core/packages/urgencies.h"
@@ -24,15 +24,15 @@ namespace galley::director {
 class Claims : PackagePart {
  public:
   Claims(const PackageGround& ground, Attempts& attempts, ResumedAttempts& resumed_attempts,
-         Urgencies& urgencies, Waits& waits, Advancing& advancing, Judgements& judgements,
-         Warnings& warnings)
+         Urgencies& urgencies, Waits& waits, PackageProgress& package_progress,
+         CookOnlyFailures& cook_only_failures, Warnings& warnings)
       : PackagePart(ground),
         attempts_(attempts),
         resumed_attempts_(resumed_attempts),
         urgencies_(urgencies),
         waits_(waits),
-        advancing_(advancing),
-        judgements_(judgements),
+        package_progress_(package_progress),
+        cook_only_failures_(cook_only_failures),
         warnings_(warnings) {}
 
   std::string NameAsked(std::string_view name_or_file) const;
@@ -77,8 +77,8 @@ class Claims : PackagePart {
   ResumedAttempts& resumed_attempts_;
   Urgencies& urgencies_;
   Waits& waits_;
-  Advancing& advancing_;
-  Judgements& judgements_;
+  PackageProgress& package_progress_;
+  CookOnlyFailures& cook_only_failures_;
   Warnings& warnings_;
 };
 

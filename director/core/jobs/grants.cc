@@ -181,7 +181,7 @@ bool Grants::IsLimitedBy(const Group& group, const record::ResourceCounts& offer
   });
 }
 
-// True also where no machine has enough: then it is for Offers to say so.
+// True also where no machine has enough: then it is for Eligibility to say so.
 bool Grants::FindMachine(uint32_t group) const {
   const Group& wanted = groups_[group];
   if (!silent_.empty() && !IsLimitedBy(wanted, {})) return true;

@@ -2,7 +2,7 @@
 //
 // A moving mean of the logarithms of the ratios, so that one job of an unknown cost that takes ten
 // times as long says little, and three of them say much. It is compared with what is usual in the
-// farm (Overruns::Usual): costs may be known from faster machines.
+// farm (OverrunHistogram::Usual): costs may be known from faster machines.
 //
 // Cost: O(1).
 // Threads: none; owned by a Worker.

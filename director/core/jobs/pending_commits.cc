@@ -18,12 +18,12 @@ void PendingCommits::Commit(PackageId package, std::optional<PlatformIndex> plat
       item.waited = {
           .request = work->ready - work->asked,
           .queue = std::max(absl::ZeroDuration(), work->handed - work->ready),
-          .in_hand = work->attempts > 0 ? today_.now - work->handed : absl::ZeroDuration(),
+          .in_hand = work->attempts > 0 ? step_.now - work->handed : absl::ZeroDuration(),
           .attempts = work->attempts};
     }
     Submit(std::move(item));
   }
-  turn_.is_persist_urgent |= following_.IsAwaited(package);
+  effects_.is_persist_urgent |= equal_work_followers_.IsAwaited(package);
   commit.reports.emplace_back(worker, report);
 }
 
@@ -33,7 +33,7 @@ void PendingCommits::Submit(Persist::Item item) {
     item.is_forced = cook->request.force;
     item.may_be_stored &= !item.is_forced;  // who cooks whatever is known asked for this very cook
   }
-  turn_.persist.push_back(std::move(item));
+  effects_.persist.push_back(std::move(item));
 }
 
 std::optional<PendingCommits::InFlight> PendingCommits::Take(const Persisted::Item& item) {

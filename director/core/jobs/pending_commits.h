@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "absl/container/btree_map.h"
-#include "director/core/jobs/following.h"
+#include "director/core/jobs/equal_work_followers.h"
 #include "director/core/packages/package_part.h"
 #include "director/core/packages/platforms.h"
 
@@ -18,8 +18,8 @@ namespace galley::director {
 
 class PendingCommits : PackagePart {
  public:
-  PendingCommits(const PackageGround& ground, Following& following)
-      : PackagePart(ground), following_(following) {}
+  PendingCommits(const PackageGround& ground, EqualWorkFollowers& equal_work_followers)
+      : PackagePart(ground), equal_work_followers_(equal_work_followers) {}
 
   struct InFlight {
     std::optional<PlatformIndex> platform;  // nullopt: removed since
@@ -51,7 +51,7 @@ class PendingCommits : PackagePart {
   // The platform: as Persist had it, whatever its number is today.
   absl::btree_map<std::tuple<PackageId, ResultId, PlatformIndex>, InFlight> commits_;
 
-  Following& following_;
+  EqualWorkFollowers& equal_work_followers_;
 };
 
 }  // namespace galley::director

@@ -64,7 +64,7 @@ void ResumedAttempts::Outdate(PackageId id) {
     Attempt& attempt = attempts_.at(given);
     if (!attempt.is_earlier) continue;
     if (IsResumed(given)) {
-      turn_.DesireFor(attempt.worker).cancel.push_back(given);
+      effects_.DesireFor(attempt.worker).cancel.push_back(given);
       Erase(resumed_.find(id));
     }
     attempt.is_earlier = false;
@@ -75,7 +75,8 @@ void ResumedAttempts::Outdate(PackageId id) {
 
 void ResumedAttempts::CancelResumed() {
   for (auto at = resumed_.begin(); at != resumed_.end(); at = Erase(at))
-    turn_.DesireFor(attempts_.at(at->second.attempt).worker).cancel.push_back(at->second.attempt);
+    effects_.DesireFor(attempts_.at(at->second.attempt).worker)
+        .cancel.push_back(at->second.attempt);
 }
 
 ResumedAttempts::ByPackage::iterator ResumedAttempts::Erase(ByPackage::iterator at) {
@@ -95,7 +96,7 @@ bool ResumedAttempts::IsOfToday(const Attempt& attempt) const {
 void ResumedAttempts::EndUnwanted() {
   if (claimants_.active() == 0) CancelResumed();
   for (const WorkerId worker : workers_.Holding()) {
-    for (const AttemptId attempt : workers_.Find(worker)->hand.All()) {
+    for (const AttemptId attempt : workers_.Find(worker)->jobs.All()) {
       if (attempts_.Current(attempt) == nullptr) continue;  // it ended with one before it
       const PackageId package = attempts_.at(attempt).package;
       if (!claimants_.IsWanted(package)) attempts_.EndAttempt(attempt, Tell::kCancel);

@@ -1,5 +1,6 @@
 // ResumedAttempts: the attempts that workers of an earlier director have in hand, or are said to
-// have until they attach (survivors.h). Threads: none; owned by Core.
+// have until they attach (survivors.h).
+// Threads: none; owned by Core.
 #pragma once
 
 #include <optional>

@@ -31,7 +31,8 @@ bool WaitCycles::BreakCycles(PackageId id) {
     std::string text = has_generator ? "cycle of generators: " : "cycle of cooked inputs: ";
     for (const PackageId package : cycle) text += packages_.NameOf(package) + " -> ";
     text += packages_.NameOf(cycle.front());
-    for (const PackageId package : cycle) advancing_.FailPackage(package, Stage::kLoad, text);
+    for (const PackageId package : cycle)
+      package_progress_.FailPackage(package, Stage::kLoad, text);
     return false;
   }
   bool is_free = true;
@@ -44,7 +45,7 @@ bool WaitCycles::BreakCycles(PackageId id) {
         if (wait.is_certain || wait.on != next) continue;
         waits_.MissInstead(cycle[i], wait.platform);
         is_free &= cycle[i] != id;
-        if (cycle[i] != id) advancing_.Advance(cycle[i]);
+        if (cycle[i] != id) package_progress_.Advance(cycle[i]);
       }
     }
   }

@@ -5,7 +5,7 @@
 // Threads: none; owned by Core.
 #pragma once
 
-#include "director/core/jobs/advancing.h"
+#include "director/core/jobs/package_progress.h"
 #include "director/core/packages/package_part.h"
 #include "director/core/packages/urgencies.h"
 #include "director/core/packages/waits.h"
@@ -14,8 +14,12 @@ namespace galley::director {
 
 class WaitCycles : PackagePart {
  public:
-  WaitCycles(const PackageGround& ground, Urgencies& urgencies, Waits& waits, Advancing& advancing)
-      : PackagePart(ground), urgencies_(urgencies), waits_(waits), advancing_(advancing) {}
+  WaitCycles(const PackageGround& ground, Urgencies& urgencies, Waits& waits,
+             PackageProgress& package_progress)
+      : PackagePart(ground),
+        urgencies_(urgencies),
+        waits_(waits),
+        package_progress_(package_progress) {}
 
   // False: the wait closed a cycle, which was dealt with.
   bool AddWait(PackageId package, const Wait& wait);
@@ -25,7 +29,7 @@ class WaitCycles : PackagePart {
  private:
   Urgencies& urgencies_;
   Waits& waits_;
-  Advancing& advancing_;
+  PackageProgress& package_progress_;
 };
 
 }  // namespace galley::director

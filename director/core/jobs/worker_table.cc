@@ -60,7 +60,7 @@ Worker& WorkerTable::Attach(WorkerId id, uint32_t slots, absl::Duration awake) {
   }
   worker.presence = Worker::Presence::kAttached;
   worker.was_attached = true;
-  worker.hand.SetSlots(slots, awake);
+  worker.jobs.SetSlots(slots, awake);
   worker.heard_at = awake;
   worker.is_suspect = false;
   List(id, worker);
@@ -119,8 +119,8 @@ void WorkerTable::Heard(WorkerId id, absl::Duration awake) {
 size_t WorkerTable::Take(WorkerId id, AttemptId attempt, const InHand& job, absl::Duration awake) {
   Worker& worker = workers_.at(id);
   Unlist(id, worker);
-  if (worker.hand.empty()) worker.busy_since = awake;
-  const size_t became = worker.hand.Add(attempt, job, awake);
+  if (worker.jobs.empty()) worker.busy_since = awake;
+  const size_t became = worker.jobs.Add(attempt, job, awake);
   List(id, worker);
   return became;
 }
@@ -129,8 +129,8 @@ size_t WorkerTable::SetPending(WorkerId id, const std::vector<AttemptId>& attemp
                                const std::vector<AttemptId>* begun, absl::Duration awake) {
   Worker& worker = workers_.at(id);
   Unlist(id, worker);
-  const size_t became = worker.hand.SetPending(attempts, awake);
-  worker.hand.SetHeld(begun, awake);
+  const size_t became = worker.jobs.SetPending(attempts, awake);
+  worker.jobs.SetHeld(begun, awake);
   List(id, worker);
   return became;
 }
@@ -138,15 +138,15 @@ size_t WorkerTable::SetPending(WorkerId id, const std::vector<AttemptId>& attemp
 void WorkerTable::SetUploading(WorkerId id, AttemptId attempt, absl::Duration awake) {
   Worker& worker = workers_.at(id);
   Unlist(id, worker);
-  worker.hand.SetUploading(attempt, awake);
+  worker.jobs.SetUploading(attempt, awake);
   List(id, worker);
 }
 
 absl::Duration WorkerTable::Drop(WorkerId id, AttemptId attempt, absl::Duration awake) {
   Worker& worker = workers_.at(id);
   Unlist(id, worker);
-  const absl::Duration ran = worker.hand.Remove(attempt, awake);
-  if (worker.hand.empty()) worker.idle_since = awake;
+  const absl::Duration ran = worker.jobs.Remove(attempt, awake);
+  if (worker.jobs.empty()) worker.idle_since = awake;
   List(id, worker);
   return ran;
 }
@@ -176,7 +176,7 @@ std::vector<WorkerId> WorkerTable::Silent(absl::Duration awake) {
         worker.is_survivor ? options_.survivor_max : options_.start_max;
     if (is_starting
             ? silence > start_max
-            : (!worker.hand.empty() || worker.is_draining) &&
+            : (!worker.jobs.empty() || worker.is_draining) &&
                   awake - std::max(worker.heard_at, worker.busy_since) > options_.silence_max) {
       silent.push_back(id);
     } else if (!is_starting && !worker.is_suspect && silence > options_.suspect_after) {
@@ -209,21 +209,21 @@ void WorkerTable::SetHeld(WorkerId id, bool is_held) {
 }
 
 bool WorkerTable::HasRoom(const Worker& worker) const {
-  if (worker.is_draining || worker.is_held || worker.hand.size() >= options_.jobs_max) return false;
-  return worker.hand.active_count() < worker.slots() + 1 ||
-         worker.hand.expected() < options_.window;
+  if (worker.is_draining || worker.is_held || worker.jobs.size() >= options_.jobs_max) return false;
+  return worker.jobs.active_count() < worker.slots() + 1 ||
+         worker.jobs.expected() < options_.window;
 }
 
 WorkerTable::Load WorkerTable::LoadOf(WorkerId id, const Worker& worker) const {
-  const absl::Duration jobs = absl::Microseconds(static_cast<int64_t>(worker.hand.active_count()));
+  const absl::Duration jobs = absl::Microseconds(static_cast<int64_t>(worker.jobs.active_count()));
   return {.is_suspect = worker.is_suspect,
-          .load = (worker.hand.expected() + jobs) / worker.slots(),
+          .load = (worker.jobs.expected() + jobs) / worker.slots(),
           .worker = id};
 }
 
 WorkerTable::Excess WorkerTable::ExcessOf(WorkerId id, const Worker& worker) const {
   return {.is_trusted = !worker.is_suspect,
-          .negated_load = -worker.hand.expected() / worker.slots(),
+          .negated_load = -worker.jobs.expected() / worker.slots(),
           .worker = id};
 }
 
@@ -233,28 +233,28 @@ void WorkerTable::Unlist(WorkerId id, const Worker& worker) {
   busy_.erase(ExcessOf(id, worker));
   idle_.erase(id);
   slots_ -= worker.slots();
-  jobs_in_hand_ -= worker.hand.size();
-  jobs_of_[static_cast<size_t>(PoolOf(id))] -= worker.hand.size();
-  pending_ -= worker.hand.pending_count();
+  jobs_in_hand_ -= worker.jobs.size();
+  jobs_of_[static_cast<size_t>(PoolOf(id))] -= worker.jobs.size();
+  pending_ -= worker.jobs.pending_count();
   suspects_ -= worker.is_suspect;
 }
 
 void WorkerTable::List(WorkerId id, const Worker& worker) {
   if (worker.presence != Worker::Presence::kAttached) return;
   if (HasRoom(worker)) with_room_.insert(LoadOf(id, worker));
-  if (worker.hand.has_waiting()) busy_.insert(ExcessOf(id, worker));
-  if (worker.hand.has_free_slot() && !worker.is_draining && !worker.is_held) idle_.insert(id);
+  if (worker.jobs.has_waiting()) busy_.insert(ExcessOf(id, worker));
+  if (worker.jobs.has_free_slot() && !worker.is_draining && !worker.is_held) idle_.insert(id);
   slots_ += worker.slots();
-  jobs_in_hand_ += worker.hand.size();
-  jobs_of_[static_cast<size_t>(PoolOf(id))] += worker.hand.size();
-  pending_ += worker.hand.pending_count();
+  jobs_in_hand_ += worker.jobs.size();
+  jobs_of_[static_cast<size_t>(PoolOf(id))] += worker.jobs.size();
+  pending_ += worker.jobs.pending_count();
   suspects_ += worker.is_suspect;
 }
 
 std::vector<WorkerId> WorkerTable::Holding() const {
   std::vector<WorkerId> holding;
   for (const auto& [id, worker] : workers_) {
-    if (!worker.hand.empty()) holding.push_back(id);
+    if (!worker.jobs.empty()) holding.push_back(id);
   }
   return holding;
 }
@@ -274,16 +274,16 @@ void WorkerTable::CheckInvariants() const {
     ++attached;
     GALLEY_CHECK(std::binary_search(ring_.begin(), ring_.end(), id));
     GALLEY_CHECK(with_room_.contains(LoadOf(id, worker)) == HasRoom(worker));
-    GALLEY_CHECK(busy_.contains(ExcessOf(id, worker)) == worker.hand.has_waiting());
-    const bool is_idle = worker.hand.has_free_slot() && !worker.is_draining && !worker.is_held;
+    GALLEY_CHECK(busy_.contains(ExcessOf(id, worker)) == worker.jobs.has_waiting());
+    const bool is_idle = worker.jobs.has_free_slot() && !worker.is_draining && !worker.is_held;
     GALLEY_CHECK(idle_.contains(id) == is_idle);
     room += HasRoom(worker);
-    busy += worker.hand.has_waiting();
+    busy += worker.jobs.has_waiting();
     idle += is_idle;
     slots += worker.slots();
-    jobs += worker.hand.size();
-    jobs_of[static_cast<size_t>(PoolOf(id))] += worker.hand.size();
-    pending += worker.hand.pending_count();
+    jobs += worker.jobs.size();
+    jobs_of[static_cast<size_t>(PoolOf(id))] += worker.jobs.size();
+    pending += worker.jobs.pending_count();
     suspects += worker.is_suspect;
   }
   GALLEY_CHECK(present == present_.size() && attached == ring_.size() && alive_of == alive_of_ &&

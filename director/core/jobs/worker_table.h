@@ -27,8 +27,8 @@
 #include "absl/time/time.h"
 #include "common/record/worker_offer.h"
 #include "director/core/ids.h"
+#include "director/core/jobs/assigned_jobs.h"
 #include "director/core/jobs/breaker.h"
-#include "director/core/jobs/hand.h"
 #include "director/core/jobs/pace.h"
 #include "director/core/pools.h"
 
@@ -44,7 +44,7 @@ struct Worker {
   bool is_draining = false;                    // it gets no more jobs, and ends
   bool is_held = false;                        // it gets none for now (Breakers)
   uint64_t memory_bytes = 0;                   // that its jobs may take together; 0: unknown
-  Hand hand;                                   // current attempts
+  AssignedJobs jobs;                           // current attempts
   absl::btree_set<AttemptId> given;            // that are not forgotten
   absl::btree_map<ReportId, AttemptId> ended;  // of these: by their last report, which was seen
   absl::btree_set<ReportId> unacknowledged;    // seen, waiting for a commit
@@ -59,7 +59,7 @@ struct Worker {
   bool is_queued = false;     // it waits for a machine
 
   Pace pace;            // of its jobs
-  double lateness = 0;  // of what runs far too long there (Trust): how many times too long
+  double lateness = 0;  // of what runs far too long there (WorkerTrust): how many times too long
   Breaker breaker;
   std::string held_why;       // the last fault of its breaker
   CookMask held_told = 0;     // the cooks that know that it is held
@@ -68,12 +68,12 @@ struct Worker {
 
   uint64_t session = 0;           // its process
   uint32_t machine = 0;           // MachineTable::NumberOf
-  std::vector<uint32_t> lacks;    // sorted: kinds of jobs that it does not get (Offers),
+  std::vector<uint32_t> lacks;    // sorted: kinds of jobs that it does not get (Eligibility),
   std::vector<uint32_t> refuses;  // and that it turned out that it cannot do
   record::WorkerOffer offer;
-  std::vector<uint32_t> unmet;  // sorted: Offers::Demand
+  std::vector<uint32_t> unmet;  // sorted: Eligibility::Demand
 
-  uint32_t slots() const { return hand.slots(); }
+  uint32_t slots() const { return jobs.slots(); }
   // False: seen before.
   bool See(ReportId report);
   // Of the reports up to this one that it sends, each was seen and is answered for good. (It sends
@@ -126,14 +126,14 @@ class WorkerTable {
   }
   // Some worker waits for a machine. O(workers).
   bool AnyQueued() const;
-  // As Hand::Add.
+  // As AssignedJobs::Add.
   size_t Take(WorkerId worker, AttemptId attempt, const InHand& job, absl::Duration awake);
-  // As Hand::SetPending and Hand::SetHeld.
+  // As AssignedJobs::SetPending and AssignedJobs::SetHeld.
   size_t SetPending(WorkerId worker, const std::vector<AttemptId>& attempts,
                     const std::vector<AttemptId>* begun, absl::Duration awake);
-  // As Hand::SetUploading.
+  // As AssignedJobs::SetUploading.
   void SetUploading(WorkerId worker, AttemptId attempt, absl::Duration awake);
-  // As Hand::Remove.
+  // As AssignedJobs::Remove.
   absl::Duration Drop(WorkerId worker, AttemptId attempt, absl::Duration awake);
 
   Worker* Find(WorkerId worker);  // nullptr: never heard of, or forgotten

@@ -41,7 +41,7 @@ class Blame {
   bool AddMachine(PackageId package, uint32_t machine);
   bool HasFailedAt(PackageId package, uint32_t machine) const;
   bool HasMachines(PackageId package) const;
-  // The fault that was added last was one for which the last attempt runs alone (aloneness.h).
+  // The fault that was added last was one for which the last attempt runs alone (exclusive_run.h).
   void AddLimit(PackageId package) { ++faults_[package].limits; }
   // Faults that an earlier director counted: on which workers they happened is not known any more.
   // Each cook that goes on is told of the same ones.

@@ -2,24 +2,24 @@
 
 namespace galley::director {
 
-Graph::Round::Round(const CookOptions& options, const Today& today, PackageTable& packages,
+Graph::Round::Round(const CookOptions& options, const StepContext& step, PackageTable& packages,
                     const Claimants& claimants)
-    : ranks(edges, options.rank_visits_max), lifecycle(packages, ranks, claimants, today.now) {
+    : ranks(edges, options.rank_visits_max), lifecycle(packages, ranks, claimants, step.now) {
   for (uint32_t i = 0; i < packages.size(); ++i) packages[PackageId(i)].BeginCook();
   edges.Grow(packages.size());
   ranks.Grow(packages.size());
 }
 
-Graph::Graph(const CookOptions& options, const Today& today, PackageTable& packages,
+Graph::Graph(const CookOptions& options, const StepContext& step, PackageTable& packages,
              const Claimants& claimants)
     : options_(options),
-      today_(today),
+      step_(step),
       packages_(packages),
       claimants_(claimants),
-      round_(std::make_unique<Round>(options, today, packages, claimants)) {}
+      round_(std::make_unique<Round>(options, step, packages, claimants)) {}
 
 void Graph::BeginAnew() {
-  round_ = std::make_unique<Round>(options_, today_, packages_, claimants_);
+  round_ = std::make_unique<Round>(options_, step_, packages_, claimants_);
   ++rounds_;
 }
 

@@ -20,13 +20,13 @@
 #include "director/core/packages/package_data.h"
 #include "director/core/packages/pending_changes.h"
 #include "director/core/packages/ranks.h"
-#include "director/core/packages/today.h"
+#include "director/core/packages/step_context.h"
 
 namespace galley::director {
 
 class Graph {
  public:
-  Graph(const CookOptions& options, const Today& today, PackageTable& packages,
+  Graph(const CookOptions& options, const StepContext& step, PackageTable& packages,
         const Claimants& claimants);
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
@@ -75,7 +75,7 @@ class Graph {
 
  private:
   struct Round {
-    Round(const CookOptions& options, const Today& today, PackageTable& packages,
+    Round(const CookOptions& options, const StepContext& step, PackageTable& packages,
           const Claimants& claimants);
 
     Edges edges;
@@ -89,7 +89,7 @@ class Graph {
   };
 
   const CookOptions& options_;
-  const Today& today_;
+  const StepContext& step_;
   PackageTable& packages_;
   const Claimants& claimants_;
   uint64_t rounds_ = 0;

@@ -12,7 +12,8 @@
 // that kill make streaks of their own, and several large ones that have too little memory together
 // succeed one after the other.
 //
-// Cost: O(log machines) for each change. Threads: none; owned by Blame.
+// Cost: O(log machines) for each change.
+// Threads: none; owned by Blame.
 #pragma once
 
 #include <cstdint>

@@ -45,7 +45,7 @@ struct Progress {
   // The package that a worker has been at for the longest time; empty: none. From Workers.
   std::string longest;
   absl::Duration longest_for;
-  bool is_alone = false;  // it has the machine for itself (aloneness.h): all others wait
+  bool is_alone = false;  // it has the machine for itself (exclusive_run.h): all others wait
   WorkersOnTheWay on_the_way;
 };
 

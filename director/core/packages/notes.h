@@ -2,7 +2,8 @@
 //
 // A part calls only the parts that it was given, which lie below it. What others must do about it
 // is a note: Core hands the notes on when the part has returned, kind by kind in the order of the
-// fields, before the next event, and goes on while there are any. Threads: none; owned by Core.
+// fields, before the next event, and goes on while there are any.
+// Threads: none; owned by Core.
 #pragma once
 
 #include <string>

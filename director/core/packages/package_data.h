@@ -72,12 +72,12 @@ struct Work {
   // No worker had the memory for it; or what it asks for was taken, or too little of it was free.
   absl::Time aside_since = absl::InfiniteFuture();
   std::optional<uint32_t> parked;   // in that queue: Lifecycle::Park
-  uint32_t job_kind = 0;            // Offers::KindOf
+  uint32_t job_kind = 0;            // Eligibility::KindOf
   bool needs_files = false;         // a program of it failed where the project's files are not
   AttemptId attempt = 0;            // the current one
   RareVector<AttemptId> others;     // current ones beside it (stragglers.cc, splitting.cc)
   bool is_loaded = false;           // by a current attempt
-  bool runs_alone = false;          // next time: its attempts outgrew limits (aloneness.h)
+  bool runs_alone = false;          // next time: its attempts outgrew limits (exclusive_run.h)
   uint32_t backups = 0;             // so far
   uint64_t memory_last = 0;         // peak in the last cook; 0: unknown
   uint64_t memory_max = 0;          // what its rule allows; 0: says nothing
@@ -96,10 +96,11 @@ struct Work {
 struct PackageInCook {
   Outcome outcome = Outcome::kNone;
   Urgency urgency = Urgency::kLow;
-  CookMask cooks = 0;             // that want it; some may be over (Claimants::running)
-  CookMask selected_by = 0;       // whose requests name it: its closure is published
-  CookMask named_by = 0;          // by itself, not by a folder
-  CookMask asked_generator = 0;   // that had come when its generator was over (Waiting::Unlisted)
+  CookMask cooks = 0;        // that want it; some may be over (Claimants::running)
+  CookMask selected_by = 0;  // whose requests name it: its closure is published
+  CookMask named_by = 0;     // by itself, not by a folder
+  CookMask asked_generator =
+      0;  // that had come when its generator was over (WaitEvaluation::Unlisted)
   bool is_cooked_input = false;   // some cook reads its output
   bool was_loaded = false;        // in this cook
   bool is_skipped = false;        // not attempted: its generator failed, or the cook ended before

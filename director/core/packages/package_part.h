@@ -8,24 +8,24 @@
 #include "director/core/core_options.h"
 #include "director/core/packages/claimants.h"
 #include "director/core/packages/core_counts.h"
+#include "director/core/packages/effect_batch.h"
 #include "director/core/packages/graph.h"
 #include "director/core/packages/notes.h"
 #include "director/core/packages/package_data.h"
 #include "director/core/packages/retry_policy.h"
-#include "director/core/packages/today.h"
-#include "director/core/packages/turn.h"
+#include "director/core/packages/step_context.h"
 
 namespace galley::director {
 
 struct PackageGround {
   const CookOptions& options;
   const RetryPolicy& retry;
-  Today& today;
+  StepContext& step;
   PackageTable& packages;
   Claimants& claimants;
   Graph& graph;
   Notes& notes;
-  Turn& turn;
+  EffectBatch& effects;
   CoreCounts& counts;
 };
 
@@ -38,22 +38,22 @@ class PackagePart {
   explicit PackagePart(const PackageGround& ground)
       : options_(ground.options),
         retry_(ground.retry),
-        today_(ground.today),
+        step_(ground.step),
         packages_(ground.packages),
         claimants_(ground.claimants),
         graph_(ground.graph),
         notes_(ground.notes),
-        turn_(ground.turn),
+        effects_(ground.effects),
         counts_(ground.counts) {}
 
   const CookOptions& options_;
   const RetryPolicy& retry_;
-  Today& today_;
+  StepContext& step_;
   PackageTable& packages_;
   Claimants& claimants_;
   Graph& graph_;
   Notes& notes_;
-  Turn& turn_;
+  EffectBatch& effects_;
   CoreCounts& counts_;
 };
 

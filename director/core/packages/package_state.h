@@ -33,7 +33,7 @@ std::string_view OutcomeName(Outcome outcome);  // "none", "cooked", "failed"
 bool IsLegalEdge(State from, State to);
 
 // Where one platform of a package is. The state of the package follows from these
-// (Advancing::Advance).
+// (PackageProgress::Advance).
 enum class Phase : uint8_t {
   kUnwanted,    // this platform is not cooked
   kToLookUp,    // to be asked for in the action cache

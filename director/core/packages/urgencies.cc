@@ -32,7 +32,7 @@ void Urgencies::RaiseUrgency(PackageId id, Urgency urgency) {
     // would be given there before that.)
     if (urgency >= Urgency::kHigh) notes_.urgencies_raised.push_back({next});
     if (urgency == Urgency::kBlocking)
-      turn_.is_persist_urgent |= InPhase(packages_[next], Phase::kCommitting) != 0;
+      effects_.is_persist_urgent |= InPhase(packages_[next], Phase::kCommitting) != 0;
     for (const Wait& wait : package.work->waits) raise.push_back(wait.on);
     for (const PackageId leader : LeadersOf(next)) raise.push_back(leader);
     if (package.work->waits_for_generator)

@@ -30,7 +30,7 @@ Waits::Availability Waits::AvailabilityOf(PackageId id, PlatformIndex platform) 
 
 bool Waits::CanBeCookedInput(std::string_view name, std::string* error) const {
   if (!GeneratorName(name).empty()) return true;
-  const std::optional<CatalogEntry> entry = today_.catalog->Find(name);
+  const std::optional<CatalogEntry> entry = step_.catalog->Find(name);
   if (!entry.has_value()) *error = "no such package";
   if (entry.has_value() && entry->never_cook)
     *error = "it is never cooked ([cook] never or --never)";
@@ -50,7 +50,7 @@ void Waits::AddWaiter(PackageId on, PackageId waiter) {
   std::vector<PackageId>& waiters = packages_[on].work->waiters;
   const auto at = std::lower_bound(waiters.begin(), waiters.end(), waiter);
   if (at == waiters.end() || *at != waiter) waiters.insert(at, waiter);
-  turn_.is_persist_urgent |= InPhase(packages_[on], Phase::kCommitting) != 0;
+  effects_.is_persist_urgent |= InPhase(packages_[on], Phase::kCommitting) != 0;
 }
 
 void Waits::MissInstead(PackageId id, PlatformIndex platform) {

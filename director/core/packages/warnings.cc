@@ -14,7 +14,7 @@ constexpr size_t kUnsolicitedMax = 10'000;
 void Warnings::TellOnce(CookMask cooks, PackageId id, const record::Warning& warning) {
   claimants_.ForEachOf(cooks, [&](const Claimant& cook) {
     if (cooks_[cook.slot].told.emplace(id, warning).second)
-      turn_.Note(PackageWarned{id, std::nullopt, warning.kind, warning.text}, cook.bit());
+      effects_.Note(PackageWarned{id, std::nullopt, warning.kind, warning.text}, cook.bit());
   });
 }
 
@@ -37,14 +37,15 @@ void Warnings::TellJudged(const Claimant& cook) const {
             [&](PackageId a, PackageId b) { return packages_.NameOf(a) < packages_.NameOf(b); });
   for (const PackageId id : warned) {
     for (const record::Warning& one : judged.at(id))
-      turn_.Note(PackageWarned{id, std::nullopt, one.kind, one.text}, cook.bit());
+      effects_.Note(PackageWarned{id, std::nullopt, one.kind, one.text}, cook.bit());
   }
 }
 
 void Warnings::TellFailedTargets(const Claimant& cook) const {
   for (const auto& [referencer, text] : cooks_[cook.slot].failed_targets)
-    turn_.Note(PackageWarned{referencer, std::nullopt, record::WarningKind::kFailedReference, text},
-               cook.bit());
+    effects_.Note(
+        PackageWarned{referencer, std::nullopt, record::WarningKind::kFailedReference, text},
+        cook.bit());
 }
 
 void Warnings::NoteFailedTargets(const Claimant& cook) {
@@ -98,9 +99,9 @@ void Warnings::TellUnsolicited(const Claimant& cook) const {
   for (const PackageId reader : readers) {
     if (!cook.Wants(reader)) continue;
     for (const std::string& name : of.unsolicited.at(reader)) {
-      const std::optional<CatalogEntry> entry = today_.catalog->Find(name);
+      const std::optional<CatalogEntry> entry = step_.catalog->Find(name);
       if (cook.Holds(name) || !entry.has_value() || entry->never_cook) continue;
-      turn_.Note(
+      effects_.Note(
           PackageWarned{reader, std::nullopt, record::WarningKind::kUnsolicitedRead,
                         "reads " + name +
                             ", a package that is not in the cook (Unsolicited): expected a hard "
@@ -109,7 +110,7 @@ void Warnings::TellUnsolicited(const Claimant& cook) const {
     }
   }
   if (of.unsolicited_dropped == 0 || readers.empty()) return;
-  turn_.Note(
+  effects_.Note(
       PackageWarned{readers.back(), std::nullopt, record::WarningKind::kUnsolicitedRead,
                     "and other packages read " + std::to_string(of.unsolicited_dropped) +
                         " more names that were not in the cook then: they are not told one by "

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "director/core/jobs/hand.h"
+#include "director/core/jobs/assigned_jobs.h"
 #include "director/core/scenarios/core_harness.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -25,7 +25,7 @@ class PendingHandTest : public testing::Test {
       hand_.Add(attempt, {.expected = absl::Seconds(10), .memory_bytes = 10 * attempt}, kNow);
     }
   }
-  Hand hand_;
+  AssignedJobs hand_;
 };
 
 TEST_F(PendingHandTest, ItsSlotIsTheNextOnesAndItsTimeGoesOn) {

@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "director/core/jobs/hand.h"
+#include "director/core/jobs/assigned_jobs.h"
 #include "director/core/scenarios/core_harness.h"
 #include "gtest/gtest.h"
 
@@ -21,7 +21,7 @@ class UploadingHandTest : public testing::Test {
       hand_.Add(attempt, {.expected = absl::Seconds(10), .memory_bytes = 10 * attempt},
                 kWhenUploaded);
   }
-  Hand hand_;
+  AssignedJobs hand_;
 };
 
 TEST_F(UploadingHandTest, ItsSlotIsTheNextOnesAndItsTimeStandsStill) {

@@ -26,10 +26,10 @@ void Breakers::AddFault(WorkerId id, PackageId package, const std::string& why) 
   if (package.valid()) (void)graph_.blame().AddMachine(package, number);
   worker->held_why = machine.why = why;
   const bool is_worker =
-      worker->breaker.AddFault({.worker = id, .package = package, .is_only = true}, today_.awake);
+      worker->breaker.AddFault({.worker = id, .package = package, .is_only = true}, step_.awake);
   const bool is_machine = machine.breaker.AddFault(
-      {.worker = id, .package = package, .is_only = AttachedOn(number) <= 1}, today_.awake);
-  trust_.NoteJudged(id);
+      {.worker = id, .package = package, .is_only = AttachedOn(number) <= 1}, step_.awake);
+  worker_trust_.NoteJudged(id);
   OnOpened(id, is_worker, is_machine);
 }
 
@@ -39,9 +39,9 @@ void Breakers::AddSuccess(WorkerId id) {
   MachineTable::Health& machine = machines_.health()[worker->machine];
   // (Else each result would cost a look at all workers.)
   const bool was_doubtful = machines_.HasFailed(workers_.Find(id));
-  const bool is_worker = worker->breaker.AddSuccess(today_.awake);
-  const bool is_machine = machine.breaker.AddSuccess(today_.awake);
-  if (was_doubtful) trust_.NoteJudged(id);
+  const bool is_worker = worker->breaker.AddSuccess(step_.awake);
+  const bool is_machine = machine.breaker.AddSuccess(step_.awake);
+  if (was_doubtful) worker_trust_.NoteJudged(id);
   if (!is_worker && !is_machine) return;
   HoldAnew();
   TellOver(id, is_worker, is_machine);
@@ -54,10 +54,10 @@ void Breakers::AddViolation(WorkerId id, const std::string& why) {
   worker->has_violated = true;
   const std::string text =
       "it broke the protocol " + std::to_string(worker->violations) + " times, the last: " + why;
-  turn_.Note(WorkerViolated{.worker = id, .session = worker->session, .why = text},
-             claimants_.running());
+  effects_.Note(WorkerViolated{.worker = id, .session = worker->session, .why = text},
+                claimants_.running());
   worker->held_why = text;
-  counts_.figures.breakers_opened += worker->breaker.Open(today_.awake);
+  counts_.figures.breakers_opened += worker->breaker.Open(step_.awake);
   worker_loss_.LoseViolator(id);
   HoldAnew();
 }
@@ -69,14 +69,14 @@ void Breakers::OnOpened(WorkerId id, bool is_worker, bool is_machine) {
   HoldAnew();
   if (is_worker) {
     TellOf(id, claimants_.running());
-    handing_back_.TakeBackWaiting(id);
+    job_returns_.TakeBackWaiting(id);
   }
   if (!is_machine) return;
   const uint32_t machine = workers_.Find(id)->machine;
   TellOfMachine(machine, claimants_.running());
   const std::vector<WorkerId> ring = workers_.ring();
   for (const WorkerId other : ring) {
-    if (workers_.Find(other)->machine == machine) handing_back_.TakeBackWaiting(other);
+    if (workers_.Find(other)->machine == machine) job_returns_.TakeBackWaiting(other);
   }
 }
 
@@ -108,7 +108,7 @@ void Breakers::HoldAnew() {
   const auto look_at = [this](const Breaker& breaker) {
     if (!breaker.is_open()) return;
     are_any_open_ = true;
-    if (today_.awake < breaker.paused_until())
+    if (step_.awake < breaker.paused_until())
       looks_at_ = std::min(looks_at_, breaker.paused_until());
   };
   for (const auto& [number, machine] : machines_.health()) look_at(machine.breaker);
@@ -118,7 +118,7 @@ void Breakers::HoldAnew() {
     const Worker& worker = *workers_.Find(id);
     const MachineTable::Health& machine = machines_.health()[worker.machine];
     const bool is_held =
-        !worker.breaker.MayTake(today_.awake) || !machine.breaker.MayTake(today_.awake);
+        !worker.breaker.MayTake(step_.awake) || !machine.breaker.MayTake(step_.awake);
     if (worker.is_held != is_held) workers_.SetHeld(id, is_held);
     held_ += worker.breaker.is_open() || machine.breaker.is_open();
   }
@@ -126,8 +126,8 @@ void Breakers::HoldAnew() {
 
 void Breakers::TellOf(WorkerId id, CookMask cooks) {
   Worker& worker = *workers_.Find(id);
-  turn_.Note(WorkerHeld{.worker = id, .machine = "", .why = worker.held_why, .is_over = false},
-             cooks & ~worker.held_told);
+  effects_.Note(WorkerHeld{.worker = id, .machine = "", .why = worker.held_why, .is_over = false},
+                cooks & ~worker.held_told);
   worker.held_told |= cooks;
 }
 
@@ -140,22 +140,23 @@ void Breakers::TellOfMachine(uint32_t number, CookMask cooks) {
       });
   if (is_told) return;
   MachineTable::Health& machine = machines_.health()[number];
-  turn_.Note(WorkerHeld{.worker = WorkerId(),
-                        .machine = machines_.NameOf(number),
-                        .why = machine.why,
-                        .is_over = false},
-             cooks & ~machine.told);
+  effects_.Note(WorkerHeld{.worker = WorkerId(),
+                           .machine = machines_.NameOf(number),
+                           .why = machine.why,
+                           .is_over = false},
+                cooks & ~machine.told);
   machine.told |= cooks;
 }
 
 void Breakers::TellOver(WorkerId id, bool is_worker, bool is_machine) {
-  if (is_worker) turn_.Note(WorkerHeld{.worker = id, .machine = "", .why = "", .is_over = true}, 0);
+  if (is_worker)
+    effects_.Note(WorkerHeld{.worker = id, .machine = "", .why = "", .is_over = true}, 0);
   if (is_machine)
-    turn_.Note(WorkerHeld{.worker = WorkerId(),
-                          .machine = machines_.NameOf(workers_.Find(id)->machine),
-                          .why = "",
-                          .is_over = true},
-               0);
+    effects_.Note(WorkerHeld{.worker = WorkerId(),
+                             .machine = machines_.NameOf(workers_.Find(id)->machine),
+                             .why = "",
+                             .is_over = true},
+                  0);
 }
 
 void Breakers::BeginCook(CookMask cook, bool is_only) {
@@ -174,10 +175,10 @@ void Breakers::BeginCook(CookMask cook, bool is_only) {
 
 void Breakers::EndPauses() {
   for (auto& [number, machine] : machines_.health()) {
-    if (machine.breaker.is_open()) machine.breaker.EndPause(today_.awake);
+    if (machine.breaker.is_open()) machine.breaker.EndPause(step_.awake);
   }
   workers_.ForEach([&](WorkerId, Worker& worker) {
-    if (worker.breaker.is_open()) worker.breaker.EndPause(today_.awake);
+    if (worker.breaker.is_open()) worker.breaker.EndPause(step_.awake);
   });
   HoldAnew();
 }
@@ -209,7 +210,7 @@ bool Breakers::IsBad(const Worker& worker) const {
 
 void Breakers::Look() {
   const bool is_one_lost = std::exchange(losses_seen_, workers_.losses()) != workers_.losses();
-  if (are_any_open_ && (is_one_lost || today_.awake >= looks_at_)) HoldAnew();
+  if (are_any_open_ && (is_one_lost || step_.awake >= looks_at_)) HoldAnew();
   if (machines_.health().empty()) return;
   const bool has_work = claimants_.active() != 0 && job_queue_.HasLoadWork();
   const bool are_all_bad = workers_.attached() > 0 && workers_.alive() == workers_.attached() &&
@@ -217,10 +218,10 @@ void Breakers::Look() {
                                        [this](WorkerId id) { return IsBad(*workers_.Find(id)); });
   if (!are_all_bad || !has_work) return all_bad_since_.reset();
   if (!all_bad_since_.has_value()) {
-    all_bad_since_ = today_.awake;
+    all_bad_since_ = step_.awake;
     tries_ = 0;
   }
-  const absl::Duration bad_for = today_.awake - *all_bad_since_;
+  const absl::Duration bad_for = step_.awake - *all_bad_since_;
   if (bad_for >= (tries_ + 1) * kBetweenTries) {
     ++tries_;
     EndPauses();

@@ -20,13 +20,13 @@
 #include "absl/container/btree_map.h"
 #include "absl/time/time.h"
 #include "director/core/jobs/breaker.h"
-#include "director/core/jobs/handing_back.h"
 #include "director/core/jobs/job_part.h"
+#include "director/core/jobs/job_returns.h"
 #include "director/core/jobs/machine_table.h"
 #include "director/core/jobs/pending_commits.h"
 #include "director/core/workers/job_queue.h"
-#include "director/core/workers/trust.h"
 #include "director/core/workers/worker_loss.h"
+#include "director/core/workers/worker_trust.h"
 
 namespace galley::director {
 
@@ -39,12 +39,13 @@ class Breakers : JobPart {
   static constexpr uint32_t kViolationsMax = 3;
 
   Breakers(const JobGround& ground, MachineTable& machines, PendingCommits& commits,
-           HandingBack& handing_back, Trust& trust, WorkerLoss& worker_loss, JobQueue& job_queue)
+           JobReturns& job_returns, WorkerTrust& worker_trust, WorkerLoss& worker_loss,
+           JobQueue& job_queue)
       : JobPart(ground),
         machines_(machines),
         commits_(commits),
-        handing_back_(handing_back),
-        trust_(trust),
+        job_returns_(job_returns),
+        worker_trust_(worker_trust),
         worker_loss_(worker_loss),
         job_queue_(job_queue) {}
 
@@ -92,8 +93,8 @@ class Breakers : JobPart {
 
   MachineTable& machines_;
   PendingCommits& commits_;
-  HandingBack& handing_back_;
-  Trust& trust_;
+  JobReturns& job_returns_;
+  WorkerTrust& worker_trust_;
   WorkerLoss& worker_loss_;
   JobQueue& job_queue_;
 };

@@ -26,7 +26,7 @@ std::string Times(uint32_t count) {
 
 void Culprits::AddDeath(const Attempt& attempt, Killings::What what) {
   const Killings::Machine machine = workers_.Find(attempt.worker)->machine;
-  graph_.blame().killings().AddDeath(attempt.package, machine, what, today_.awake);
+  graph_.blame().killings().AddDeath(attempt.package, machine, what, step_.awake);
   if (what == Killings::What::kWorker) return;  // as a rule that is not the package's doing
   for (const WorkerId id : workers_.ring()) {
     if (workers_.Find(id)->machine == machine) graph_.blame().Avoid(attempt.package, id);
@@ -51,9 +51,10 @@ bool Culprits::Fail(AttemptId id, PackageId package, PlatformMask platforms,
   platforms &= ~attempts_.StillInHand(package);  // another attempt goes on
   const auto places = graph_.blame().killings().Judge(package, HasOthers());
   if (platforms == 0 || !places.has_value()) return false;
-  advancing_.FailPlatforms(package, platforms & ~InPhase(packages_[package], Phase::kCommitting),
-                           packages_[package].work->is_loaded ? Stage::kSave : Stage::kLoad,
-                           Text(*places, failed.error), failed.log, FailureCause::kPackage, id);
+  package_progress_.FailPlatforms(
+      package, platforms & ~InPhase(packages_[package], Phase::kCommitting),
+      packages_[package].work->is_loaded ? Stage::kSave : Stage::kLoad, Text(*places, failed.error),
+      failed.log, FailureCause::kPackage, id);
   return true;
 }
 
@@ -79,7 +80,7 @@ bool Culprits::PutOff(PackageId package) {
   if (packages_[package].state == State::kSaveStalled)
     graph_.lifecycle().SetState(package, State::kLoad, "put off");
   graph_.lifecycle().BackOff(package,
-                             today_.now + std::min(kPutOff + others * kPutOffForEach, kPutOffMax));
+                             step_.now + std::min(kPutOff + others * kPutOffForEach, kPutOffMax));
   return true;
 }
 

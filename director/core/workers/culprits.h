@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "director/core/jobs/advancing.h"
 #include "director/core/jobs/attempt.h"
 #include "director/core/jobs/attempts.h"
 #include "director/core/jobs/job_part.h"
 #include "director/core/jobs/machine_table.h"
+#include "director/core/jobs/package_progress.h"
 #include "director/core/packages/killings.h"
 #include "director/core/workers/faults.h"
 
@@ -20,11 +20,11 @@ namespace galley::director {
 class Culprits : JobPart {
  public:
   Culprits(const JobGround& ground, MachineTable& machines, Attempts& attempts,
-           Advancing& advancing, Faults& faults)
+           PackageProgress& package_progress, Faults& faults)
       : JobPart(ground),
         machines_(machines),
         attempts_(attempts),
-        advancing_(advancing),
+        package_progress_(package_progress),
         faults_(faults) {}
 
   // The attempt's executor, or its program, was killed. The package fails, or is tried again with a
@@ -46,7 +46,7 @@ class Culprits : JobPart {
 
   MachineTable& machines_;
   Attempts& attempts_;
-  Advancing& advancing_;
+  PackageProgress& package_progress_;
   Faults& faults_;
 };
 

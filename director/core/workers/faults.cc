@@ -56,21 +56,21 @@ uint32_t Faults::CountOwnFault(PackageId package, WorkerId worker,
   const uint32_t count = graph_.blame().AddOwnFault(
       package, {.worker = worker,
                 .machine = machine,
-                .are_others_expected = workers_.ExpectsBeside(machine, today_.awake),
-                .awake = today_.awake});
+                .are_others_expected = workers_.ExpectsBeside(machine, step_.awake),
+                .awake = step_.awake});
   if (IsLimit(failed) && count > before) graph_.blame().AddLimit(package);
   // (It waits for the others that are to come.)
   if (count == before && packages_[package].work != nullptr)
-    graph_.lifecycle().BackOff(package, today_.now + kBetweenUncounted);
+    graph_.lifecycle().BackOff(package, step_.now + kBetweenUncounted);
   if (is_of_today && packages_[package].work != nullptr) {
-    packages_[package].work->runs_alone = aloneness_.IsToRunAlone(package);
+    packages_[package].work->runs_alone = exclusive_run_.IsToRunAlone(package);
     graph_.lifecycle().Refresh(package);
   }
   const uint32_t told = is_of_today && !graph_.pending_changes().IsForgivenLate(package)
                             ? count
                             : std::min(count, retry_.OneChanceLeft());
-  turn_.Note(PackageBlamed{package, told, WhatItDid(failed.fault), failed.error, failed.log},
-             packages_[package].cooks & claimants_.running());
+  effects_.Note(PackageBlamed{package, told, WhatItDid(failed.fault), failed.error, failed.log},
+                packages_[package].cooks & claimants_.running());
   return IsSabotaged(Sabotage::kRetryPoisonForEver) ? 0 : count;
 }
 
@@ -80,10 +80,10 @@ bool Faults::Quarantine(PackageId id) {
   const CookRequested::Blamed* const found = graph_.blame().Quarantined(id);
   if (found == nullptr) return false;
   const CookRequested::Blamed before = *found;
-  advancing_.FailPlatforms(id, InPhase(packages_[id], Phase::kToCook), Stage::kLoad,
-                           QuarantineText(before.what, before.error, before.own_faults), before.log,
-                           FailureCause::kPackage);
-  advancing_.Advance(id);
+  package_progress_.FailPlatforms(id, InPhase(packages_[id], Phase::kToCook), Stage::kLoad,
+                                  QuarantineText(before.what, before.error, before.own_faults),
+                                  before.log, FailureCause::kPackage);
+  package_progress_.Advance(id);
   return true;
 }
 
@@ -93,7 +93,7 @@ void Faults::OnOwnFault(AttemptId id, const WorkerReport::Failed& failed, Platfo
   if (!retry_.AreOwnFaultsEnough(count)) {
     claimants_.CountRetry(attempt.package, RetryCauseOf(failed.fault));
     // The attempts that go on elsewhere would be its last one, and not alone.
-    if (!aloneness_.WaitsToBeAlone(attempt.package)) return;
+    if (!exclusive_run_.WaitsToBeAlone(attempt.package)) return;
     for (const AttemptId other : attempts_.At(attempt.package)) {
       if (other != id) attempts_.EndAttempt(other, Tell::kCancel);
     }
@@ -104,12 +104,12 @@ void Faults::OnOwnFault(AttemptId id, const WorkerReport::Failed& failed, Platfo
     QuarantineOnceToCook(attempt.package, failed, count);
   const Stage stage = packages_[attempt.package].work->is_loaded ? Stage::kSave : Stage::kLoad;
   const PlatformMask by_limit = KeptLimit(attempt, failed) & platforms;
-  advancing_.FailPlatforms(attempt.package, by_limit, stage,
-                           LimitText(WhatItDid(failed.fault), failed.error, count), failed.log,
-                           FailureCause::kLimit, id);
-  advancing_.FailPlatforms(attempt.package, platforms & ~by_limit, stage,
-                           QuarantineText(WhatItDid(failed.fault), failed.error, count), failed.log,
-                           FailureCause::kPackage, id);
+  package_progress_.FailPlatforms(attempt.package, by_limit, stage,
+                                  LimitText(WhatItDid(failed.fault), failed.error, count),
+                                  failed.log, FailureCause::kLimit, id);
+  package_progress_.FailPlatforms(attempt.package, platforms & ~by_limit, stage,
+                                  QuarantineText(WhatItDid(failed.fault), failed.error, count),
+                                  failed.log, FailureCause::kPackage, id);
 }
 
 // Platforms that are not looked up yet may have been cooked before: only those that turn out to
@@ -137,19 +137,19 @@ void Faults::OnLateFault(AttemptId id, const WorkerReport::Failed& failed) {
   const uint32_t count = CountOwnFault(late.package, late.worker, failed,
                                        is_of_today || package.outcome == Outcome::kFailed);
   // The attempts in hand would be the last one, and not alone.
-  if (!is_over && is_of_today && aloneness_.WaitsToBeAlone(late.package)) {
+  if (!is_over && is_of_today && exclusive_run_.WaitsToBeAlone(late.package)) {
     attempts_.EndAttempts(late.package);
-    return advancing_.Advance(late.package);
+    return package_progress_.Advance(late.package);
   }
   if (!retry_.AreOwnFaultsEnough(count) || !is_of_today || (is_over && !late.is_earlier)) return;
   QuarantineOnceToCook(late.package, failed, count);
   if (is_over) return;  // or not asked for yet
   attempts_.EndAttempts(late.package);
-  advancing_.FailPlatforms(late.package, InPhase(packages_[late.package], Phase::kToCook),
-                           Stage::kLoad,
-                           QuarantineText(WhatItDid(failed.fault), failed.error, count), failed.log,
-                           FailureCause::kPackage, id);
-  advancing_.Advance(late.package);
+  package_progress_.FailPlatforms(late.package, InPhase(packages_[late.package], Phase::kToCook),
+                                  Stage::kLoad,
+                                  QuarantineText(WhatItDid(failed.fault), failed.error, count),
+                                  failed.log, FailureCause::kPackage, id);
+  package_progress_.Advance(late.package);
 }
 
 bool Faults::HasFailedGenerator(PackageId id) const {
@@ -167,7 +167,7 @@ void Faults::BlameInfrastructure(PackageId id, PlatformMask platforms, const std
   // The source may be what cannot be read, and a generator that failed does not make it again.
   const bool is_orphan = package.generated != nullptr && HasFailedGenerator(id);
   // (Another machine may do it at once.)
-  const bool is_untried = is_new_there && placing_.IsUntriedAnywhere(id);
+  const bool is_untried = is_new_there && worker_choice_.IsUntriedAnywhere(id);
   const bool says_nothing = (breakers_.are_all_held() || is_untried) && !is_orphan;
   const uint32_t count = says_nothing ? graph_.blame().Of(id).infrastructure
                                       : graph_.blame().AddInfrastructureFault(id);
@@ -175,7 +175,7 @@ void Faults::BlameInfrastructure(PackageId id, PlatformMask platforms, const std
   graph_.lifecycle().SetLoaded(id, false);
   if (!retry_.AreInfrastructureFaultsEnough(count, is_orphan)) {
     claimants_.CountRetry(id, cause);
-    graph_.lifecycle().BackOff(id, today_.now + BackOff(count));
+    graph_.lifecycle().BackOff(id, step_.now + BackOff(count));
     // Backing off did not help, and followers need not wait for the next back-offs: the package
     // leads no longer, and is looked up with the others.
     for (PlatformIndex p = 0; p < package.slots.size() && count == kFaultsToLetGo; ++p) {
@@ -193,8 +193,8 @@ void Faults::BlameInfrastructure(PackageId id, PlatformMask platforms, const std
       (is_orphan
            ? " (its generator " + std::string(GeneratorName(packages_.NameOf(id))) + " failed)"
            : "");
-  advancing_.FailPlatforms(id, platforms & ~InPhase(packages_[id], Phase::kCommitting), stage, text,
-                           log, FailureCause::kMachine);
+  package_progress_.FailPlatforms(id, platforms & ~InPhase(packages_[id], Phase::kCommitting),
+                                  stage, text, log, FailureCause::kMachine);
 }
 
 // Memory may have been short because of jobs that ran beside it. A timeout counts as a limit only
@@ -214,7 +214,7 @@ PlatformMask Faults::KeptLimit(const Attempt& attempt, const WorkerReport::Faile
       faults.limits != faults.own)
     return 0;
   const std::optional<PlatformIndex> platform =
-      today_.platform_sets.Index(*failed.outgrown, attempt.platform_set);
+      step_.platform_sets.Index(*failed.outgrown, attempt.platform_set);
   return platform.has_value() ? MaskOf(*platform) : 0;
 }
 

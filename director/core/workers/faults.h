@@ -8,25 +8,25 @@
 #include <string>
 
 #include "director/core/core_figures.h"
-#include "director/core/jobs/advancing.h"
 #include "director/core/jobs/attempt.h"
 #include "director/core/jobs/attempts.h"
 #include "director/core/jobs/job_part.h"
-#include "director/core/workers/aloneness.h"
+#include "director/core/jobs/package_progress.h"
 #include "director/core/workers/breakers.h"
-#include "director/core/workers/placing.h"
+#include "director/core/workers/exclusive_run.h"
+#include "director/core/workers/worker_choice.h"
 
 namespace galley::director {
 
 class Faults : JobPart {
  public:
-  Faults(const JobGround& ground, Attempts& attempts, Advancing& advancing, Aloneness& aloneness,
-         Placing& placing, Breakers& breakers)
+  Faults(const JobGround& ground, Attempts& attempts, PackageProgress& package_progress,
+         ExclusiveRun& exclusive_run, WorkerChoice& worker_choice, Breakers& breakers)
       : JobPart(ground),
         attempts_(attempts),
-        advancing_(advancing),
-        aloneness_(aloneness),
-        placing_(placing),
+        package_progress_(package_progress),
+        exclusive_run_(exclusive_run),
+        worker_choice_(worker_choice),
         breakers_(breakers) {}
 
   void OnOwnFault(AttemptId id, const WorkerReport::Failed& failed, PlatformMask platforms);
@@ -52,9 +52,9 @@ class Faults : JobPart {
   PlatformMask KeptLimit(const Attempt& attempt, const WorkerReport::Failed& failed) const;
 
   Attempts& attempts_;
-  Advancing& advancing_;
-  Aloneness& aloneness_;
-  Placing& placing_;
+  PackageProgress& package_progress_;
+  ExclusiveRun& exclusive_run_;
+  WorkerChoice& worker_choice_;
   Breakers& breakers_;
 };
 

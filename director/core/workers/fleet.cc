@@ -26,9 +26,9 @@ void Fleet::Keep() {
 uint32_t Fleet::HelpersWanted() const {
   size_t busy = 0;
   for (const WorkerId id : workers_.ring())
-    busy += PoolOf(id) == Pool::kLocal && !workers_.Find(id)->hand.empty();
+    busy += PoolOf(id) == Pool::kLocal && !workers_.Find(id)->jobs.empty();
   return static_cast<uint32_t>(
-      std::min<size_t>(busy + parking_.CountForHelpers(), options_.fleet.helpers_max));
+      std::min<size_t>(busy + parked_jobs_.CountForHelpers(), options_.fleet.helpers_max));
 }
 
 bool Fleet::IsNobodyThere() const {
@@ -39,8 +39,8 @@ bool Fleet::IsNobodyThere() const {
 bool Fleet::IsAnyIdleFor(PackageId package) const {
   return std::any_of(workers_.idle().begin(), workers_.idle().end(), [&](WorkerId id) {
     const Worker& worker = *workers_.Find(id);
-    return PoolOf(id) == Pool::kLaunched && worker.hand.empty() &&
-           today_.awake - worker.idle_since >= kLookPeriod && offers_.Has(id, worker, package);
+    return PoolOf(id) == Pool::kLaunched && worker.jobs.empty() &&
+           step_.awake - worker.idle_since >= kLookPeriod && eligibility_.Has(id, worker, package);
   });
 }
 
@@ -49,7 +49,7 @@ uint32_t Fleet::Busy() const {
   return static_cast<uint32_t>(
       std::count_if(workers_.ring().begin(), workers_.ring().end(), [&](WorkerId id) {
         const Worker& worker = *workers_.Find(id);
-        return PoolOf(id) == Pool::kLaunched && !worker.is_draining && !worker.hand.empty();
+        return PoolOf(id) == Pool::kLaunched && !worker.is_draining && !worker.jobs.empty();
       }));
 }
 
@@ -82,7 +82,7 @@ uint32_t Fleet::Wanted() {
   const uint32_t least = std::min(fleet.min, most);
   // What they can take: neither what only helpers or others can cook, nor what waits for a resource
   // of the farm.
-  const size_t demanding = parking_.CountForFleet();
+  const size_t demanding = parked_jobs_.CountForFleet();
   const uint32_t further = FurtherMachines();
   // (Where nobody is left who holds what others wait for, they wait for a worker.)
   const size_t stalled = IsNobodyThere() ? graph_.lifecycle().saves().size() : 0;
@@ -115,12 +115,12 @@ void Fleet::SpawnUpTo(Pool pool, uint32_t count) {
   // it is gone.)
   const uint32_t leaving = pool == Pool::kLaunched ? workers_.draining(pool) : 0;
   for (uint32_t alive = workers_.alive(pool) - leaving; alive < count; ++alive)
-    turn_.spawns.push_back({workers_.AddOwn(pool, today_.awake + delay), delay});
+    effects_.spawns.push_back({workers_.AddOwn(pool, step_.awake + delay), delay});
 }
 
 void Fleet::LetIdleGo() {
-  if (options_.fleet.max == 0 || today_.awake - looked_at_ < kLookPeriod) return;
-  looked_at_ = today_.awake;
+  if (options_.fleet.max == 0 || step_.awake - looked_at_ < kLookPeriod) return;
+  looked_at_ = step_.awake;
   // (Who is wanted would be asked for again at once.)
   const uint32_t kept = (claimants_.active() != 0 && job_queue_.HasLoadWork()) ? Wanted() : 0;
   uint32_t launched = workers_.alive(Pool::kLaunched) - workers_.draining(Pool::kLaunched);
@@ -128,8 +128,8 @@ void Fleet::LetIdleGo() {
   for (const WorkerId id : workers_.ring()) {
     const Worker& worker = *workers_.Find(id);
     const Pool pool = PoolOf(id);
-    if (pool == Pool::kForeign || worker.is_draining || !worker.hand.empty() ||
-        today_.awake - worker.idle_since < options_.fleet.idle_max)
+    if (pool == Pool::kForeign || worker.is_draining || !worker.jobs.empty() ||
+        step_.awake - worker.idle_since < options_.fleet.idle_max)
       continue;
     // (It would stay until these are taken. One that is held as half of a proof may wait for the
     // helper that would come in its place.)

@@ -10,7 +10,7 @@
 // each lull.
 //
 // Helpers are workers of this machine beside such a fleet: they come when packages wait that those
-// elsewhere cannot cook (Offers), and go like the others.
+// elsewhere cannot cook (Eligibility), and go like the others.
 //
 // Cost: Keep O(cooks + cookers that wait), O(workers) while something waits for units of machines;
 // LetIdleGo O(workers), once a second.
@@ -24,10 +24,10 @@
 #include "director/core/ids.h"
 #include "director/core/jobs/grants.h"
 #include "director/core/jobs/job_part.h"
+#include "director/core/workers/eligibility.h"
 #include "director/core/workers/held_results.h"
 #include "director/core/workers/job_queue.h"
-#include "director/core/workers/offers.h"
-#include "director/core/workers/parking.h"
+#include "director/core/workers/parked_jobs.h"
 #include "director/core/workers/start_failures.h"
 #include "director/core/workers/worker_loss.h"
 
@@ -38,15 +38,15 @@ class Fleet : JobPart {
   static constexpr int kWorthStarts = 10;
 
   Fleet(const JobGround& ground, Grants& grants, StartFailures& start_failures,
-        HeldResults& held_results, Offers& offers, WorkerLoss& worker_loss, Parking& parking,
-        JobQueue& job_queue)
+        HeldResults& held_results, Eligibility& eligibility, WorkerLoss& worker_loss,
+        ParkedJobs& parked_jobs, JobQueue& job_queue)
       : JobPart(ground),
         grants_(grants),
         start_failures_(start_failures),
         held_results_(held_results),
-        offers_(offers),
+        eligibility_(eligibility),
         worker_loss_(worker_loss),
-        parking_(parking),
+        parked_jobs_(parked_jobs),
         job_queue_(job_queue) {}
 
   // Asks for the workers that are missing. REQUIRES: there is work.
@@ -71,9 +71,9 @@ class Fleet : JobPart {
   Grants& grants_;
   StartFailures& start_failures_;
   HeldResults& held_results_;
-  Offers& offers_;
+  Eligibility& eligibility_;
   WorkerLoss& worker_loss_;
-  Parking& parking_;
+  ParkedJobs& parked_jobs_;
   JobQueue& job_queue_;
 };
 

@@ -3,7 +3,8 @@
 //
 // A package with a held result is an ordinary job, which some workers may not take. When none of
 // the others has room it is parked (Lifecycle::Park), in one queue for each set of machines that
-// matters. Cost: O(1) where nothing is held. Threads: none; owned by Core.
+// matters. Cost: O(1) where nothing is held.
+// Threads: none; owned by Core.
 #pragma once
 
 #include <cstdint>

@@ -13,7 +13,7 @@ PackageId JobQueue::NextJob() {
   while (true) {
     const PackageId next = NextInTurn();
     if (!next.valid() || graph_.lifecycle().saves().Contains(next) ||
-        aloneness_.WaitsToBeAlone(next) || HasResources(next))
+        exclusive_run_.WaitsToBeAlone(next) || HasResources(next))
       return next;
     graph_.lifecycle().SetState(next, State::kSaveStalled, "its resources are taken");
   }
@@ -27,22 +27,23 @@ PackageId JobQueue::NextInTurn() {
   const PackageId stalled = FirstStalled(Urgency::kBlocking);
   PackageId next = stalled;
   // All else is to end before the one that waits to be alone; but what has its resource goes on.
-  const bool waits_alone = !loads.empty() && aloneness_.WaitsToBeAlone(loads.Top());
+  const bool waits_alone = !loads.empty() && exclusive_run_.WaitsToBeAlone(loads.Top());
   if (!loads.empty() && !(waits_alone && stalled.valid()) &&
       (!stalled.valid() || packages_[stalled].urgency < loads.TopUrgency()))
     next = loads.Top();
   if (!next.valid() || packages_[next].work->runs_alone) return next;
   const Urgency urgency = packages_[next].urgency;
   while (true) {
-    const size_t of_class = Shares::ClassOf(packages_[next].urgency);
+    const size_t of_class = ClassQuota::ClassOf(packages_[next].urgency);
     if (of_class == 0) break;
-    const Urgency below = Shares::UrgencyBelow(of_class);
+    const Urgency below = ClassQuota::UrgencyBelow(of_class);
     const PackageId lower = waits_alone ? FirstStalled(below) : FirstAtMost(below);
     if (!lower.valid() || IsSabotaged(Sabotage::kStarveClass)) break;
-    if (aloneness_.WaitsToBeAlone(lower)) break;  // it has no turn before those above it
+    if (exclusive_run_.WaitsToBeAlone(lower)) break;  // it has no turn before those above it
     const bool is_held_up =
         urgency == Urgency::kBlocking && IsSabotaged(Sabotage::kHoldUpNow) && lent_.package != next;
-    if (!shares_.IsTurnOfLower(of_class, CostOf(packages_[lower], costs_)) && !is_held_up) break;
+    if (!class_quota_.IsTurnOfLower(of_class, CostOf(packages_[lower], costs_)) && !is_held_up)
+      break;
     next = lower;
     lent_ = {next, urgency};
   }
@@ -77,12 +78,12 @@ Urgency JobQueue::UrgencyOf(PackageId id) const {
 
 // What the job's class owes to lower ones, and what higher ones owe to it.
 void JobQueue::Account(PackageId id, absl::Duration expected) {
-  const size_t of_class = Shares::ClassOf(packages_[id].urgency);
-  if (of_class > 0 && FirstAtMost(Shares::UrgencyBelow(of_class)).valid())
-    shares_.Earn(of_class, expected);
+  const size_t of_class = ClassQuota::ClassOf(packages_[id].urgency);
+  if (of_class > 0 && FirstAtMost(ClassQuota::UrgencyBelow(of_class)).valid())
+    class_quota_.Earn(of_class, expected);
   if (lent_.package != id) return;
-  for (size_t above = of_class + 1; above <= Shares::ClassOf(lent_.urgency); ++above)
-    shares_.Spend(above, expected);
+  for (size_t above = of_class + 1; above <= ClassQuota::ClassOf(lent_.urgency); ++above)
+    class_quota_.Spend(above, expected);
   lent_ = {};
 }
 

@@ -1,5 +1,6 @@
 // JobQueue: which package is to be handed over next: the most urgent one, but for the share of
-// lower classes (shares.h). Threads: none; owned by Core.
+// lower classes (class_quota.h).
+// Threads: none; owned by Core.
 #pragma once
 
 #include "absl/time/time.h"
@@ -7,22 +8,23 @@
 #include "director/core/jobs/job_part.h"
 #include "director/core/jobs/resumed_attempts.h"
 #include "director/core/packages/costs.h"
-#include "director/core/workers/aloneness.h"
+#include "director/core/workers/class_quota.h"
+#include "director/core/workers/exclusive_run.h"
 #include "director/core/workers/reservations.h"
-#include "director/core/workers/shares.h"
 
 namespace galley::director {
 
 class JobQueue : JobPart {
  public:
-  JobQueue(const JobGround& ground, Costs& costs, Grants& grants, Shares& shares,
-           ResumedAttempts& resumed_attempts, Aloneness& aloneness, Reservations& reservations)
+  JobQueue(const JobGround& ground, Costs& costs, Grants& grants, ClassQuota& class_quota,
+           ResumedAttempts& resumed_attempts, ExclusiveRun& exclusive_run,
+           Reservations& reservations)
       : JobPart(ground),
         costs_(costs),
         grants_(grants),
-        shares_(shares),
+        class_quota_(class_quota),
         resumed_attempts_(resumed_attempts),
-        aloneness_(aloneness),
+        exclusive_run_(exclusive_run),
         reservations_(reservations) {}
 
   // Something is ready, waits for something, or is in hand.
@@ -55,9 +57,9 @@ class JobQueue : JobPart {
 
   Costs& costs_;
   Grants& grants_;
-  Shares& shares_;
+  ClassQuota& class_quota_;
   ResumedAttempts& resumed_attempts_;
-  Aloneness& aloneness_;
+  ExclusiveRun& exclusive_run_;
   Reservations& reservations_;
 };
 

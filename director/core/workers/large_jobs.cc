@@ -28,8 +28,8 @@ bool LargeJobs::SetAside(PackageId id, std::vector<PackageId>& aside) {
 
 void LargeJobs::NoteOvertaken(PackageId id) {
   absl::Time& since = packages_[id].work->aside_since;
-  since = std::min(since, today_.now);
-  if (!kept_worker_.has_value() && today_.now - since >= kOvertakenMax) KeepWorkerFor(id);
+  since = std::min(since, step_.now);
+  if (!kept_worker_.has_value() && step_.now - since >= kOvertakenMax) KeepWorkerFor(id);
 }
 
 void LargeJobs::LookAtParked() {
@@ -47,9 +47,9 @@ bool LargeJobs::IsHeldUpByMemory(PackageId id) const {
   return bytes > 0 && std::any_of(workers_.with_room().begin(), workers_.with_room().end(),
                                   [&](const WorkerTable::Load& load) {
                                     const Worker& worker = *workers_.Find(load.worker);
-                                    return offers_.Has(load.worker, worker, id) &&
+                                    return eligibility_.Has(load.worker, worker, id) &&
                                            reservations_.MayTakeAt(id, load.worker) &&
-                                           !worker.hand.HasMemoryFor(bytes, worker.memory_bytes);
+                                           !worker.jobs.HasMemoryFor(bytes, worker.memory_bytes);
                                   });
 }
 
@@ -61,7 +61,7 @@ void LargeJobs::KeepWorkerFor(PackageId package) {
   for (const WorkerId id : workers_.ring()) {
     const Worker& worker = *workers_.Find(id);
     if (!MayBeKeptFor(package, id, worker)) continue;
-    const PlacementCandidate view = placing_.ViewOf(package, id, worker, 0);
+    const PlacementCandidate view = worker_choice_.ViewOf(package, id, worker, 0);
     const Order order(!view.is_large_enough, view.load, id);
     if (kept_worker_.has_value() && least <= order) continue;
     kept_worker_ = KeptWorker{.worker = id, .package = package};
@@ -71,10 +71,10 @@ void LargeJobs::KeepWorkerFor(PackageId package) {
 
 bool LargeJobs::MayBeKeptFor(PackageId package, WorkerId id, const Worker& worker) const {
   return worker.presence == Worker::Presence::kAttached && !worker.is_draining &&
-         offers_.Has(id, worker, package) && workers_.IsUsable(worker) &&
+         eligibility_.Has(id, worker, package) && workers_.IsUsable(worker) &&
          reservations_.MayTakeAt(package, id) && !graph_.blame().HasFailedOn(package, id) &&
-         trust_.MayTake(package, id, worker) &&
-         worker.hand.HasMemoryBesidePending(MemoryOf(packages_[package], costs_),
+         worker_trust_.MayTake(package, id, worker) &&
+         worker.jobs.HasMemoryBesidePending(MemoryOf(packages_[package], costs_),
                                             worker.memory_bytes);
 }
 
@@ -84,7 +84,7 @@ void LargeJobs::HandOverKept() {
   const PackageId id = kept_worker_->package;
   const PackageData& package = packages_[id];
   const bool is_ready = (package.state == State::kLoad || package.state == State::kSaveStalled) &&
-                        package.work->attempt == 0 && !aloneness_.WaitsToBeAlone(id) &&
+                        package.work->attempt == 0 && !exclusive_run_.WaitsToBeAlone(id) &&
                         package.work->not_before == absl::InfinitePast() &&
                         job_queue_.HasResources(id);
   if (!is_ready || !MayBeKeptFor(id, kept_worker_->worker, *workers_.Find(kept_worker_->worker))) {
@@ -92,10 +92,11 @@ void LargeJobs::HandOverKept() {
     return;
   }
   const Worker& worker = *workers_.Find(kept_worker_->worker);
-  if (!workers_.HasRoom(worker) || !placing_.MayTake(id, kept_worker_->worker, worker)) return;
+  if (!workers_.HasRoom(worker) || !worker_choice_.MayTake(id, kept_worker_->worker, worker))
+    return;
   const WorkerId to = kept_worker_->worker;
   kept_worker_.reset();
-  if (!faults_.Quarantine(id) && !survivors_.TakeUp(id)) handing_over_.HandOver(id, {.worker = to});
+  if (!faults_.Quarantine(id) && !survivors_.TakeUp(id)) job_handover_.HandOver(id, {.worker = to});
 }
 
 }  // namespace galley::director

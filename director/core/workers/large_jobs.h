@@ -1,42 +1,42 @@
 // LargeJobs: a job that no worker has the memory for now is *set aside* while smaller jobs go on;
 // when that lasts too long a worker is *kept* for it, and gets nothing else until there is room.
-// That holds of one that is parked (Offers), too: it demands something of its worker which smaller
-// jobs, that could go elsewhere, do not.
+// That holds of one that is parked (Eligibility), too: it demands something of its worker which
+// smaller jobs, that could go elsewhere, do not.
 #pragma once
 
 #include <vector>
 
 #include "director/core/jobs/job_part.h"
 #include "director/core/packages/costs.h"
-#include "director/core/workers/aloneness.h"
+#include "director/core/workers/eligibility.h"
+#include "director/core/workers/exclusive_run.h"
 #include "director/core/workers/faults.h"
-#include "director/core/workers/handing_over.h"
+#include "director/core/workers/job_handover.h"
 #include "director/core/workers/job_queue.h"
 #include "director/core/workers/kept_worker.h"
-#include "director/core/workers/offers.h"
-#include "director/core/workers/placing.h"
 #include "director/core/workers/reservations.h"
 #include "director/core/workers/survivors.h"
-#include "director/core/workers/trust.h"
+#include "director/core/workers/worker_choice.h"
+#include "director/core/workers/worker_trust.h"
 
 namespace galley::director {
 
 class LargeJobs : JobPart {
  public:
   LargeJobs(const JobGround& ground, Costs& costs, std::optional<KeptWorker>& kept_worker,
-            Aloneness& aloneness, Offers& offers, Reservations& reservations, Trust& trust,
-            Placing& placing, JobQueue& job_queue, HandingOver& handing_over, Faults& faults,
-            Survivors& survivors)
+            ExclusiveRun& exclusive_run, Eligibility& eligibility, Reservations& reservations,
+            WorkerTrust& worker_trust, WorkerChoice& worker_choice, JobQueue& job_queue,
+            JobHandover& job_handover, Faults& faults, Survivors& survivors)
       : JobPart(ground),
         costs_(costs),
         kept_worker_(kept_worker),
-        aloneness_(aloneness),
-        offers_(offers),
+        exclusive_run_(exclusive_run),
+        eligibility_(eligibility),
         reservations_(reservations),
-        trust_(trust),
-        placing_(placing),
+        worker_trust_(worker_trust),
+        worker_choice_(worker_choice),
         job_queue_(job_queue),
-        handing_over_(handing_over),
+        job_handover_(job_handover),
         faults_(faults),
         survivors_(survivors) {}
 
@@ -56,13 +56,13 @@ class LargeJobs : JobPart {
 
   Costs& costs_;
   std::optional<KeptWorker>& kept_worker_;
-  Aloneness& aloneness_;
-  Offers& offers_;
+  ExclusiveRun& exclusive_run_;
+  Eligibility& eligibility_;
   Reservations& reservations_;
-  Trust& trust_;
-  Placing& placing_;
+  WorkerTrust& worker_trust_;
+  WorkerChoice& worker_choice_;
   JobQueue& job_queue_;
-  HandingOver& handing_over_;
+  JobHandover& job_handover_;
   Faults& faults_;
   Survivors& survivors_;
 };

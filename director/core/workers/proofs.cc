@@ -74,12 +74,12 @@ void Proofs::Settle(const Key& key, size_t chosen, const Report& by) {
   const Candidate& first = held[chosen];
   const Candidate& last = held.back();
   claimants_.Count(key.first, &Counters::results_proven);
-  accepting_.Accept({.package = key.first,
-                     .platform = key.second,
-                     .worker = first.worker,
-                     .report = first.report,
-                     .attempt = by.attempt},
-                    first.saved);
+  result_acceptance_.Accept({.package = key.first,
+                             .platform = key.second,
+                             .worker = first.worker,
+                             .report = first.report,
+                             .attempt = by.attempt},
+                            first.saved);
   commits_.Commit(key.first, key.second, first.saved.result->id, last.worker, last.report);
   for (size_t i = 0; i + 1 < held.size(); ++i) {
     if (i == chosen) continue;
@@ -91,27 +91,27 @@ void Proofs::Settle(const Key& key, size_t chosen, const Report& by) {
 void Proofs::Differ(const Key& key) {
   const Held held = held_results_.Erase(key);
   claimants_.Count(key.first, &Counters::proofs_failed);
-  advancing_.FailPlatforms(
+  package_progress_.FailPlatforms(
       key.first, MaskOf(key.second), Stage::kSave,
       "it was cooked on " + MachinesOf(held) +
           ", and came out different each time: its cooker is not deterministic, or reads what it "
           "does not declare. Nothing of it is kept",
       "", FailureCause::kUnproven, held.back().attempt);
   held_results_.Release(held);
-  advancing_.Advance(key.first);
+  package_progress_.Advance(key.first);
 }
 
 void Proofs::FailUndecided(const Key& key) {
   const Held held = held_results_.Erase(key);
   claimants_.Count(key.first, &Counters::proofs_failed);
   held_results_.Release(held);
-  advancing_.FailPlatforms(
+  package_progress_.FailPlatforms(
       key.first, MaskOf(key.second), Stage::kSave,
       "it was cooked on " + MachinesOf(held) +
           ", and came out different; there is no third machine to decide who is right. Nothing of "
           "it is kept",
       "", FailureCause::kUnproven);
-  advancing_.Advance(key.first);
+  package_progress_.Advance(key.first);
 }
 
 void Proofs::CommitUnproven(const Key& key) {
@@ -119,13 +119,13 @@ void Proofs::CommitUnproven(const Key& key) {
   const Candidate& only = held.front();
   claimants_.Count(key.first, &Counters::results_unproven);
   held_results_.NoteUnproven(only.worker, key.first);
-  accepting_.Accept({.package = key.first,
-                     .platform = key.second,
-                     .worker = only.worker,
-                     .report = only.report,
-                     .attempt = 0},
-                    only.saved);
-  advancing_.Advance(key.first);
+  result_acceptance_.Accept({.package = key.first,
+                             .platform = key.second,
+                             .worker = only.worker,
+                             .report = only.report,
+                             .attempt = 0},
+                            only.saved);
+  package_progress_.Advance(key.first);
 }
 
 // Its word counts for nothing from now on, be it on its way or of long ago: what else is held of
@@ -137,12 +137,12 @@ void Proofs::Quarantine(const Candidate& odd, const Key& key, const Held& held) 
     if (&one == &odd) continue;
     others += (others.empty() ? "" : " and ") + machines_.NameOf(one.machine);
   }
-  turn_.Note(WorkerQuarantined{.worker = odd.worker,
-                               .package = key.first,
-                               .platform = key.second,
-                               .others = std::move(others),
-                               .unproven = held_results_.TakeUnproven(odd.worker)},
-             claimants_.running());
+  effects_.Note(WorkerQuarantined{.worker = odd.worker,
+                                  .package = key.first,
+                                  .platform = key.second,
+                                  .others = std::move(others),
+                                  .unproven = held_results_.TakeUnproven(odd.worker)},
+                claimants_.running());
   held_results_.ForgetHeldOf(odd.worker);
   worker_loss_.Dismiss(odd.worker);
   if (options_.fleet.max == 0 || held_results_.quarantined(Pool::kLaunched) < options_.fleet.max)
@@ -158,14 +158,14 @@ bool Proofs::NeedsHome(PackageId package) const {
   return std::none_of(workers_.ring().begin(), workers_.ring().end(), [&](WorkerId id) {
     const Worker& worker = *workers_.Find(id);
     return worker.machine != kHomeMachine && !worker.is_draining &&
-           offers_.Has(id, worker, package);
+           eligibility_.Has(id, worker, package);
   });
 }
 
 bool Proofs::HasMachineFor(PackageId package) const {
   return std::any_of(workers_.ring().begin(), workers_.ring().end(), [&](WorkerId id) {
     const Worker& worker = *workers_.Find(id);
-    return !worker.is_draining && offers_.Has(id, worker, package);
+    return !worker.is_draining && eligibility_.Has(id, worker, package);
   });
 }
 
@@ -181,8 +181,8 @@ bool Proofs::IsOffered(uint32_t queue) {
   const bool is_patient = CanHaveHome() || (queue & HeldResults::kThirdQueue) != 0;
   const absl::Duration patience =
       is_patient ? options_.proofs.third_max : options_.proofs.second_max;
-  const absl::Duration since = waiting_since_.try_emplace(queue, today_.awake).first->second;
-  if (today_.awake - since < patience) return false;
+  const absl::Duration since = waiting_since_.try_emplace(queue, step_.awake).first->second;
+  if (step_.awake - since < patience) return false;
   for (size_t i = 0; i < kSettledMax && first().valid() && !claimants_.has_stopped(); ++i)
     SettleParked(first());
   // (For a second machine nobody waits again in the same cook; a third one is worth it each time.)

@@ -21,8 +21,9 @@
 // the order of anything. A result that is chosen and only feeds the cache (it came late, or is of
 // older files) is dropped.
 //
-// Packages with a held result are ordinary jobs; which workers may take them Offers asks here. When
-// none has room they are parked (Lifecycle::Park), one queue for each set of machines that matters.
+// Packages with a held result are ordinary jobs; which workers may take them Eligibility asks here.
+// When none has room they are parked (Lifecycle::Park), one queue for each set of machines that
+// matters.
 //
 // Cost: O(1) where nothing is held; Sweep O(held).
 // Threads: none; owned by Core.
@@ -36,17 +37,17 @@
 #include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
 #include "absl/time/time.h"
-#include "director/core/jobs/accepting.h"
 #include "director/core/jobs/acknowledgements.h"
-#include "director/core/jobs/advancing.h"
 #include "director/core/jobs/attempts.h"
 #include "director/core/jobs/job_part.h"
 #include "director/core/jobs/machine_table.h"
+#include "director/core/jobs/package_progress.h"
 #include "director/core/jobs/pending_commits.h"
+#include "director/core/jobs/result_acceptance.h"
 #include "director/core/jobs/worker_table.h"
 #include "director/core/packages/waits.h"
+#include "director/core/workers/eligibility.h"
 #include "director/core/workers/held_results.h"
-#include "director/core/workers/offers.h"
 #include "director/core/workers/worker_loss.h"
 
 namespace galley::director {
@@ -54,18 +55,19 @@ namespace galley::director {
 class Proofs : JobPart {
  public:
   Proofs(const JobGround& ground, MachineTable& machines, Attempts& attempts, Waits& waits,
-         Advancing& advancing, PendingCommits& commits, Acknowledgements& acknowledgements,
-         HeldResults& held_results, Offers& offers, Accepting& accepting, WorkerLoss& worker_loss)
+         PackageProgress& package_progress, PendingCommits& commits,
+         Acknowledgements& acknowledgements, HeldResults& held_results, Eligibility& eligibility,
+         ResultAcceptance& result_acceptance, WorkerLoss& worker_loss)
       : JobPart(ground),
         machines_(machines),
         attempts_(attempts),
         waits_(waits),
-        advancing_(advancing),
+        package_progress_(package_progress),
         commits_(commits),
         acknowledgements_(acknowledgements),
         held_results_(held_results),
-        offers_(offers),
-        accepting_(accepting),
+        eligibility_(eligibility),
+        result_acceptance_(result_acceptance),
         worker_loss_(worker_loss) {}
 
   // The result is wanted now. False: it need not be proven, and the caller commits it. True: it is
@@ -105,17 +107,17 @@ class Proofs : JobPart {
   bool CanHaveHome() const;
   std::string MachinesOf(const Held& held) const;
 
-  absl::btree_map<uint32_t, absl::Duration> waiting_since_;  // by queue; Today::awake
+  absl::btree_map<uint32_t, absl::Duration> waiting_since_;  // by queue; StepContext::awake
 
   MachineTable& machines_;
   Attempts& attempts_;
   Waits& waits_;
-  Advancing& advancing_;
+  PackageProgress& package_progress_;
   PendingCommits& commits_;
   Acknowledgements& acknowledgements_;
   HeldResults& held_results_;
-  Offers& offers_;
-  Accepting& accepting_;
+  Eligibility& eligibility_;
+  ResultAcceptance& result_acceptance_;
   WorkerLoss& worker_loss_;
 };
 

@@ -20,7 +20,7 @@ bool IsAnother(const ResultView& first, const ResultView& second) {
 void Reports::OnWorkerReported(const WorkerReported& event) {
   Worker* worker = workers_.Find(event.worker);
   if (worker == nullptr) return;
-  workers_.Heard(event.worker, today_.awake);
+  workers_.Heard(event.worker, step_.awake);
   for (const WorkerReport& report : event.reports) {
     if (worker->See(report.report) || worker->uncommitted.erase(report.report) > 0) {
       OnReport(event.worker, report);
@@ -48,12 +48,12 @@ void Reports::OnReport(WorkerId worker, const WorkerReport& report) {
   // From someone to whom this attempt was never given: refused.
   if (attempt == nullptr || attempt->worker != worker || workers_.Find(worker)->has_violated)
     return acknowledgements_.Acknowledge(worker, report.report);
-  workers_.Find(worker)->hand.NoteReport(report.attempt, today_.awake);
+  workers_.Find(worker)->jobs.NoteReport(report.attempt, step_.awake);
   CountBytes(attempts_.at(report.attempt), report);
   if (held_results_.IsQuarantined(worker) &&
       !std::holds_alternative<WorkerReport::Ended>(report.what))
     return acknowledgements_.Acknowledge(worker, report.report);
-  struct Dispatcher {
+  struct Handlers {
     Reports& reports;
     WorkerId worker;
     const WorkerReport& report;
@@ -78,7 +78,7 @@ void Reports::OnReport(WorkerId worker, const WorkerReport& report) {
       return reports.OnEnded(report.attempt), Answer::kNow;
     }
   };
-  switch (std::visit(Dispatcher{*this, worker, report}, report.what)) {
+  switch (std::visit(Handlers{*this, worker, report}, report.what)) {
     case Answer::kNow:
       return acknowledgements_.Acknowledge(worker, report.report);
     case Answer::kWhenDurable:
@@ -99,11 +99,11 @@ void Reports::OnLoaded(AttemptId id, const WorkerReport::Loaded& loaded) {
   attempt->is_loaded = packages_[package].work->is_loaded = true;
   graph_.lifecycle().SetLoaded(package);
   const PlatformMask platforms =
-      today_.platform_sets.Mask(loaded.platforms, attempt->platform_set) & attempt->remaining;
-  for (PlatformIndex p = 0; p < today_.platform_count && loaded.so_far != nullptr; ++p) {
-    if (platforms & MaskOf(p)) explored_.SetExplored(package, p, loaded.so_far, false);
+      step_.platform_sets.Mask(loaded.platforms, attempt->platform_set) & attempt->remaining;
+  for (PlatformIndex p = 0; p < step_.platform_count && loaded.so_far != nullptr; ++p) {
+    if (platforms & MaskOf(p)) discovered_references_.SetExplored(package, p, loaded.so_far, false);
   }
-  advancing_.Advance(package);
+  package_progress_.Advance(package);
 }
 
 // A result is welcome from any worker that was once given the attempt, if the package still wants
@@ -120,12 +120,12 @@ Reports::Answer Reports::OnSaved(WorkerId worker, ReportId report, AttemptId id,
     return Answer::kNow;
   }
   start_failures_.NoteWorks(*workers_.Find(worker));
-  offers_.NoteMade(worker, package_id);
-  graph_.blame().killings().NoteDone(package_id, workers_.Find(worker)->machine, today_.awake);
+  eligibility_.NoteMade(worker, package_id);
+  graph_.blame().killings().NoteDone(package_id, workers_.Find(worker)->machine, step_.awake);
   attempt.measured += saved.save_time;
   ++attempt.saves;
   const std::optional<PlatformIndex> present =
-      today_.platform_sets.Index(saved.platform, attempt.platform_set);
+      step_.platform_sets.Index(saved.platform, attempt.platform_set);
   if (!present.has_value())
     return FeedCache(package_id, std::nullopt, {.worker = worker, .report = report}, saved);
   const PlatformIndex platform = *present;
@@ -164,21 +164,21 @@ Reports::Answer Reports::OnSaved(WorkerId worker, ReportId report, AttemptId id,
     answer = Answer::kOfProofs;
   } else {
     held_results_.NoteUnproven(worker, package_id);
-    accepting_.Accept({.package = package_id,
-                       .platform = platform,
-                       .worker = worker,
-                       .report = report,
-                       .attempt = id},
-                      saved);
+    result_acceptance_.Accept({.package = package_id,
+                               .platform = platform,
+                               .worker = worker,
+                               .report = report,
+                               .attempt = id},
+                              saved);
     answer = Answer::kWhenDurable;
   }
-  advancing_.Advance(package_id);
+  package_progress_.Advance(package_id);
   return answer;
 }
 
 // A result that no cook waits for. One that is to be proven nobody would make again: it is dropped.
 Reports::Answer Reports::FeedCache(PackageId package, std::optional<PlatformIndex> platform,
-                                   const Accepting::Source& source,
+                                   const ResultAcceptance::Source& source,
                                    const WorkerReport::Saved& saved) {
   if (held_results_.IsChosen(source.worker, package)) {
     claimants_.Count(package, &Counters::results_dropped);
@@ -220,7 +220,7 @@ void Reports::OnFailed(AttemptId id, const WorkerReport::Failed& failed) {
   if (failed.is_loaded) attempt->is_loaded = packages_[package].work->is_loaded = true;
   const PlatformMask platforms =
       (failed.platforms == 0 ? ~PlatformMask{0}
-                             : today_.platform_sets.Mask(failed.platforms, attempt->platform_set)) &
+                             : step_.platform_sets.Mask(failed.platforms, attempt->platform_set)) &
       attempt->remaining;
   if (platforms == 0) return;
   attempt->remaining &= ~platforms;
@@ -230,16 +230,16 @@ void Reports::OnFailed(AttemptId id, const WorkerReport::Failed& failed) {
   // other.)
   const bool is_elsewhere = PoolOf(attempt->worker) != Pool::kLocal;
   const bool lacks_files = is_elsewhere && failed.fault == WorkerReport::Fault::kNeedsFiles;
-  is_refused |= lacks_files && !offers_.NeedFiles(package, failed.error);
+  is_refused |= lacks_files && !eligibility_.NeedFiles(package, failed.error);
   if (is_elsewhere && failed.fault == WorkerReport::Fault::kOtherTool) {
     claimants_.Count(package, &Counters::jobs_retried);
-    offers_.Refuse(attempt->worker, package, failed.error);
+    eligibility_.Refuse(attempt->worker, package, failed.error);
   } else if (lacks_files && !is_refused) {
     claimants_.Count(package, &Counters::jobs_retried);
   } else if (is_refused) {
-    advancing_.FailPlatforms(package, platforms,
-                             packages_[package].work->is_loaded ? Stage::kSave : Stage::kLoad,
-                             failed.error, failed.log, FailureCause::kRefused, id);
+    package_progress_.FailPlatforms(
+        package, platforms, packages_[package].work->is_loaded ? Stage::kSave : Stage::kLoad,
+        failed.error, failed.log, FailureCause::kRefused, id);
   } else if (is_own) {
     faults_.OnOwnFault(id, failed, platforms);
   } else if (failed.is_killed) {
@@ -253,7 +253,7 @@ void Reports::OnFailed(AttemptId id, const WorkerReport::Failed& failed) {
   }
   JudgeWorker(copy, failed);
   attempts_.EndSpent(package, id);
-  advancing_.Advance(package);
+  package_progress_.Advance(package);
 }
 
 // What was generated and is gone fails everywhere until it is made again: all that one generator
@@ -290,7 +290,7 @@ void Reports::OnNeeds(AttemptId id, const WorkerReport::Needs& needs) {
   const PackageId package_id = attempt->package;
   PackageData& package = packages_[package_id];
   const std::optional<PlatformIndex> platform =
-      today_.platform_sets.Index(needs.platform, attempt->platform_set);
+      step_.platform_sets.Index(needs.platform, attempt->platform_set);
   attempts_.EndAttempt(id, Tell::kNothing);
   attempts_.EndAttempts(package_id);  // a backup would ask for the same
   const PlatformMask platforms = InPhase(packages_[package_id], Phase::kToCook) &
@@ -301,29 +301,31 @@ void Reports::OnNeeds(AttemptId id, const WorkerReport::Needs& needs) {
     // and was given inputs that this director was not asked for: the next attempt asks for all of
     // them, so that all are in the cook.
   } else if (retry_.AreLateInputsEnough(++package.work->needs)) {
-    advancing_.FailPackage(package_id, Stage::kLoad,
-                           "asked for more than " + std::to_string(retry_.late_inputs_max()) +
-                               " cooked inputs one after the other, the last: " + needs.package);
+    package_progress_.FailPackage(
+        package_id, Stage::kLoad,
+        "asked for more than " + std::to_string(retry_.late_inputs_max()) +
+            " cooked inputs one after the other, the last: " + needs.package);
   } else if (!waits_.CanBeCookedInput(needs.package, &error)) {
     // The input is in no cook for that; but when it changes, the package is tried again.
     claims_.Join(graph_.FindOrAdd(needs.package), InstigatorCategory::kBuildDependency, package_id,
                  0);
-    advancing_.FailPlatforms(package_id, platforms, Stage::kLoad,
-                             "cooked input " + needs.package + ": expected a package: " + error,
-                             "");
+    package_progress_.FailPlatforms(
+        package_id, platforms, Stage::kLoad,
+        "cooked input " + needs.package + ": expected a package: " + error, "");
   } else {
     const PackageId input = graph_.FindOrAdd(needs.package);
     packages_[input].is_cooked_input = true;
     claims_.Join(input, InstigatorCategory::kBuildDependency, package_id, package.cooks);
     if (waits_.AvailabilityOf(input, *platform) == Waits::Availability::kNone) {
       waits_.NoteInput(package_id, input);
-      advancing_.FailPlatforms(package_id, platforms, Stage::kLoad, waits_.WhyNone(input), "");
+      package_progress_.FailPlatforms(package_id, platforms, Stage::kLoad, waits_.WhyNone(input),
+                                      "");
     } else {
       wait_cycles_.AddWait(package_id, {input, *platform, true});
-      following_.LookUpWithInputs(package_id);
+      equal_work_followers_.LookUpWithInputs(package_id);
     }
   }
-  advancing_.Advance(package_id);
+  package_progress_.Advance(package_id);
 }
 
 void Reports::OnStale(AttemptId id, const WorkerReport::Stale& stale) {
@@ -336,7 +338,7 @@ void Reports::OnStale(AttemptId id, const WorkerReport::Stale& stale) {
   attempts_.EndAttempts(package_id);
   package.NoteNewContent();
   if (retry_.AreInfrastructureFaultsEnough(graph_.blame().AddInfrastructureFault(package_id))) {
-    return advancing_.FailPackage(
+    return package_progress_.FailPackage(
         package_id, Stage::kLoad,
         "its files changed in each of too many attempts, the last: " + stale.path);
   }
@@ -344,8 +346,8 @@ void Reports::OnStale(AttemptId id, const WorkerReport::Stale& stale) {
     if (package.slots[p].phase == Phase::kToCook)
       graph_.lifecycle().SetPhase(package_id, p, Phase::kToLookUp);
   }
-  advancing_.WaitForScan(package_id, stale.path, attempt_epoch);
-  advancing_.Advance(package_id);
+  package_progress_.WaitForScan(package_id, stale.path, attempt_epoch);
+  package_progress_.Advance(package_id);
 }
 
 // The attempt is over, and something was not reported: the worker dropped it, or reports overtook
@@ -357,7 +359,7 @@ void Reports::OnEnded(AttemptId id) {
   const PlatformMask left = attempt->remaining;
   attempts_.EndAttempt(id, Tell::kNothing);
   faults_.BlameInfrastructure(package, left, "the worker gave it back", "");
-  advancing_.Advance(package);
+  package_progress_.Advance(package);
 }
 
 }  // namespace galley::director

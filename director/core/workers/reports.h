@@ -4,25 +4,25 @@
 #include <cstdint>
 #include <optional>
 
-#include "director/core/jobs/accepting.h"
 #include "director/core/jobs/acknowledgements.h"
-#include "director/core/jobs/advancing.h"
 #include "director/core/jobs/attempt.h"
 #include "director/core/jobs/attempts.h"
 #include "director/core/jobs/claims.h"
-#include "director/core/jobs/explored.h"
-#include "director/core/jobs/following.h"
+#include "director/core/jobs/discovered_references.h"
+#include "director/core/jobs/equal_work_followers.h"
 #include "director/core/jobs/job_part.h"
+#include "director/core/jobs/package_progress.h"
 #include "director/core/jobs/pending_commits.h"
+#include "director/core/jobs/result_acceptance.h"
 #include "director/core/jobs/resumed_attempts.h"
 #include "director/core/jobs/wait_cycles.h"
 #include "director/core/packages/waits.h"
 #include "director/core/packages/warnings.h"
 #include "director/core/workers/breakers.h"
 #include "director/core/workers/culprits.h"
+#include "director/core/workers/eligibility.h"
 #include "director/core/workers/faults.h"
 #include "director/core/workers/held_results.h"
-#include "director/core/workers/offers.h"
 #include "director/core/workers/proofs.h"
 #include "director/core/workers/start_failures.h"
 
@@ -31,27 +31,28 @@ namespace galley::director {
 class Reports : JobPart {
  public:
   Reports(const JobGround& ground, StartFailures& start_failures, Attempts& attempts,
-          ResumedAttempts& resumed_attempts, Following& following, Waits& waits,
-          Advancing& advancing, PendingCommits& commits, Warnings& warnings, Claims& claims,
-          WaitCycles& wait_cycles, Explored& explored, Acknowledgements& acknowledgements,
-          HeldResults& held_results, Offers& offers, Accepting& accepting, Proofs& proofs,
-          Breakers& breakers, Faults& faults, Culprits& culprits)
+          ResumedAttempts& resumed_attempts, EqualWorkFollowers& equal_work_followers, Waits& waits,
+          PackageProgress& package_progress, PendingCommits& commits, Warnings& warnings,
+          Claims& claims, WaitCycles& wait_cycles, DiscoveredReferences& discovered_references,
+          Acknowledgements& acknowledgements, HeldResults& held_results, Eligibility& eligibility,
+          ResultAcceptance& result_acceptance, Proofs& proofs, Breakers& breakers, Faults& faults,
+          Culprits& culprits)
       : JobPart(ground),
         start_failures_(start_failures),
         attempts_(attempts),
         resumed_attempts_(resumed_attempts),
-        following_(following),
+        equal_work_followers_(equal_work_followers),
         waits_(waits),
-        advancing_(advancing),
+        package_progress_(package_progress),
         commits_(commits),
         warnings_(warnings),
         claims_(claims),
         wait_cycles_(wait_cycles),
-        explored_(explored),
+        discovered_references_(discovered_references),
         acknowledgements_(acknowledgements),
         held_results_(held_results),
-        offers_(offers),
-        accepting_(accepting),
+        eligibility_(eligibility),
+        result_acceptance_(result_acceptance),
         proofs_(proofs),
         breakers_(breakers),
         faults_(faults),
@@ -69,7 +70,7 @@ class Reports : JobPart {
   Answer OnSaved(WorkerId worker, ReportId report, AttemptId id, const WorkerReport::Saved& saved);
   // No platform: as PendingCommits::Commit.
   Answer FeedCache(PackageId package, std::optional<PlatformIndex> platform,
-                   const Accepting::Source& source, const WorkerReport::Saved& saved);
+                   const ResultAcceptance::Source& source, const WorkerReport::Saved& saved);
   void DropResult(PackageId package, PlatformIndex platform, const Attempt& attempt,
                   const WorkerReport::Saved& saved);
   void OnFailed(AttemptId id, const WorkerReport::Failed& failed);
@@ -82,18 +83,18 @@ class Reports : JobPart {
   StartFailures& start_failures_;
   Attempts& attempts_;
   ResumedAttempts& resumed_attempts_;
-  Following& following_;
+  EqualWorkFollowers& equal_work_followers_;
   Waits& waits_;
-  Advancing& advancing_;
+  PackageProgress& package_progress_;
   PendingCommits& commits_;
   Warnings& warnings_;
   Claims& claims_;
   WaitCycles& wait_cycles_;
-  Explored& explored_;
+  DiscoveredReferences& discovered_references_;
   Acknowledgements& acknowledgements_;
   HeldResults& held_results_;
-  Offers& offers_;
-  Accepting& accepting_;
+  Eligibility& eligibility_;
+  ResultAcceptance& result_acceptance_;
   Proofs& proofs_;
   Breakers& breakers_;
   Faults& faults_;

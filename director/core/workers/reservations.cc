@@ -13,7 +13,7 @@ bool Reservations::Waits(PackageId id) const {
   const PackageData& package = packages_[id];
   return (package.state == State::kLoad || package.state == State::kSaveStalled) &&
          package.work->attempt == 0 && package.work->not_before == absl::InfinitePast() &&
-         claimants_.IsWanted(id) && !aloneness_.WaitsToBeAlone(id);
+         claimants_.IsWanted(id) && !exclusive_run_.WaitsToBeAlone(id);
 }
 
 bool Reservations::IsOver() const {
@@ -23,13 +23,13 @@ bool Reservations::IsOver() const {
   const Worker* worker = workers_.Find(reserved_->worker);
   return worker == nullptr || worker->presence != Worker::Presence::kAttached ||
          worker->is_draining || !workers_.IsUsable(*worker) ||
-         !offers_.Has(reserved_->worker, *worker, reserved_->package);
+         !eligibility_.Has(reserved_->worker, *worker, reserved_->package);
 }
 
 void Reservations::Look() {
   if (reserved_.has_value() && IsOver()) reserved_.reset();
-  if (!grants_.has_composite() || today_.awake - looked_at_ < kBetweenReservations) return;
-  looked_at_ = today_.awake;
+  if (!grants_.has_composite() || step_.awake - looked_at_ < kBetweenReservations) return;
+  looked_at_ = step_.awake;
   std::vector<std::pair<absl::Time, PackageId>> overtaken;
   graph_.lifecycle().saves().ForEachLine(
       [&](uint32_t, PackageId first, size_t) { Consider(first, overtaken); });
@@ -37,7 +37,7 @@ void Reservations::Look() {
   if (reserved_.has_value()) return;
   std::sort(overtaken.begin(), overtaken.end());
   for (const auto& [since, package] : overtaken) {
-    if (today_.now - since < options_.overtaken_max || Reserve(package)) return;
+    if (step_.now - since < options_.overtaken_max || Reserve(package)) return;
   }
 }
 
@@ -46,7 +46,7 @@ void Reservations::Consider(PackageId id,
                             std::vector<std::pair<absl::Time, PackageId>>& overtaken) const {
   if (!grants_.IsComposite(packages_[id].resource_group) || !Waits(id)) return;
   absl::Time& since = packages_[id].work->aside_since;
-  since = std::min(since, today_.now);
+  since = std::min(since, step_.now);
   overtaken.emplace_back(since, id);
 }
 
@@ -56,7 +56,8 @@ bool Reservations::Reserve(PackageId id) {
   uint64_t least = 0;
   for (const WorkerId at : workers_.ring()) {
     const Worker& worker = *workers_.Find(at);
-    if (worker.is_draining || !workers_.IsUsable(worker) || !offers_.Has(at, worker, id)) continue;
+    if (worker.is_draining || !workers_.IsUsable(worker) || !eligibility_.Has(at, worker, id))
+      continue;
     const uint64_t missing = grants_.MissingAt(reserved.group, at);
     if (reserved.worker.valid() && missing >= least) continue;
     reserved.worker = at;
@@ -79,7 +80,7 @@ bool Reservations::GoesBefore(PackageId id) const {
   const Urgency urgency = packages_[id].urgency;
   if (urgency == Urgency::kBlocking) return true;
   return urgency > reserved.urgency &&
-         today_.now - reserved.work->aside_since < options_.overtaken_by_urgent_max;
+         step_.now - reserved.work->aside_since < options_.overtaken_by_urgent_max;
 }
 
 bool Reservations::MayTake(PackageId id) const {

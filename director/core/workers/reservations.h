@@ -19,15 +19,19 @@
 #include "absl/time/time.h"
 #include "director/core/jobs/grants.h"
 #include "director/core/jobs/job_part.h"
-#include "director/core/workers/aloneness.h"
-#include "director/core/workers/offers.h"
+#include "director/core/workers/eligibility.h"
+#include "director/core/workers/exclusive_run.h"
 
 namespace galley::director {
 
 class Reservations : JobPart {
  public:
-  Reservations(const JobGround& ground, Grants& grants, Aloneness& aloneness, Offers& offers)
-      : JobPart(ground), grants_(grants), aloneness_(aloneness), offers_(offers) {}
+  Reservations(const JobGround& ground, Grants& grants, ExclusiveRun& exclusive_run,
+               Eligibility& eligibility)
+      : JobPart(ground),
+        grants_(grants),
+        exclusive_run_(exclusive_run),
+        eligibility_(eligibility) {}
 
   // A step hands jobs over: reservations come and go.
   void Look();
@@ -53,8 +57,8 @@ class Reservations : JobPart {
   absl::Duration looked_at_ = -absl::InfiniteDuration();
 
   Grants& grants_;
-  Aloneness& aloneness_;
-  Offers& offers_;
+  ExclusiveRun& exclusive_run_;
+  Eligibility& eligibility_;
 };
 
 }  // namespace galley::director

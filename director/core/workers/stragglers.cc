@@ -19,8 +19,8 @@ constexpr uint32_t kBackupsOfAPackageMax = 3, kBackupsWithProofsMax = 6;
 // A look at all running jobs is due, for a worker that has nothing to do.
 bool Stragglers::IsTimeToLook() {
   if (workers_.idle().empty() || workers_.jobs_in_hand() == 0) return false;
-  if (today_.awake - looked_at_ < kBetweenLooks) return false;
-  looked_at_ = today_.awake;
+  if (step_.awake - looked_at_ < kBetweenLooks) return false;
+  looked_at_ = step_.awake;
   return true;
 }
 
@@ -44,14 +44,16 @@ void Stragglers::BackUp() {
 bool Stragglers::IsHopeless(AttemptId id) const {
   const Attempt& attempt = attempts_.at(id);
   const Worker& worker = *workers_.Find(attempt.worker);
-  const std::optional<absl::Duration> began_at = worker.hand.BeganAt(id);
-  if (!began_at || worker.hand.IsUploading(id)) return false;
-  const absl::Duration ran = today_.awake - *began_at;
-  const bool is_slow = trust_.IsSlow(attempt.worker);
-  if (is_slow && attempt.expected * trust_.PaceOf(worker) - ran > 2 * attempt.expected) return true;
+  const std::optional<absl::Duration> began_at = worker.jobs.BeganAt(id);
+  if (!began_at || worker.jobs.IsUploading(id)) return false;
+  const absl::Duration ran = step_.awake - *began_at;
+  const bool is_slow = worker_trust_.IsSlow(attempt.worker);
+  if (is_slow && attempt.expected * worker_trust_.PaceOf(worker) - ran > 2 * attempt.expected)
+    return true;
   const bool is_likely = is_slow || machines_.HasFailed(workers_.Find(attempt.worker));
-  return ran > std::max(options_.straggler_min, is_likely ? overruns_.Limit(attempt.expected)
-                                                          : overruns_.FarLimit(attempt.expected));
+  return ran > std::max(options_.straggler_min,
+                        is_likely ? overrun_histogram_.Limit(attempt.expected)
+                                  : overrun_histogram_.FarLimit(attempt.expected));
 }
 
 bool Stragglers::MayBeBackedUp(AttemptId id) const {
@@ -68,19 +70,20 @@ std::vector<AttemptId> Stragglers::Find() const {
   for (const WorkerId id : workers_.ring()) {
     const Worker& worker = *workers_.Find(id);
     const auto look_at = [&](AttemptId attempt, absl::Duration since) {
-      const absl::Duration limit =
-          std::max(options_.straggler_min, overruns_.Limit(worker.hand.At(attempt).expected));
-      const absl::Duration ran = today_.awake - since;
+      const absl::Duration limit = std::max(
+          options_.straggler_min, overrun_histogram_.Limit(worker.jobs.At(attempt).expected));
+      const absl::Duration ran = step_.awake - since;
       const bool is_late = ran > limit || !workers_.IsUsable(worker) ||
-                           (ran > options_.straggler_min && trust_.IsDoubtful(id));
+                           (ran > options_.straggler_min && worker_trust_.IsDoubtful(id));
       if (is_late && MayBeBackedUp(attempt)) found.emplace_back(since, attempt);
     };
-    for (const Hand::Running& one : worker.hand.running()) look_at(one.attempt, one.began_at);
-    for (const auto& [attempt, one] : worker.hand.uploading())
-      look_at(attempt, std::max(one.left_at, worker.hand.uploaded_at()));
+    for (const AssignedJobs::Running& one : worker.jobs.running())
+      look_at(one.attempt, one.began_at);
+    for (const auto& [attempt, one] : worker.jobs.uploading())
+      look_at(attempt, std::max(one.left_at, worker.jobs.uploaded_at()));
     if (workers_.IsUsable(worker)) continue;
-    for (const AttemptId waiting : worker.hand.Queue()) {
-      if (MayBeBackedUp(waiting)) found.emplace_back(today_.awake, waiting);
+    for (const AttemptId waiting : worker.jobs.Queue()) {
+      if (MayBeBackedUp(waiting)) found.emplace_back(step_.awake, waiting);
     }
   }
   std::sort(found.begin(), found.end());
@@ -93,10 +96,10 @@ std::vector<RunningJob> Stragglers::RunningOf(CookMask cooks) const {
   std::vector<RunningJob> jobs;
   for (const WorkerId id : workers_.ring()) {
     const Worker& worker = *workers_.Find(id);
-    for (const Hand::Running& one : worker.hand.running()) {
+    for (const AssignedJobs::Running& one : worker.jobs.running()) {
       const Attempt& attempt = attempts_.at(one.attempt);
       if ((packages_[attempt.package].cooks & cooks) != 0)
-        jobs.push_back({attempt.expected, today_.awake - one.began_at});
+        jobs.push_back({attempt.expected, step_.awake - one.began_at});
     }
   }
   return jobs;
@@ -105,21 +108,21 @@ std::vector<RunningJob> Stragglers::RunningOf(CookMask cooks) const {
 void Stragglers::FindLongest(Progress& view) const {
   std::optional<std::pair<absl::Duration, AttemptId>> longest;
   for (const WorkerId id : workers_.ring()) {
-    for (const Hand::Running& one : workers_.Find(id)->hand.running()) {
+    for (const AssignedJobs::Running& one : workers_.Find(id)->jobs.running()) {
       const std::pair running(one.began_at, one.attempt);
       if (!longest || running < *longest) longest = running;
     }
   }
   if (!longest) return;
   view.longest = packages_.NameOf(attempts_.at(longest->second).package);
-  view.longest_for = today_.awake - longest->first;
+  view.longest_for = step_.awake - longest->first;
   view.is_alone = longest->second == attempts_.alone();
 }
 
 WorkerId Stragglers::IdleFor(const Attempt& attempt, bool is_elsewhere) const {
   for (const WorkerId id : workers_.idle()) {
     if (!(is_elsewhere && id == attempt.worker) &&
-        placing_.MayTake(attempt.package, id, *workers_.Find(id)))
+        worker_choice_.MayTake(attempt.package, id, *workers_.Find(id)))
       return id;
   }
   return WorkerId();
@@ -129,7 +132,7 @@ void Stragglers::GiveBackup(PackageId id, WorkerId worker) {
   Work& work = *packages_[id].work;
   const Attempt& primary = attempts_.at(work.attempt);
   const PlatformMask platforms = primary.remaining;
-  const AttemptId backup = handing_over_.Give(id, {.worker = worker}, platforms, primary.expected);
+  const AttemptId backup = job_handover_.Give(id, {.worker = worker}, platforms, primary.expected);
   attempts_.SetBackup(backup);
   work.others.push_back(backup);
   ++work.attempts;
@@ -142,11 +145,12 @@ WorkerId Stragglers::BestFor(const Attempt& attempt) const {
   absl::Duration least;
   for (const WorkerId id : workers_.ring()) {
     const Worker& worker = *workers_.Find(id);
-    if (id == attempt.worker || worker.is_draining || worker.is_held || trust_.IsDoubtful(id) ||
-        worker.hand.size() >= options_.window_jobs_max + worker.slots() ||
-        !placing_.MayTake(attempt.package, id, worker))
+    if (id == attempt.worker || worker.is_draining || worker.is_held ||
+        worker_trust_.IsDoubtful(id) ||
+        worker.jobs.size() >= options_.window_jobs_max + worker.slots() ||
+        !worker_choice_.MayTake(attempt.package, id, worker))
       continue;
-    const absl::Duration delay = worker.hand.Delay(today_.awake);
+    const absl::Duration delay = worker.jobs.Delay(step_.awake);
     if (best.valid() && delay >= least) continue;
     best = id;
     least = delay;

@@ -2,10 +2,10 @@
 // worker that has nothing to do. The first result wins, and the other attempt is cancelled when
 // that result is durable.
 //
-// A straggler is a job that takes much longer than expected (overruns.h), or whose worker has not
-// been heard of for a while. One whose outputs are on their way is none as long as some come from
-// its worker: made again, they would have to go the same way. Not backed up are a package that
-// holds a resource, which it would hold twice, and a package that failed through its own fault
+// A straggler is a job that takes much longer than expected (overrun_histogram.h), or whose worker
+// has not been heard of for a while. One whose outputs are on their way is none as long as some
+// come from its worker: made again, they would have to go the same way. Not backed up are a package
+// that holds a resource, which it would hold twice, and a package that failed through its own fault
 // before, which would only kill more executors.
 #pragma once
 
@@ -16,25 +16,26 @@
 #include "director/core/jobs/attempts.h"
 #include "director/core/jobs/job_part.h"
 #include "director/core/jobs/machine_table.h"
-#include "director/core/jobs/overruns.h"
+#include "director/core/jobs/overrun_histogram.h"
 #include "director/core/packages/monitor.h"
-#include "director/core/workers/handing_over.h"
-#include "director/core/workers/placing.h"
-#include "director/core/workers/trust.h"
+#include "director/core/workers/job_handover.h"
+#include "director/core/workers/worker_choice.h"
+#include "director/core/workers/worker_trust.h"
 
 namespace galley::director {
 
 class Stragglers : JobPart {
  public:
-  Stragglers(const JobGround& ground, MachineTable& machines, Overruns& overruns,
-             Attempts& attempts, Trust& trust, Placing& placing, HandingOver& handing_over)
+  Stragglers(const JobGround& ground, MachineTable& machines, OverrunHistogram& overrun_histogram,
+             Attempts& attempts, WorkerTrust& worker_trust, WorkerChoice& worker_choice,
+             JobHandover& job_handover)
       : JobPart(ground),
         machines_(machines),
-        overruns_(overruns),
+        overrun_histogram_(overrun_histogram),
         attempts_(attempts),
-        trust_(trust),
-        placing_(placing),
-        handing_over_(handing_over) {}
+        worker_trust_(worker_trust),
+        worker_choice_(worker_choice),
+        job_handover_(job_handover) {}
 
   // Somebody has nothing to do, and the last look at all that runs is long enough ago.
   bool IsTimeToLook();
@@ -58,11 +59,11 @@ class Stragglers : JobPart {
   absl::Duration looked_at_ = -absl::InfiniteDuration();
 
   MachineTable& machines_;
-  Overruns& overruns_;
+  OverrunHistogram& overrun_histogram_;
   Attempts& attempts_;
-  Trust& trust_;
-  Placing& placing_;
-  HandingOver& handing_over_;
+  WorkerTrust& worker_trust_;
+  WorkerChoice& worker_choice_;
+  JobHandover& job_handover_;
 };
 
 }  // namespace galley::director

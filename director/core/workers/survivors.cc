@@ -23,14 +23,14 @@ bool IsIn(const std::vector<AttemptId>& attempts, AttemptId attempt) {
 void Survivors::OnWorkersSurvived(const WorkersSurvived& event) {
   workers_.BeginOwnAt(event.first_free);
   for (const WorkerId worker : event.workers) {
-    if (workers_.Find(worker) == nullptr) workers_.AddSurvivor(worker, today_.awake);
+    if (workers_.Find(worker) == nullptr) workers_.AddSurvivor(worker, step_.awake);
   }
   for (const WorkersSurvived::Given& given : event.given) {
     if (workers_.Find(given.worker) == nullptr) continue;
     const PackageId package = graph_.FindOrAdd(given.package);
     attempts_.Add(given.attempt, Attempt{.package = package,
                                          .worker = given.worker,
-                                         .platform_set = today_.platform_sets.present(),
+                                         .platform_set = step_.platform_sets.present(),
                                          .granted = given.platforms,
                                          .remaining = given.platforms,
                                          .is_current = false,
@@ -48,7 +48,7 @@ void Survivors::Resume(const WorkerAttached& event) {
     const bool is_its = attempts_.at(one.attempt).worker == event.worker;
     one.has_begun |= is_its && IsIn(event.begun, one.attempt);
     if (is_its && !IsIn(event.in_hand, one.attempt)) {
-      one.over_at = today_.now + kReportsMax;
+      one.over_at = step_.now + kReportsMax;
       resumed.unsettled().insert(at->first);
     }
     at = is_its && !is_wanted ? resumed.Erase(at) : std::next(at);
@@ -61,11 +61,11 @@ bool Survivors::TakeUp(PackageId id) {
   const ResumedAttempts::Resumed was = found->second;
   Attempt& attempt = attempts_.at(was.attempt);
   const bool is_over = was.over_at != absl::InfiniteFuture();
-  const bool is_awaited = is_over ? today_.now < was.over_at : IsAwaited(was);
+  const bool is_awaited = is_over ? step_.now < was.over_at : IsAwaited(was);
   if (is_awaited) {
     if (packages_[id].state == State::kSaveStalled)
       graph_.lifecycle().SetState(id, State::kLoad, "its worker is expected");
-    graph_.lifecycle().BackOff(id, today_.now + kLookAgain);
+    graph_.lifecycle().BackOff(id, step_.now + kLookAgain);
     return true;
   }
   resumed_attempts_.Erase(found);
@@ -78,12 +78,12 @@ bool Survivors::TakeUp(PackageId id) {
           ? generated != nullptr && generated->source == *was.generated_source
           : generated == nullptr;
   const PlatformMask platforms = InPhase(packages_[id], Phase::kToCook);
-  if (!is_same_source || attempt.platform_set != today_.platform_sets.present() ||
+  if (!is_same_source || attempt.platform_set != step_.platform_sets.present() ||
       (platforms & ~attempt.remaining) != 0 ||
-      !offers_.Has(attempt.worker, *workers_.Find(attempt.worker), id) ||
+      !eligibility_.Has(attempt.worker, *workers_.Find(attempt.worker), id) ||
       !grants_.IsFree(packages_[id].resource_group) ||
       !reservations_.MayTakeAt(id, attempt.worker)) {
-    turn_.DesireFor(attempt.worker).cancel.push_back(was.attempt);
+    effects_.DesireFor(attempt.worker).cancel.push_back(was.attempt);
     return comes_again;
   }
   attempt.remaining = platforms;
@@ -94,27 +94,28 @@ bool Survivors::TakeUp(PackageId id) {
   attempt.is_partial = true;  // nobody has seen how long the whole took
   attempt.is_loaded = was.has_begun;
   attempt.is_earlier = false;
-  handing_over_.PutInHand(id);
-  handing_over_.Hold(was.attempt, attempt);
-  handing_over_.SetHandedOver(id, was.attempt);
-  advancing_.Advance(id);
+  job_handover_.PutInHand(id);
+  job_handover_.Hold(was.attempt, attempt);
+  job_handover_.SetHandedOver(id, was.attempt);
+  package_progress_.Advance(id);
   claimants_.Count(id, &Counters::jobs_resumed);
   return true;
 }
 
 void Survivors::DropUnwanted() {
   ResumedAttempts& resumed = resumed_attempts_;
-  if (resumed.empty() || !graph_.lifecycle().requests().empty() || looking_up_.in_flight() > 0 ||
+  if (resumed.empty() || !graph_.lifecycle().requests().empty() || cache_queries_.in_flight() > 0 ||
       !graph_.agenda().empty() || !claimants_.IsAllSelected() ||
-      today_.awake - dropped_at_ < kLookAgain)
+      step_.awake - dropped_at_ < kLookAgain)
     return;
-  dropped_at_ = today_.awake;
+  dropped_at_ = step_.awake;
   for (auto at = resumed.all().begin(); at != resumed.all().end();) {
     // (One that may hold something goes on until its worker has heard that it is not wanted.)
     const bool is_unwanted =
         packages_[at->first].work == nullptr && (!IsAwaited(at->second) || GroupOf(at->first) == 0);
     if (is_unwanted)
-      turn_.DesireFor(attempts_.at(at->second.attempt).worker).cancel.push_back(at->second.attempt);
+      effects_.DesireFor(attempts_.at(at->second.attempt).worker)
+          .cancel.push_back(at->second.attempt);
     at = is_unwanted ? resumed.Erase(at) : std::next(at);
   }
 }
@@ -130,7 +131,7 @@ std::optional<uint32_t> Survivors::GroupOf(PackageId id) const {
   const PackageData& package = packages_[id];
   if (package.work != nullptr && package.work->has_begun) return package.resource_group;
   if (!GeneratorName(package.name).empty()) return std::nullopt;
-  const std::optional<CatalogEntry> entry = today_.catalog->Find(package.name);
+  const std::optional<CatalogEntry> entry = step_.catalog->Find(package.name);
   uint32_t group = 0;
   std::string why;
   return entry.has_value() && grants_.GroupOf(entry->resources, &group, &why) ? group : 0;
@@ -140,7 +141,7 @@ void Survivors::HoldResources() {
   ResumedAttempts& resumed = resumed_attempts_;
   resumed.SetUnsure(false);
   // (By another catalog a package may ask for something else.)
-  if (std::exchange(settled_epoch_, today_.epoch) != today_.epoch) {
+  if (std::exchange(settled_epoch_, step_.epoch) != step_.epoch) {
     for (const auto& [package, one] : resumed.all()) resumed.unsettled().insert(package);
   }
   absl::btree_set<PackageId>& unsettled = resumed.unsettled();

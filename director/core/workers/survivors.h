@@ -17,16 +17,16 @@
 #include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/time/time.h"
-#include "director/core/jobs/advancing.h"
 #include "director/core/jobs/attempt.h"
 #include "director/core/jobs/attempts.h"
+#include "director/core/jobs/cache_queries.h"
 #include "director/core/jobs/grants.h"
 #include "director/core/jobs/job_part.h"
-#include "director/core/jobs/looking_up.h"
+#include "director/core/jobs/package_progress.h"
 #include "director/core/jobs/resumed_attempts.h"
 #include "director/core/packages/costs.h"
-#include "director/core/workers/handing_over.h"
-#include "director/core/workers/offers.h"
+#include "director/core/workers/eligibility.h"
+#include "director/core/workers/job_handover.h"
 #include "director/core/workers/reservations.h"
 
 namespace galley::director {
@@ -34,18 +34,19 @@ namespace galley::director {
 class Survivors : JobPart {
  public:
   Survivors(const JobGround& ground, Costs& costs, Grants& grants, Attempts& attempts,
-            ResumedAttempts& resumed_attempts, Advancing& advancing, LookingUp& looking_up,
-            Offers& offers, Reservations& reservations, HandingOver& handing_over)
+            ResumedAttempts& resumed_attempts, PackageProgress& package_progress,
+            CacheQueries& cache_queries, Eligibility& eligibility, Reservations& reservations,
+            JobHandover& job_handover)
       : JobPart(ground),
         costs_(costs),
         grants_(grants),
         attempts_(attempts),
         resumed_attempts_(resumed_attempts),
-        advancing_(advancing),
-        looking_up_(looking_up),
-        offers_(offers),
+        package_progress_(package_progress),
+        cache_queries_(cache_queries),
+        eligibility_(eligibility),
         reservations_(reservations),
-        handing_over_(handing_over) {}
+        job_handover_(job_handover) {}
 
   void OnWorkersSurvived(const WorkersSurvived& event);
   // A worker says what it really has.
@@ -61,18 +62,19 @@ class Survivors : JobPart {
   std::optional<uint32_t> GroupOf(PackageId package) const;
   bool SettleHold(PackageId package, const ResumedAttempts::Resumed& one);
 
-  uint32_t settled_epoch_ = 0;  // Today::epoch for which the others are settled
-  absl::Duration dropped_at_ = -absl::InfiniteDuration();  // DropUnwanted looked; Today::awake
+  uint32_t settled_epoch_ = 0;  // StepContext::epoch for which the others are settled
+  absl::Duration dropped_at_ =
+      -absl::InfiniteDuration();  // DropUnwanted looked; StepContext::awake
 
   Costs& costs_;
   Grants& grants_;
   Attempts& attempts_;
   ResumedAttempts& resumed_attempts_;
-  Advancing& advancing_;
-  LookingUp& looking_up_;
-  Offers& offers_;
+  PackageProgress& package_progress_;
+  CacheQueries& cache_queries_;
+  Eligibility& eligibility_;
   Reservations& reservations_;
-  HandingOver& handing_over_;
+  JobHandover& job_handover_;
 };
 
 }  // namespace galley::director

@@ -19,7 +19,7 @@ bool Suspects::HoldsItsTurn(PackageId turn, PackageId package) const {
   const Work* const work = packages_[turn].work.get();
   return work != nullptr && (state == State::kLoad || state == State::kSave) &&
          !work->parked.has_value() && packages_[turn].urgency >= packages_[package].urgency &&
-         !aloneness_.WaitsToBeAlone(turn);
+         !exclusive_run_.WaitsToBeAlone(turn);
 }
 
 bool Suspects::IsKeptFrom(PackageId package, const Worker& worker) const {

@@ -6,14 +6,14 @@
 #include "director/core/jobs/attempts.h"
 #include "director/core/jobs/job_part.h"
 #include "director/core/packages/killings.h"
-#include "director/core/workers/aloneness.h"
+#include "director/core/workers/exclusive_run.h"
 
 namespace galley::director {
 
 class Suspects : JobPart {
  public:
-  Suspects(const JobGround& ground, Attempts& attempts, Aloneness& aloneness)
-      : JobPart(ground), attempts_(attempts), aloneness_(aloneness) {}
+  Suspects(const JobGround& ground, Attempts& attempts, ExclusiveRun& exclusive_run)
+      : JobPart(ground), attempts_(attempts), exclusive_run_(exclusive_run) {}
 
   // Another suspect is to run on the worker's machine, or runs there. O(suspects).
   bool IsKeptFrom(PackageId package, const Worker& worker) const;
@@ -23,7 +23,7 @@ class Suspects : JobPart {
   bool IsInHandAt(PackageId package, Killings::Machine machine) const;
 
   Attempts& attempts_;
-  Aloneness& aloneness_;
+  ExclusiveRun& exclusive_run_;
 };
 
 }  // namespace galley::director

@@ -4,12 +4,12 @@ namespace galley::director {
 
 void WorkerLoss::Lose(WorkerId worker, bool is_in_order) {
   attempts_.ForgetLaterOf(worker);
-  workers_.SetLost(worker, today_.awake);
+  workers_.SetLost(worker, step_.awake);
   grants_.Forget(worker);
-  warmth_.Forget(worker);
+  input_affinity_.Forget(worker);
   resumed_attempts_.ForgetResumedOf(worker);
   attempts_.ForgetRetractedOf(worker);
-  trust_.NoteLost(worker);
+  worker_trust_.NoteLost(worker);
   if (!is_in_order) {
     claimants_.CountForAll(&Counters::workers_lost);
     ++counts_.Of(PoolOf(worker)).lost;
@@ -21,22 +21,22 @@ void WorkerLoss::LoseViolator(WorkerId id) {
   const Worker* worker = workers_.Find(id);
   if (worker == nullptr || worker->presence != Worker::Presence::kAttached) return;
   Lose(id);
-  handing_back_.GiveBack(id);
+  job_returns_.GiveBack(id);
 }
 
 void WorkerLoss::Drain(WorkerId id) {
   workers_.SetDraining(id, true);
-  turn_.DesireFor(id).drain = true;
+  effects_.DesireFor(id).drain = true;
   // (Those that launchers started are replaced by these when there is work.)
-  turn_.DesireFor(id).start_another =
+  effects_.DesireFor(id).start_another =
       PoolOf(id) == Pool::kForeign && !held_results_.IsQuarantined(id);
   // What has not begun there goes elsewhere, but for what would hold its resource twice.
-  for (const AttemptId attempt : workers_.Find(id)->hand.Queue()) {
+  for (const AttemptId attempt : workers_.Find(id)->jobs.Queue()) {
     if (attempts_.Current(attempt) == nullptr || attempts_.at(attempt).group != 0) continue;
     const PackageId package = attempts_.at(attempt).package;
     attempts_.EndAttempt(attempt, Tell::kRetract);
     claimants_.Count(package, &Counters::jobs_retracted);
-    advancing_.Advance(package);
+    package_progress_.Advance(package);
   }
 }
 
@@ -44,13 +44,13 @@ void WorkerLoss::Dismiss(WorkerId id) {
   const Worker* worker = workers_.Find(id);
   if (worker == nullptr || worker->presence != Worker::Presence::kAttached) return;
   workers_.SetDraining(id, true);
-  turn_.DesireFor(id).drain = true;
-  for (const AttemptId attempt : worker->hand.All()) {
+  effects_.DesireFor(id).drain = true;
+  for (const AttemptId attempt : worker->jobs.All()) {
     if (attempts_.Current(attempt) == nullptr) continue;
     const PackageId package = attempts_.at(attempt).package;
     attempts_.EndAttempt(attempt, Tell::kCancel);
     claimants_.Count(package, &Counters::jobs_retried);
-    advancing_.Advance(package);
+    package_progress_.Advance(package);
   }
 }
 

@@ -2,32 +2,33 @@
 // Threads: none; owned by Core.
 #pragma once
 
-#include "director/core/jobs/advancing.h"
 #include "director/core/jobs/attempts.h"
 #include "director/core/jobs/grants.h"
-#include "director/core/jobs/handing_back.h"
 #include "director/core/jobs/job_part.h"
+#include "director/core/jobs/job_returns.h"
+#include "director/core/jobs/package_progress.h"
 #include "director/core/jobs/resumed_attempts.h"
 #include "director/core/workers/held_results.h"
-#include "director/core/workers/trust.h"
-#include "director/core/workers/warmth.h"
+#include "director/core/workers/input_affinity.h"
+#include "director/core/workers/worker_trust.h"
 
 namespace galley::director {
 
 class WorkerLoss : JobPart {
  public:
-  WorkerLoss(const JobGround& ground, Grants& grants, Warmth& warmth, Attempts& attempts,
-             ResumedAttempts& resumed_attempts, Advancing& advancing, HeldResults& held_results,
-             HandingBack& handing_back, Trust& trust)
+  WorkerLoss(const JobGround& ground, Grants& grants, InputAffinity& input_affinity,
+             Attempts& attempts, ResumedAttempts& resumed_attempts,
+             PackageProgress& package_progress, HeldResults& held_results, JobReturns& job_returns,
+             WorkerTrust& worker_trust)
       : JobPart(ground),
         grants_(grants),
-        warmth_(warmth),
+        input_affinity_(input_affinity),
         attempts_(attempts),
         resumed_attempts_(resumed_attempts),
-        advancing_(advancing),
+        package_progress_(package_progress),
         held_results_(held_results),
-        handing_back_(handing_back),
-        trust_(trust) {}
+        job_returns_(job_returns),
+        worker_trust_(worker_trust) {}
 
   // It is lost. What it had in hand is the caller's to end. `is_in_order`: it said goodbye.
   void Lose(WorkerId worker, bool is_in_order = false);
@@ -40,13 +41,13 @@ class WorkerLoss : JobPart {
 
  private:
   Grants& grants_;
-  Warmth& warmth_;
+  InputAffinity& input_affinity_;
   Attempts& attempts_;
   ResumedAttempts& resumed_attempts_;
-  Advancing& advancing_;
+  PackageProgress& package_progress_;
   HeldResults& held_results_;
-  HandingBack& handing_back_;
-  Trust& trust_;
+  JobReturns& job_returns_;
+  WorkerTrust& worker_trust_;
 };
 
 }  // namespace galley::director

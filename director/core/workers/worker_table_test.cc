@@ -5,8 +5,8 @@
 #include <set>
 #include <vector>
 
-#include "director/core/jobs/hand.h"
-#include "director/core/jobs/overruns.h"
+#include "director/core/jobs/assigned_jobs.h"
+#include "director/core/jobs/overrun_histogram.h"
 #include "director/core/workers/policy.h"
 #include "gtest/gtest.h"
 
@@ -17,8 +17,8 @@ constexpr absl::Duration kWhenAsked = absl::ZeroDuration();
 
 InHand Job(absl::Duration expected) { return {.expected = expected}; }
 
-TEST(HandTest, UrgentGoesBeforeWhatWaitsAndBehindWhatRuns) {
-  Hand hand;
+TEST(AssignedJobsTest, UrgentGoesBeforeWhatWaitsAndBehindWhatRuns) {
+  AssignedJobs hand;
   hand.Add(1, Job(absl::Seconds(1)), kWhenAsked);
   hand.Add(2, Job(absl::Seconds(1)), kWhenAsked);
   hand.Add(3, {.urgency = Urgency::kBlocking}, kWhenAsked);
@@ -28,8 +28,8 @@ TEST(HandTest, UrgentGoesBeforeWhatWaitsAndBehindWhatRuns) {
   EXPECT_TRUE(hand.HasBegun(1));
 }
 
-TEST(HandTest, TheNextBeginsWhenOneEnds) {
-  Hand hand;
+TEST(AssignedJobsTest, TheNextBeginsWhenOneEnds) {
+  AssignedJobs hand;
   hand.SetSlots(2, kWhenAsked);
   for (AttemptId attempt = 1; attempt <= 3; ++attempt) hand.Add(attempt, {}, kWhenAsked);
   EXPECT_EQ(hand.Remove(1, absl::Seconds(5)), absl::Seconds(5));
@@ -38,8 +38,8 @@ TEST(HandTest, TheNextBeginsWhenOneEnds) {
   EXPECT_TRUE(hand.has_free_slot());
 }
 
-TEST(HandTest, ABlockingJobWaitsForTheNextSlotAndForThoseBeforeIt) {
-  Hand hand;
+TEST(AssignedJobsTest, ABlockingJobWaitsForTheNextSlotAndForThoseBeforeIt) {
+  AssignedJobs hand;
   EXPECT_EQ(hand.BlockingDelay(kWhenAsked), absl::ZeroDuration());
   hand.Add(1, Job(absl::Seconds(10)), kWhenAsked);
   hand.Add(2, Job(absl::Seconds(99)), kWhenAsked);
@@ -49,8 +49,8 @@ TEST(HandTest, ABlockingJobWaitsForTheNextSlotAndForThoseBeforeIt) {
   EXPECT_EQ(hand.BlockingDelay(absl::Seconds(4)), absl::Seconds(8));
 }
 
-TEST(HandTest, MemoryIsThatOfTheLargestThatMayRunTogether) {
-  Hand hand;
+TEST(AssignedJobsTest, MemoryIsThatOfTheLargestThatMayRunTogether) {
+  AssignedJobs hand;
   hand.SetSlots(2, kWhenAsked);
   EXPECT_TRUE(hand.HasMemoryFor(500, 100));  // alone
   hand.Add(1, {.memory_bytes = 60}, kWhenAsked);
@@ -156,8 +156,8 @@ TEST(WorkersTest, OneThatNeverAttachedIsForgotten) {
   EXPECT_NE(workers.AddOwn(Pool::kLocal, kWhenAsked), worker);
 }
 
-TEST(OverrunsTest, TheLimitFollowsWhatWasMeasured) {
-  Overruns overruns;
+TEST(OverrunHistogramTest, TheLimitFollowsWhatWasMeasured) {
+  OverrunHistogram overruns;
   EXPECT_EQ(overruns.Limit(absl::Seconds(1)), absl::Seconds(4));
   for (int i = 0; i < 100; ++i) overruns.Measured(absl::Seconds(1), absl::Milliseconds(900));
   EXPECT_EQ(overruns.Limit(absl::Seconds(1)), absl::Seconds(1.5));
@@ -166,16 +166,16 @@ TEST(OverrunsTest, TheLimitFollowsWhatWasMeasured) {
   EXPECT_LT(overruns.Limit(absl::Seconds(1)), absl::Seconds(8.1));
 }
 
-TEST(OverrunsTest, AFewJobsTellNothing) {
-  Overruns overruns;
+TEST(OverrunHistogramTest, AFewJobsTellNothing) {
+  OverrunHistogram overruns;
   for (int i = 0; i < 19; ++i) overruns.Measured(absl::Seconds(1), absl::Seconds(20));
   EXPECT_EQ(overruns.Limit(absl::Seconds(1)), absl::Seconds(4));
   overruns.Measured(absl::Seconds(1), absl::Seconds(20));
   EXPECT_GT(overruns.Limit(absl::Seconds(1)), absl::Seconds(20));
 }
 
-TEST(OverrunsTest, ShortJobsTellNothing) {
-  Overruns overruns;
+TEST(OverrunHistogramTest, ShortJobsTellNothing) {
+  OverrunHistogram overruns;
   for (int i = 0; i < 100; ++i) overruns.Measured(absl::Milliseconds(1), absl::Milliseconds(50));
   EXPECT_EQ(overruns.Limit(absl::Seconds(1)), absl::Seconds(4));
 }

@@ -1,0 +1,37 @@
+// GraphExploration: what a result refers to and generates joins the cook.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "director/core/cooks/cook_validation.h"
+#include "director/core/jobs/claims.h"
+#include "director/core/packages/edges.h"
+#include "director/core/packages/package_part.h"
+
+namespace galley::director {
+
+class GraphExploration : PackagePart {
+ public:
+  GraphExploration(const PackageGround& ground, Claims& claims, CookValidation& cook_validation)
+      : PackagePart(ground), claims_(claims), cook_validation_(cook_validation) {}
+
+  // Returns units.
+  size_t Explore(PackageId package, PlatformIndex platform);
+  // Changes that waited for roots to be built are taken now.
+  void ExploreLate();
+
+ private:
+  // REQUIRES: its result is there, and nothing of an older epoch.
+  size_t ExploreOne(PackageId package, PlatformIndex platform);
+  void FollowCultures(PackageId package, std::vector<Edges::Target>& targets);
+  void Follow(PackageId package, const record::Reference& reference, PlatformMask platforms,
+              std::vector<Edges::Target>& targets);
+
+  std::vector<PackageId> late_;  // wait for ExploreLate
+
+  Claims& claims_;
+  CookValidation& cook_validation_;
+};
+
+}  // namespace galley::director

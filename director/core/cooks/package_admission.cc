@@ -1,0 +1,94 @@
+#include "director/core/cooks/package_admission.h"
+
+#include "director/core/packages/job_costs.h"
+
+namespace galley::director {
+
+void PackageAdmission::Begin(PackageId id) {
+  PackageData& package = packages_[id];
+  if (!claimants_.IsWanted(id) || package.outcome != Outcome::kNone || package.is_skipped) return;
+  if (package.state == State::kIdle) graph_.lifecycle().SetState(id, State::kRequest, "asked for");
+  if (graph_.pending_changes().IsHeld(id)) return package_progress_.Hold(id);
+  std::optional<CatalogEntry> entry;
+  if (GeneratorName(package.name).empty()) {
+    entry = step_.catalog->Find(package.name);
+  } else if (package.generated != nullptr) {
+    entry = step_.catalog->Generated(package.name, package.generated->cooker,
+                                     package.generated->settings);
+  } else if (!BeginGenerated(id)) {
+    return;
+  }
+  if (!entry.has_value()) {
+    const CookMask asking = NamersOf(id) & package.cooks & claimants_.active();
+    if (asking == 0) return claims_.Leave(id, "its file is gone");
+    claims_.Unclaim(id, package.cooks & claimants_.active() & ~asking);
+    claims_.LeaveOrphans(id, "its generator's file is gone");
+    graph_.NoteNoGenerator(id);
+    return package_progress_.FailPackage(
+        id, Stage::kRequest,
+        "unknown package: no source file of that name, or no rule or sidecar makes it a package");
+  }
+  if (!MayCook(id, *entry)) return;
+  if (!entry->error.empty())
+    return package_progress_.FailPackage(id, Stage::kRequest, entry->error);
+  std::string why;
+  if (!grants_.GroupOf(entry->resources, &package.resource_group, &why))
+    return package_progress_.FailPackage(id, Stage::kRequest, why);
+  package.cost_traits = costs_.TraitsOf(entry->cooker, entry->source_bytes);
+  package.work->job_kind = eligibility_.KindOf(*entry, package.resource_group);
+  package.cost = CostOf(packages_[id], costs_);
+  package.work->memory_max = entry->memory_bytes;
+  package.work->has_begun = true;
+  if (claimants_.IsForced(id)) {
+    for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
+      if (package.slots[p].phase == Phase::kToLookUp)
+        graph_.lifecycle().SetPhase(id, p, Phase::kToCook);
+    }
+  }
+  package_progress_.Advance(id);
+}
+
+// The cooks that asked for the package itself, and for which it fails when its file is gone: a
+// folder just does not hold it any more, and a package that still refers to it fails for that.
+CookMask PackageAdmission::NamersOf(PackageId id) {
+  const PackageData& package = packages_[id];
+  bool is_for_all = package.is_cooked_input || !GeneratorName(package.name).empty();
+  graph_.edges().ForEachInstigator(id, [&](const InstigatorView& why) {
+    is_for_all |= !why.referencer.valid() &&
+                  why.category != InstigatorCategory::kCommandLineDirectory &&
+                  why.category != InstigatorCategory::kCommandLinePackage;
+  });
+  return is_for_all ? ~CookMask{0} : package.named_by;
+}
+
+// False: the package is over, or has left.
+bool PackageAdmission::MayCook(PackageId id, const CatalogEntry& entry) {
+  if (!entry.never_cook) return true;
+  const PackageData& package = packages_[id];
+  const CookMask named = package.cooks & package.named_by & claimants_.active();
+  const CookMask others = package.cooks & claimants_.active() & ~named;
+  if (named != 0) {
+    claims_.Unclaim(id, others);
+    package_progress_.FailPackage(id, Stage::kRequest,
+                                  "is never cooked: [cook] never or --never matches it");
+    return false;
+  }
+  return claims_.Leave(id, "never cooked"), false;
+}
+
+// Asks the package's generator, which has not listed it yet. False: the package waits, or is over.
+// True: nobody could list it.
+bool PackageAdmission::BeginGenerated(PackageId id) {
+  const std::string_view name = GeneratorName(packages_[id].name);
+  if (GeneratorName(name).empty() && !step_.catalog->Find(name).has_value()) return true;
+  const PackageId generator = graph_.FindOrAdd(name);
+  claims_.Join(generator, InstigatorCategory::kBuildDependency, id, packages_[id].cooks);
+  if (packages_[id].generated == nullptr && waits_.IsOver(generator)) {
+    wait_evaluation_.Unlisted(id, generator);
+    return false;
+  }
+  wait_evaluation_.WaitForGenerator(id, generator);
+  return false;
+}
+
+}  // namespace galley::director

@@ -1,0 +1,64 @@
+// ProjectChanges: files and platforms change under a cook, and outcomes are forgotten.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
+#include "absl/container/flat_hash_set.h"
+#include "director/core/cooks/cook_table.h"
+#include "director/core/cooks/graph_exploration.h"
+#include "director/core/jobs/attempts.h"
+#include "director/core/jobs/claims.h"
+#include "director/core/jobs/package_progress.h"
+#include "director/core/jobs/pending_commits.h"
+#include "director/core/packages/package_part.h"
+#include "director/core/packages/platforms.h"
+#include "director/core/workers/held_results.h"
+
+namespace galley::director {
+
+class ProjectChanges : PackagePart {
+ public:
+  ProjectChanges(const PackageGround& ground, Attempts& attempts, PackageProgress& package_progress,
+                 PendingCommits& commits, Claims& claims, HeldResults& held_results,
+                 CookTable& cooks, GraphExploration& graph_exploration)
+      : PackagePart(ground),
+        attempts_(attempts),
+        package_progress_(package_progress),
+        commits_(commits),
+        claims_(claims),
+        held_results_(held_results),
+        cooks_(cooks),
+        graph_exploration_(graph_exploration) {}
+
+  void OnFilesChanged(const FilesChanged& event);
+  void OnPackagesCleared(const PackagesCleared& event);
+  void OnPlatformsChanged(const PlatformsChanged& event);
+
+  // Changes that came while roots were built belong to the roots that are built after them. Nothing
+  // is taken while some cook still builds.
+  void TakeLate();
+  void OnRoundBegan(const RoundBegan&) { TakeLate(); }
+
+ private:
+  void ForgiveLate(const FilesChanged& event);
+  void ForgiveWaiting(const FilesChanged& event);
+  void Release();
+  void TakeChange(const FilesChanged& event);
+  void RenameAll(const std::vector<FilesChanged::Renamed>& all, absl::btree_set<PackageId>& done);
+  void RemapPackage(PackageId package, const PlatformMap& map, PlatformMask added);
+  void GoOnWithPlatforms(PackageId package, PlatformMask added);
+
+  Attempts& attempts_;
+  PackageProgress& package_progress_;
+  PendingCommits& commits_;
+  Claims& claims_;
+  HeldResults& held_results_;
+  CookTable& cooks_;
+  GraphExploration& graph_exploration_;
+};
+
+}  // namespace galley::director

@@ -1,0 +1,39 @@
+// Queries: questions about a running cook are answered from what is there, a page at a time.
+#pragma once
+
+#include "director/core/jobs/attempts.h"
+#include "director/core/jobs/grants.h"
+#include "director/core/jobs/job_part.h"
+#include "director/core/packages/urgencies.h"
+#include "director/core/workers/parked_jobs.h"
+
+namespace galley::director {
+
+class Queries : JobPart {
+ public:
+  Queries(const JobGround& ground, Grants& grants, Attempts& attempts, Urgencies& urgencies,
+          ParkedJobs& parked_jobs)
+      : JobPart(ground),
+        grants_(grants),
+        attempts_(attempts),
+        urgencies_(urgencies),
+        parked_jobs_(parked_jobs) {}
+
+  void OnQueryAsked(const QueryAsked& event);
+  // "Save", "Save, pending", "Idle, cooked".
+  std::string StateTextOf(PackageId package) const;
+
+ private:
+  // It failed in a cook for how it fits in, though its results stand.
+  bool IsJudged(PackageId package) const;
+  Reply AnswerInstigators(const QueryAsked& event) const;
+  std::string WaitTextOf(PackageId package) const;
+  Reply AnswerPackage(const QueryAsked& event) const;
+
+  Grants& grants_;
+  Attempts& attempts_;
+  Urgencies& urgencies_;
+  ParkedJobs& parked_jobs_;
+};
+
+}  // namespace galley::director

@@ -1,0 +1,150 @@
+#include "director/core/jobs/cache_queries.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "common/base/sabotage.h"
+#include "director/core/packages/job_costs.h"
+
+namespace galley::director {
+namespace {
+
+// The most batches that may be unanswered.
+constexpr size_t kBatchesInFlight = 4;
+
+}  // namespace
+
+void CacheQueries::SendLookUps() {
+  if (claimants_.active() == 0) return;
+  RequestQueue& queue = graph_.lifecycle().requests();
+  const size_t in_flight_max = kBatchesInFlight * options_.look_ups_per_batch;
+  while (!queue.empty() && effects_.look_ups.size() < options_.look_ups_per_batch &&
+         in_flight_ < in_flight_max) {
+    effects_.look_ups.push_back(QuestionFor(queue.Pop()));
+  }
+}
+
+LookUp::Item CacheQueries::QuestionFor(PackageId id) {
+  PackageData& package = packages_[id];
+  if (IsSabotaged(Sabotage::kBumpEpochAtDispatch)) ++package.generation;
+  LookUp::Item item{.package = id,
+                    .platforms = InPhase(packages_[id], Phase::kToLookUp),
+                    .generation = package.generation};
+  for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
+    if (!(item.platforms & MaskOf(p))) continue;
+    ++in_flight_;
+    package.slots[p].asked = graph_.lifecycle().equal_work().results_noted();
+    graph_.lifecycle().SetPhase(id, p, Phase::kLookingUp);
+    for (const PackageId input : package.cooked_inputs) {
+      const Waits::Availability availability = waits_.AvailabilityOf(input, p);
+      if (availability != Waits::Availability::kReady) continue;
+      item.cooked.push_back({input, p, packages_[input].slots[p].result->id});
+    }
+  }
+  graph_.lifecycle().Refresh(id);
+  return item;
+}
+
+// The question was asked, or the attempt handed over, before what the package is made of changed.
+bool CacheQueries::IsOutdated(PackageId id, uint64_t generation) const {
+  return generation != packages_[id].generation && !IsSabotaged(Sabotage::kSkipEpochCheck);
+}
+
+void CacheQueries::OnLookedUp(const LookedUp& event) {
+  for (const LookedUp::Item& item : event.items) {
+    in_flight_ -= in_flight_ > 0;
+    if (!packages_.Has(item.package)) continue;
+    PackageData& package = packages_[item.package];
+    if (package.work == nullptr || item.platform >= package.slots.size() ||
+        IsOutdated(item.package, item.generation))
+      continue;
+    if (package.slots[item.platform].phase != Phase::kLookingUp) continue;
+    struct Answer {
+      CacheQueries& core;
+      PackageId id;
+      PlatformIndex platform;
+      void operator()(const LookedUp::Hit& hit) { core.OnHit(id, platform, hit); }
+      void operator()(const LookedUp::Miss& miss) {
+        core.packages_[id].slots[platform].last_load = miss.last_load;
+        core.packages_[id].slots[platform].last_save = miss.last_save;
+        core.packages_[id].slots[platform].work = miss.work;
+        uint64_t& memory_last = core.packages_[id].work->memory_last;
+        memory_last = std::max(memory_last, miss.last_memory_bytes);
+        core.NoteLastRead(id, miss.last_read);
+        core.graph_.lifecycle().SetPhase(id, platform, Phase::kToCook);
+        core.packages_[id].cost = CostOf(core.packages_[id], core.costs_);
+      }
+      void operator()(const LookedUp::NeedsCooked& needs) {
+        core.OnNeedsCooked(id, platform, needs);
+      }
+      void operator()(const LookedUp::Error& error) {
+        core.package_progress_.FailPlatforms(id, MaskOf(platform), Stage::kRequest, error.error, "",
+                                             FailureCause::kUnread);
+      }
+      void operator()(const LookedUp::TooLarge& large) {
+        core.package_progress_.FailPlatforms(id, MaskOf(platform), Stage::kRequest, large.error, "",
+                                             FailureCause::kProject);
+      }
+      void operator()(const LookedUp::Kept& kept) {
+        core.package_progress_.FailPlatforms(id, MaskOf(platform), kept.stage, kept.error, kept.log,
+                                             FailureCause::kLimit);
+      }
+    };
+    std::visit(Answer{*this, item.package, item.platform}, item.outcome);
+    package_progress_.Advance(item.package);
+  }
+  if (in_flight_ == 0) graph_.lifecycle().equal_work().ForgetResults();
+}
+
+// Keeps the least ids of all, so that packages that read many of the same files keep the same ids.
+void CacheQueries::NoteLastRead(PackageId id, const std::vector<uint64_t>& read) {
+  RareVector<uint64_t>& known = packages_[id].work->last_read;
+  if (read.empty()) return;
+  std::vector<uint64_t> all;
+  std::set_union(known.begin(), known.end(), read.begin(), read.end(), std::back_inserter(all));
+  if (all.size() > LookedUp::kLastReadMax) all.resize(LookedUp::kLastReadMax);
+  known = std::move(all);
+}
+
+void CacheQueries::OnHit(PackageId id, PlatformIndex platform, const LookedUp::Hit& hit) {
+  PackageData& package = packages_[id];
+  package.slots[platform].result = hit.result;
+  commits_.Submit({id, platform, hit.result->id, false});
+  warnings_.NoteRead(package.cooks, id, hit.read);
+  if (hit.result->is_verdict) {
+    return package_progress_.FailPlatforms(id, MaskOf(platform), Stage::kSave, hit.result->error,
+                                           hit.result->log, FailureCause::kVerdict);
+  }
+  graph_.lifecycle().SetPhase(id, platform, Phase::kDone,
+                              hit.is_up_to_date ? ResultSource::kUpToDate : ResultSource::kCached);
+  discovered_references_.SetExplored(id, platform, hit.result, true);
+  package_progress_.Settle(id, platform);
+}
+
+// A look-up met an observation set that cannot be judged without results that are not there yet.
+// Old sets are only hints: an input that cannot be had, or that closes a cycle, makes this a miss,
+// and the cook itself will say what it really reads.
+void CacheQueries::OnNeedsCooked(PackageId id, PlatformIndex platform,
+                                 const LookedUp::NeedsCooked& needs) {
+  PackageData& package = packages_[id];
+  graph_.lifecycle().SetPhase(id, platform, Phase::kWaiting);
+  bool can_wait = !retry_.AreLateInputsEnough(++package.work->needs);
+  for (const std::string& name : needs.packages) {
+    std::string error;
+    if (!can_wait || !waits_.CanBeCookedInput(name, &error)) {
+      can_wait = false;
+      break;
+    }
+    const PackageId input = graph_.FindOrAdd(name);
+    claims_.Join(input, InstigatorCategory::kBuildDependency, id, package.cooks);
+    waits_.NoteInput(id, input);
+    const Waits::Availability availability = waits_.AvailabilityOf(input, platform);
+    can_wait = availability != Waits::Availability::kNone &&
+               wait_cycles_.AddWait(id, {input, platform, false});
+  }
+  if (package.work == nullptr || package.slots[platform].phase != Phase::kWaiting) return;
+  if (!can_wait) return waits_.MissInstead(id, platform);
+  wait_evaluation_.EvaluateWaits(id);
+}
+
+}  // namespace galley::director

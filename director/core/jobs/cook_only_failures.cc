@@ -1,0 +1,70 @@
+#include "director/core/jobs/cook_only_failures.h"
+
+namespace galley::director {
+
+void CookOnlyFailures::Fail(Claimant& cook, PackageId id, PlatformMask platforms, Stage stage,
+                            const std::string& error) {
+  // Others may go on with a package that this cook does not want so.
+  const bool is_shared = (packages_[id].cooks & claimants_.active()) != cook.bit();
+  const PlatformMask kept =
+      is_shared ? ~InPhase(packages_[id], Phase::kFailed) : InPhase(packages_[id], Phase::kDone);
+  const PlatformMask fresh = kept & platforms & cook.request.platforms & ~cook.JudgedOf(id);
+  if (fresh != 0) {
+    package_progress_.NoteFailed(id, fresh, stage, error, cook.bit());
+    Set(cook.judged, id, cook.judged[id] | fresh);
+    if (cook.FailsFast()) package_progress_.StopCook(cook, Claimant::Ending::kFailFast);
+  }
+  if (is_shared) return;
+  // With fail_fast packages are judged before they are done: they are not cooked any further.
+  package_progress_.FailPlatforms(id, platforms & ~kept, stage, error, "");
+  package_progress_.Advance(id);
+}
+
+void CookOnlyFailures::Settle(Claimant& cook, PackageId id, PlatformMask platforms) {
+  platforms &= cook.request.platforms;
+  if (platforms != 0) Set(cook.settled, id, cook.settled[id] | platforms);
+}
+
+void CookOnlyFailures::Set(Map& map, PackageId id, PlatformMask platforms) {
+  graph_.lifecycle().Recount(id, [&] {
+    if (platforms == 0) {
+      map.erase(id);
+    } else {
+      map[id] = platforms;
+    }
+  });
+}
+
+void CookOnlyFailures::Forget(CookMask cooks, PackageId id) {
+  claimants_.ForEachOf(cooks, [&](Claimant& cook) {
+    if (cook.settled.contains(id)) Set(cook.settled, id, 0);
+    if (!cook.judged.contains(id)) return;
+    Set(cook.judged, id, 0);
+    TakeBack(cook);
+  });
+}
+
+void CookOnlyFailures::TakeBack(Claimant& cook) {
+  for (const auto& [other, platforms] : Map(cook.judged)) {
+    const PackageData& package = packages_[other];
+    const PlatformMask done = InPhase(package, Phase::kDone) & platforms;
+    Set(cook.judged, other, platforms & ~done);
+    for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
+      if ((done & MaskOf(p)) != 0) package_progress_.TellDone(other, p, cook.bit());
+    }
+  }
+}
+
+void CookOnlyFailures::BeginRound(Claimant& cook) {
+  ++cook.rounds;
+  claimants_.OpenAgain(cook);
+  TakeBack(cook);  // what others made of the project meanwhile counts from now on
+}
+
+void CookOnlyFailures::Remap(Claimant& cook, const PlatformMap& map) {
+  for (auto& [package, platforms] : cook.judged) platforms = map.Mask(platforms);
+  for (auto& [package, platforms] : cook.settled) platforms = map.Mask(platforms);
+  cook.judged_epoch = 0;
+}
+
+}  // namespace galley::director

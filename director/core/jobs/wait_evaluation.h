@@ -1,0 +1,42 @@
+// WaitEvaluation: what a package waited for has changed; its generator may be over, or list it by
+// now.
+// Threads: none; owned by Core.
+#pragma once
+
+#include "director/core/jobs/claims.h"
+#include "director/core/jobs/cook_only_failures.h"
+#include "director/core/jobs/package_progress.h"
+#include "director/core/jobs/wait_cycles.h"
+#include "director/core/packages/package_part.h"
+#include "director/core/packages/waits.h"
+
+namespace galley::director {
+
+class WaitEvaluation : PackagePart {
+ public:
+  WaitEvaluation(const PackageGround& ground, Waits& waits, PackageProgress& package_progress,
+                 CookOnlyFailures& cook_only_failures, Claims& claims, WaitCycles& wait_cycles)
+      : PackagePart(ground),
+        waits_(waits),
+        package_progress_(package_progress),
+        cook_only_failures_(cook_only_failures),
+        claims_(claims),
+        wait_cycles_(wait_cycles) {}
+
+  void EvaluateWaits(PackageId package);
+  void EvaluateGenerator(PackageId package);
+  void WaitForGenerator(PackageId package, PackageId generator);
+  // The package's generator is over and does not list it. A reference to it is judged at the end.
+  void Unlisted(PackageId package, PackageId generator);
+
+ private:
+  void WantAgain(PackageId on, PackageId waiter, CookMask cooks);
+
+  Waits& waits_;
+  PackageProgress& package_progress_;
+  CookOnlyFailures& cook_only_failures_;
+  Claims& claims_;
+  WaitCycles& wait_cycles_;
+};
+
+}  // namespace galley::director

@@ -1,0 +1,39 @@
+// EffectBatch: what one step appends, gathered so that each kind goes out as one batch.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "director/core/events.h"
+
+namespace galley::director {
+
+struct EffectBatch {
+  std::vector<Persist::Item> persist;
+  bool is_persist_urgent = false;
+  std::vector<LookUp::Item> look_ups;
+  std::vector<std::string> rescans;
+  absl::btree_map<WorkerId, Desire> desires;
+  std::vector<Spawn> spawns;
+  std::vector<Stop> stops;
+  std::vector<Effect> roots;
+  std::vector<Reply> replies;
+  std::vector<Notify> notices;
+
+  Desire& DesireFor(WorkerId worker) {
+    Desire& desire = desires[worker];
+    desire.worker = worker;
+    return desire;
+  }
+  // Told to these cooks; to none: to whoever listens to the director.
+  template <typename T>
+  void Note(T notice, CookMask cooks) {
+    notices.push_back({std::move(notice), cooks});
+  }
+  // Moves all of it to the end of `effects`, and begins anew.
+  void Flush(std::vector<Effect>& effects);
+};
+
+}  // namespace galley::director

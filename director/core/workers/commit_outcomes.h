@@ -1,0 +1,50 @@
+// CommitOutcomes: results are durable, or could not be made so.
+// Threads: none; owned by Core.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "director/core/jobs/acknowledgements.h"
+#include "director/core/jobs/attempts.h"
+#include "director/core/jobs/discovered_references.h"
+#include "director/core/jobs/job_part.h"
+#include "director/core/jobs/package_progress.h"
+#include "director/core/jobs/pending_commits.h"
+#include "director/core/workers/breakers.h"
+#include "director/core/workers/faults.h"
+
+namespace galley::director {
+
+class CommitOutcomes : JobPart {
+ public:
+  CommitOutcomes(const JobGround& ground, Attempts& attempts, PackageProgress& package_progress,
+                 PendingCommits& commits, DiscoveredReferences& discovered_references,
+                 Acknowledgements& acknowledgements, Breakers& breakers, Faults& faults)
+      : JobPart(ground),
+        attempts_(attempts),
+        package_progress_(package_progress),
+        commits_(commits),
+        discovered_references_(discovered_references),
+        acknowledgements_(acknowledgements),
+        breakers_(breakers),
+        faults_(faults) {}
+
+  void OnPersisted(const Persisted& event);
+
+ private:
+  void OnRefused(PackageId package, PlatformIndex platform, const std::string& why);
+  void JudgeWorker(WorkerId worker, const Persisted::Item& item);
+  void StandInstead(PackageId package, PlatformIndex platform, const ResultViewPtr& instead);
+  void Uncommit(const std::vector<Persisted::Item>& items);
+
+  Attempts& attempts_;
+  PackageProgress& package_progress_;
+  PendingCommits& commits_;
+  DiscoveredReferences& discovered_references_;
+  Acknowledgements& acknowledgements_;
+  Breakers& breakers_;
+  Faults& faults_;
+};
+
+}  // namespace galley::director

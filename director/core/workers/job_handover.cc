@@ -1,0 +1,99 @@
+#include "director/core/workers/job_handover.h"
+
+#include "director/core/packages/job_costs.h"
+
+namespace galley::director {
+
+void JobHandover::HandOver(PackageId id, const Placement& at) {
+  const absl::Duration expected = CostOf(packages_[id], costs_);
+  const PlatformMask platforms =
+      PutInHand(id, ~held_results_.NotFor(*workers_.Find(at.worker), id));
+  SetHandedOver(id, Give(id, at, platforms, expected));
+}
+
+PlatformMask JobHandover::PutInHand(PackageId id, PlatformMask of) {
+  if (packages_[id].state == State::kSaveStalled)
+    graph_.lifecycle().SetState(id, State::kLoad, "granted");
+  const PlatformMask platforms = InPhase(packages_[id], Phase::kToCook) & of;
+  for (PlatformIndex p = 0; p < packages_[id].slots.size(); ++p) {
+    if (platforms & MaskOf(p)) graph_.lifecycle().SetPhase(id, p, Phase::kInHand);
+  }
+  return platforms;
+}
+
+void JobHandover::SetHandedOver(PackageId id, AttemptId attempt) {
+  Work& work = *packages_[id].work;
+  work.attempt = attempt;
+  work.handed = step_.now;
+  work.aside_since = absl::InfiniteFuture();
+  ++work.attempts;
+  work.is_loaded = attempts_.at(attempt).is_loaded;
+  graph_.lifecycle().Refresh(id);
+}
+
+// REQUIRES: the attempt's package, worker, group and expected time are known.
+void JobHandover::Hold(AttemptId id, const Attempt& attempt) {
+  attempts_.EndAlone();
+  const Urgency urgency = job_queue_.UrgencyOf(attempt.package);
+  job_queue_.Account(attempt.package,
+                     attempt.expected);  // what others wait for, too, is free until here
+  grants_.Acquire(id, attempt.group, attempt.worker);
+  input_affinity_.Note(attempt.worker, worker_choice_.InputsOf(attempt.package));
+  const uint64_t pending =
+      workers_.Take(attempt.worker, id,
+                    {.urgency = urgency,
+                     .expected = attempt.expected,
+                     .memory_bytes = MemoryOf(packages_[attempt.package], costs_)},
+                    step_.awake);
+  claimants_.CountForAll(&Counters::jobs_pending, pending);
+}
+
+AttemptId JobHandover::Give(PackageId id, const Placement& at, PlatformMask platforms,
+                            absl::Duration expected) {
+  const PackageData& package = packages_[id];
+  const AttemptId attempt_id = attempts_.NewId();
+  const Attempt attempt{.package = id,
+                        .worker = at.worker,
+                        .platform_set = step_.platform_sets.present(),
+                        .granted = platforms,
+                        .remaining = platforms,
+                        .epoch = step_.epoch,
+                        .content = package.content,
+                        .group = package.resource_group,
+                        .expected = expected,
+                        .saved = at.saved};
+  Desire::Start start{.attempt = attempt_id,
+                      .package = id,
+                      .platforms = platforms,
+                      .cooked = {},
+                      .expected = expected,
+                      .memory_bytes = MemoryOf(packages_[id], costs_),
+                      .urgency = job_queue_.UrgencyOf(id),
+                      .is_awaited = equal_work_followers_.IsAwaited(id),
+                      .runs_alone = package.work->runs_alone};
+  for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
+    if (!(platforms & MaskOf(p))) continue;
+    for (const PackageId input : package.cooked_inputs) {
+      if (waits_.AvailabilityOf(input, p) != Waits::Availability::kReady) continue;
+      start.cooked.push_back({input, p, packages_[input].slots[p].result->id});
+    }
+  }
+  Hold(attempt_id, attempt);
+  attempts_.Add(attempt_id, attempt);
+  breakers_.NoteGiven(at.worker, attempt_id);
+  effects_.DesireFor(at.worker).start.push_back(std::move(start));
+  return attempt_id;
+}
+
+// A job that a worker of an earlier director has may go on somewhere; but it may never be heard of
+// again, and is not waited for.
+void JobHandover::HandOverAlone(PackageId id) {
+  const Placement at = worker_choice_.Place(id);
+  if (!at.worker.valid()) return;
+  attempts_.CancelAllRetracted();
+  HandOver(id, at);
+  if (!resumed_attempts_.empty()) return;
+  attempts_.SetAlone(packages_[id].work->attempt);
+}
+
+}  // namespace galley::director

@@ -1,0 +1,67 @@
+// JobHandover: a job is given to a worker.
+// Threads: none; owned by Core.
+#pragma once
+
+#include "absl/time/time.h"
+#include "director/core/jobs/attempt.h"
+#include "director/core/jobs/attempts.h"
+#include "director/core/jobs/equal_work_followers.h"
+#include "director/core/jobs/grants.h"
+#include "director/core/jobs/job_part.h"
+#include "director/core/jobs/resumed_attempts.h"
+#include "director/core/packages/costs.h"
+#include "director/core/packages/waits.h"
+#include "director/core/workers/breakers.h"
+#include "director/core/workers/held_results.h"
+#include "director/core/workers/input_affinity.h"
+#include "director/core/workers/job_queue.h"
+#include "director/core/workers/worker_choice.h"
+
+namespace galley::director {
+
+class JobHandover : JobPart {
+ public:
+  JobHandover(const JobGround& ground, Costs& costs, Grants& grants, InputAffinity& input_affinity,
+              Attempts& attempts, ResumedAttempts& resumed_attempts,
+              EqualWorkFollowers& equal_work_followers, Waits& waits, HeldResults& held_results,
+              WorkerChoice& worker_choice, JobQueue& job_queue, Breakers& breakers)
+      : JobPart(ground),
+        costs_(costs),
+        grants_(grants),
+        input_affinity_(input_affinity),
+        attempts_(attempts),
+        resumed_attempts_(resumed_attempts),
+        equal_work_followers_(equal_work_followers),
+        waits_(waits),
+        held_results_(held_results),
+        worker_choice_(worker_choice),
+        job_queue_(job_queue),
+        breakers_(breakers) {}
+
+  void HandOver(PackageId package, const Placement& at);
+  // The package gets a worker with nothing else in hand anywhere (exclusive_run.h), if there is
+  // one.
+  void HandOverAlone(PackageId package);
+  // Returns the platforms that are to be cooked, of these.
+  PlatformMask PutInHand(PackageId package, PlatformMask of = ~PlatformMask{0});
+  void SetHandedOver(PackageId package, AttemptId attempt);
+  // REQUIRES: the attempt's package, worker, group and expected time are known.
+  void Hold(AttemptId id, const Attempt& attempt);
+  AttemptId Give(PackageId package, const Placement& at, PlatformMask platforms,
+                 absl::Duration expected);
+
+ private:
+  Costs& costs_;
+  Grants& grants_;
+  InputAffinity& input_affinity_;
+  Attempts& attempts_;
+  ResumedAttempts& resumed_attempts_;
+  EqualWorkFollowers& equal_work_followers_;
+  Waits& waits_;
+  HeldResults& held_results_;
+  WorkerChoice& worker_choice_;
+  JobQueue& job_queue_;
+  Breakers& breakers_;
+};
+
+}  // namespace galley::director

@@ -1,0 +1,143 @@
+#include "director/core/workers/load_balancer.h"
+
+#include <algorithm>
+
+#include "absl/container/btree_set.h"
+#include "director/core/packages/job_costs.h"
+
+namespace galley::director {
+namespace {
+
+// A smaller difference is settled before a message is there.
+constexpr absl::Duration kWorthMoving = absl::Milliseconds(5);
+// A worker on another machine has what a job reads before the job begins: one that begins at the
+// other worker sooner by less than this would save no time there, and have all of it fetched once
+// more.
+constexpr absl::Duration kWorthFetchingAgain = absl::Milliseconds(25);
+// The expected time of the jobs in an executor's hands, where its session has one slot
+// (worker/session/session_core.cc, which takes a job of unknown length for as long).
+constexpr absl::Duration kSentAheadMax = absl::Milliseconds(20);
+// Pairs of workers that are looked at in a step; the next step goes on.
+constexpr size_t kPairsMax = 256;
+constexpr size_t kBusiestMax = 16;  // of them, for each that is idle
+
+// The first jobs in the queue of a worker on another machine that are left there when work is moved
+// to one where a job would wait for `there`.
+absl::btree_set<AttemptId> LeftAt(WorkerId worker, const AssignedJobs& hand, absl::Duration there,
+                                  absl::Duration awake) {
+  absl::btree_set<AttemptId> left;
+  const absl::Duration next_slot = hand.NextSlot(awake);
+  // (Where nothing begins for want of memory, nothing is in an executor's hands either.)
+  if (PoolOf(worker) == Pool::kLocal || next_slot == absl::InfiniteDuration()) return left;
+  absl::Duration ahead, before;
+  const auto add = [&](AttemptId attempt) {
+    const absl::Duration expected = hand.At(attempt).expected;
+    ahead += expected > absl::ZeroDuration() ? expected : kSentAheadMax;
+    return expected;
+  };
+  for (const AssignedJobs::Running& one : hand.running()) {
+    if (!one.is_pending) add(one.attempt);
+  }
+  for (const AttemptId waiting : hand.Queue()) {
+    const absl::Duration delay = next_slot + before / hand.slots();
+    before += add(waiting);
+    const bool is_sent_ahead = hand.slots() == 1 && ahead <= kSentAheadMax;
+    if (!is_sent_ahead && delay - there >= kWorthFetchingAgain) break;
+    left.insert(waiting);
+  }
+  return left;
+}
+
+}  // namespace
+
+void LoadBalancer::Balance() {
+  if (workers_.idle().empty() || workers_.busy().empty()) return;
+  size_t pairs = 0;
+  const std::vector<WorkerId> idle(workers_.idle().begin(), workers_.idle().end());
+  for (const WorkerId to : idle) {
+    if (!workers_.IsUsable(*workers_.Find(to)) || IsKeptFrom(kept_worker_, PackageId(), to))
+      continue;
+    // A copy, since jobs that are moved change the order.
+    std::vector<WorkerTable::Excess> busiest;
+    for (const WorkerTable::Excess& from : workers_.busy()) {
+      if (busiest.size() == kBusiestMax) break;
+      busiest.push_back(from);
+    }
+    if (busiest.empty()) return;
+    for (const WorkerTable::Excess& from : busiest) {
+      if (++pairs > kPairsMax) return;
+      if (from.worker != to && RetractFor(to, from.worker)) break;
+    }
+  }
+}
+
+// Takes jobs from a busy worker's queue until each slot has as much work at both workers: Blocking
+// jobs first, then those at the queue's end; from a suspect worker, as many as the idle one's
+// window holds. A job that has begun by now goes on there, and the first result counts; a job that
+// holds a resource is left, since it would hold it twice. False: there was nothing to take.
+bool LoadBalancer::RetractFor(WorkerId idle, WorkerId busy) {
+  const Worker& from = *workers_.Find(busy);
+  const Worker& to = *workers_.Find(idle);
+  std::vector<AttemptId> queue = from.jobs.Queue();
+  std::reverse(queue.begin(), queue.end());
+  std::stable_partition(queue.begin(), queue.end(), [&](AttemptId attempt) {
+    return from.jobs.At(attempt).urgency == Urgency::kBlocking;
+  });
+  const bool is_trusted = workers_.IsUsable(from) && !worker_trust_.IsDoubtful(busy);
+  const bool is_urgent = from.jobs.blocking_count() > 0;
+  if (is_trusted && !is_urgent && from.jobs.expected() < kWorthMoving) return false;
+  // Moving `excess` makes both workers equal for each slot; one job goes into a free slot in any
+  // case.
+  const double share = static_cast<double>(to.slots()) / (from.slots() + to.slots());
+  const absl::Duration excess = share * from.jobs.expected() - (1 - share) * to.jobs.expected();
+  const absl::btree_set<AttemptId> left =
+      LeftAt(busy, from.jobs, to.jobs.Delay(step_.awake), step_.awake);
+  absl::Duration moved;
+  bool has_moved = false;
+  for (const AttemptId id : queue) {
+    if (attempts_.Current(id) == nullptr) continue;
+    const Attempt attempt = attempts_.at(id);
+    if (attempt.is_loaded || attempt.group != 0 || attempts_.At(attempt.package).size() > 1 ||
+        !eligibility_.Has(idle, to, attempt.package) ||
+        graph_.blame().HasFailedOn(attempt.package, idle) ||
+        worker_choice_.IsBetterElsewhere(attempt.package, to) ||
+        !worker_trust_.MayTake(attempt.package, idle, to) ||
+        !to.jobs.HasMemoryFor(MemoryOf(packages_[attempt.package], costs_), to.memory_bytes) ||
+        (is_trusted && (left.contains(id) || !IsBetterOffAt(id, idle))))
+      continue;
+    const bool is_enough = is_trusted ? moved + attempt.expected > excess : !workers_.HasRoom(to);
+    if (!to.jobs.has_free_slot() && is_enough) break;
+    moved += attempt.expected;
+    attempts_.EndAttempt(id, Tell::kRetract);
+    package_progress_.Advance(attempt.package);
+    if (packages_[attempt.package].state != State::kLoad) continue;
+    job_handover_.HandOver(attempt.package, {.worker = idle});
+    claimants_.Count(attempt.package, &Counters::jobs_retracted);
+    has_moved = true;
+  }
+  return has_moved;
+}
+
+// A job that was put where its inputs are warm is not moved when its wait there is shorter than the
+// time that the warm inputs save.
+bool LoadBalancer::IsBetterOffAt(AttemptId id, WorkerId idle) const {
+  const Attempt& attempt = attempts_.at(id);
+  if (attempt.saved <= absl::ZeroDuration()) return true;
+  const absl::Duration here = workers_.Find(attempt.worker)->jobs.DelayOf(id, step_.awake);
+  const absl::Duration there = workers_.Find(idle)->jobs.Delay(step_.awake);
+  if (here - attempt.saved > there) return true;
+  return here - attempt.saved > there - worker_choice_.SavedAt(attempt.package, idle);
+}
+
+// A package in hand became Blocking: an attempt that waits in a worker's queue is taken back, and
+// goes to the front of a queue.
+void LoadBalancer::TakeForward(PackageId id) {
+  if (packages_[id].work == nullptr) return;  // it is over since
+  const AttemptId attempt = packages_[id].work->attempt;
+  if (attempt == 0 || attempts_.at(attempt).group != 0 || attempts_.At(id).size() > 1) return;
+  if (workers_.Find(attempts_.at(attempt).worker)->jobs.HasBegun(attempt)) return;
+  attempts_.EndAttempt(attempt, Tell::kRetract);
+  package_progress_.Advance(id);
+}
+
+}  // namespace galley::director

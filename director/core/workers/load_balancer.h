@@ -1,0 +1,50 @@
+// LoadBalancer: work is moved from the busiest worker to one that has nothing to do.
+#pragma once
+
+#include "director/core/jobs/attempts.h"
+#include "director/core/jobs/job_part.h"
+#include "director/core/jobs/package_progress.h"
+#include "director/core/packages/costs.h"
+#include "director/core/workers/eligibility.h"
+#include "director/core/workers/job_handover.h"
+#include "director/core/workers/kept_worker.h"
+#include "director/core/workers/worker_choice.h"
+#include "director/core/workers/worker_trust.h"
+
+namespace galley::director {
+
+class LoadBalancer : JobPart {
+ public:
+  LoadBalancer(const JobGround& ground, Costs& costs, std::optional<KeptWorker>& kept_worker,
+               Attempts& attempts, PackageProgress& package_progress, Eligibility& eligibility,
+               WorkerTrust& worker_trust, WorkerChoice& worker_choice, JobHandover& job_handover)
+      : JobPart(ground),
+        costs_(costs),
+        kept_worker_(kept_worker),
+        attempts_(attempts),
+        package_progress_(package_progress),
+        eligibility_(eligibility),
+        worker_trust_(worker_trust),
+        worker_choice_(worker_choice),
+        job_handover_(job_handover) {}
+
+  void Balance();
+  // A package in hand became High, or more: its job is taken back from a worker's queue, and goes
+  // before what waits there and is less urgent.
+  void TakeForward(PackageId package);
+
+ private:
+  bool RetractFor(WorkerId idle, WorkerId busy);
+  bool IsBetterOffAt(AttemptId attempt, WorkerId idle) const;
+
+  Costs& costs_;
+  std::optional<KeptWorker>& kept_worker_;
+  Attempts& attempts_;
+  PackageProgress& package_progress_;
+  Eligibility& eligibility_;
+  WorkerTrust& worker_trust_;
+  WorkerChoice& worker_choice_;
+  JobHandover& job_handover_;
+};
+
+}  // namespace galley::director

@@ -1,0 +1,142 @@
+#include "director/core/workers/parked_jobs.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace galley::director {
+
+size_t ParkedJobs::CountForHelpers() const {
+  size_t count = 0;
+  for (const auto& [kind, queue] : graph_.lifecycle().parked()) {
+    const bool is_proof = HeldResults::IsQueue(kind);
+    if (!eligibility_.IsOfLocal(is_proof ? eligibility_.KindOf(queue.Top()) : kind)) continue;
+    const bool needs_helper =
+        is_proof ? proofs_.NeedsHome(queue.Top())
+                 : eligibility_.FleetLacks(kind) || !eligibility_.HasElsewhere(kind);
+    count += needs_helper ? queue.size() : 0;
+  }
+  return count;
+}
+
+size_t ParkedJobs::CountForFleet() const {
+  size_t count = 0;
+  for (const auto& [kind, queue] : graph_.lifecycle().parked()) {
+    if (!HeldResults::IsQueue(kind) && eligibility_.IsDemanding(kind) &&
+        eligibility_.MayBeLaunched(kind))
+      count += queue.size();
+  }
+  return count;
+}
+
+// The worker lacks its kind, or its machine has not enough of what it asks for now.
+bool ParkedJobs::CannotHaveNow(PackageId package, uint32_t kind, WorkerId worker) const {
+  return eligibility_.Lacks(worker, *workers_.Find(worker), kind) ||
+         !reservations_.MayTakeAt(package, worker);
+}
+
+void ParkedJobs::ParkBeyondFleet(PackageId package) {
+  if (options_.fleet.max == 0 || !graph_.lifecycle().loads().Contains(package)) return;
+  const uint32_t kind = eligibility_.KindOf(package);
+  if (eligibility_.IsDemanding(kind) && eligibility_.FleetLacks(kind) &&
+      !held_results_.IsHeld(package))
+    graph_.lifecycle().Park(package, kind);
+}
+
+bool ParkedJobs::Park(PackageId package) {
+  if (parked_ >= kParkedMax) return false;
+  if (held_results_.IsHeld(package)) {
+    graph_.lifecycle().Park(package, held_results_.QueueOf(package));
+    ++parked_;
+    return true;
+  }
+  if (!eligibility_.has_lacking()) return false;
+  const uint32_t kind = eligibility_.KindOf(package);
+  bool holds_up = eligibility_.FleetLacks(kind) ||
+                  std::any_of(workers_.with_room().begin(), workers_.with_room().end(),
+                              [&](const WorkerTable::Load& load) {
+                                return CannotHaveNow(package, kind, load.worker);
+                              });
+  // (A Blocking one needs no room; but others, which could go somewhere, wait behind it.)
+  if (!holds_up && packages_[package].urgency == Urgency::kBlocking)
+    holds_up = std::any_of(workers_.ring().begin(), workers_.ring().end(),
+                           [&](WorkerId worker) { return CannotHaveNow(package, kind, worker); });
+  if (!holds_up) return false;
+  graph_.lifecycle().Park(package, kind);
+  ++parked_;
+  return true;
+}
+
+void ParkedJobs::BeginCook() {
+  if (graph_.lifecycle().in_works() == 0)
+    unoffered_since_.clear();  // numbers of kinds are given again
+}
+
+void ParkedJobs::ParkForHelpers() {
+  parked_ = 0;
+  if (options_.fleet.max == 0) return;
+  for (const PackageId package : std::exchange(beyond_fleet_, {})) ParkBeyondFleet(package);
+  const LoadQueue& loads = graph_.lifecycle().loads();
+  while (!loads.empty() && parked_ < kParkedMax &&
+         eligibility_.FleetLacks(eligibility_.KindOf(loads.Top()))) {
+    const PackageId first = loads.Top();
+    graph_.lifecycle().Park(first, eligibility_.KindOf(first));
+    ++parked_;
+  }
+}
+
+void ParkedJobs::Unpark() {
+  if (graph_.lifecycle().parked().empty()) return unoffered_since_.clear();
+  std::vector<uint32_t> kinds;
+  for (const auto& [kind, queue] : graph_.lifecycle().parked()) kinds.push_back(kind);
+  for (const uint32_t kind : kinds) {
+    if (HeldResults::IsQueue(kind)) {
+      // (Settling one queue may let go of another.)
+      if (graph_.lifecycle().parked().contains(kind) && proofs_.IsOffered(kind)) UnparkOf(kind);
+    } else if (eligibility_.IsOffered(kind)) {
+      unoffered_since_.erase(kind);
+      UnparkOf(kind);
+    } else if (step_.awake - unoffered_since_.try_emplace(kind, step_.awake).first->second >=
+               options_.unoffered_max) {
+      FailUnoffered(kind);
+    }
+  }
+}
+
+void ParkedJobs::UnparkOf(uint32_t kind) {
+  for (size_t i = 0; i < kUnparkedMax; ++i) {
+    const auto queue = graph_.lifecycle().parked().find(kind);
+    if (queue == graph_.lifecycle().parked().end()) return;
+    const PackageId first = queue->second.Top();
+    if (!worker_choice_.Place(first).worker.valid()) return;
+    graph_.lifecycle().Unpark(first);
+    if (options_.fleet.max > 0) beyond_fleet_.push_back(first);
+  }
+}
+
+std::string ParkedJobs::WhyParked(PackageId id) const {
+  const Work* const work = packages_[id].work.get();
+  if (work == nullptr || !work->parked.has_value()) return "";
+  const uint32_t kind = *work->parked;
+  if (HeldResults::IsQueue(kind)) return "for another machine, to be made again there";
+  if (!eligibility_.IsDemanding(kind)) return "for a worker that can cook it";
+  const std::string wanted = eligibility_.WantedText(kind);
+  if (eligibility_.HasAttached(kind)) return "for a worker that has it free: " + wanted;
+  const std::string offered = "wanted: " + wanted + "; offered: " + eligibility_.OfferedText();
+  if (eligibility_.IsOffered(kind)) return "for a worker that is to come; " + offered;
+  return "in vain, and fails soon, unless a worker comes that has it; " + offered;
+}
+
+void ParkedJobs::FailUnoffered(uint32_t kind) {
+  for (size_t i = 0; i < kFailedMax && !claimants_.has_stopped(); ++i) {
+    const auto queue = graph_.lifecycle().parked().find(kind);
+    if (queue == graph_.lifecycle().parked().end()) return;
+    const PackageId package = queue->second.Top();
+    graph_.lifecycle().Unpark(package);
+    package_progress_.FailPlatforms(package, InPhase(packages_[package], Phase::kToCook),
+                                    Stage::kLoad, eligibility_.WhyUnoffered(kind), "",
+                                    FailureCause::kMachine);
+    package_progress_.Advance(package);
+  }
+}
+
+}  // namespace galley::director

@@ -1,0 +1,98 @@
+// WorkerLifecycle: workers start, attach, fall silent and are lost.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+#include "director/core/core_figures.h"
+#include "director/core/jobs/attempts.h"
+#include "director/core/jobs/job_part.h"
+#include "director/core/jobs/job_returns.h"
+#include "director/core/jobs/machine_table.h"
+#include "director/core/jobs/package_progress.h"
+#include "director/core/jobs/pending_commits.h"
+#include "director/core/jobs/resumed_attempts.h"
+#include "director/core/jobs/worker_table.h"
+#include "director/core/workers/breakers.h"
+#include "director/core/workers/culprits.h"
+#include "director/core/workers/eligibility.h"
+#include "director/core/workers/faults.h"
+#include "director/core/workers/fleet.h"
+#include "director/core/workers/held_results.h"
+#include "director/core/workers/input_affinity.h"
+#include "director/core/workers/parked_jobs.h"
+#include "director/core/workers/start_failures.h"
+#include "director/core/workers/survivors.h"
+#include "director/core/workers/worker_loss.h"
+
+namespace galley::director {
+
+class WorkerLifecycle : JobPart {
+ public:
+  WorkerLifecycle(const JobGround& ground, MachineTable& machines, StartFailures& start_failures,
+                  InputAffinity& input_affinity, Attempts& attempts,
+                  ResumedAttempts& resumed_attempts, PackageProgress& package_progress,
+                  PendingCommits& commits, HeldResults& held_results, Eligibility& eligibility,
+                  JobReturns& job_returns, WorkerLoss& worker_loss, ParkedJobs& parked_jobs,
+                  Breakers& breakers, Faults& faults, Culprits& culprits, Fleet& fleet,
+                  Survivors& survivors)
+      : JobPart(ground),
+        machines_(machines),
+        start_failures_(start_failures),
+        input_affinity_(input_affinity),
+        attempts_(attempts),
+        resumed_attempts_(resumed_attempts),
+        package_progress_(package_progress),
+        commits_(commits),
+        held_results_(held_results),
+        eligibility_(eligibility),
+        job_returns_(job_returns),
+        worker_loss_(worker_loss),
+        parked_jobs_(parked_jobs),
+        breakers_(breakers),
+        faults_(faults),
+        culprits_(culprits),
+        fleet_(fleet),
+        survivors_(survivors) {}
+
+  void OnWorkerAttached(const WorkerAttached& event);
+  void OnWorkerLost(const WorkerLost& event);
+  void OnWorkerPending(const WorkerPending& event);
+  void OnWorkerUploads(const WorkerUploads& event);
+  void OnWorkerUnfit(const WorkerUnfit& event);
+  void OnDrainAsked(const DrainAsked& event);
+  void OnWorkerAlive(const WorkerAlive& event);
+  void OnLauncherReported(const LauncherReported& event);
+  void LoseTheSilent();
+  // A cook begins: workers that did not start for the one before may start for this one. And what a
+  // failed commit left with them may be durable this time.
+  void BeginCook();
+
+ private:
+  void NoteUploading(WorkerId worker, AttemptId attempt);
+  void CountSpawnFailure(const std::string& error);
+  void CountLaunchFailure(absl::Duration asked_at, const std::string& error, bool is_unfit = false);
+  // Where none of those that are attached ever worked, others would be lost as well.
+  void EndIfAllAreLost(const std::string& reason);
+
+  MachineTable& machines_;
+  StartFailures& start_failures_;
+  InputAffinity& input_affinity_;
+  Attempts& attempts_;
+  ResumedAttempts& resumed_attempts_;
+  PackageProgress& package_progress_;
+  PendingCommits& commits_;
+  HeldResults& held_results_;
+  Eligibility& eligibility_;
+  JobReturns& job_returns_;
+  WorkerLoss& worker_loss_;
+  ParkedJobs& parked_jobs_;
+  Breakers& breakers_;
+  Faults& faults_;
+  Culprits& culprits_;
+  Fleet& fleet_;
+  Survivors& survivors_;
+};
+
+}  // namespace galley::director

@@ -1,0 +1,126 @@
+#include "director/core/workers/worker_trust.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "director/core/packages/job_costs.h"
+
+namespace galley::director {
+namespace {
+
+constexpr absl::Duration kBetweenTrustLooks = absl::Milliseconds(100);
+constexpr absl::Duration kLeastExpected = absl::Microseconds(1);
+
+}  // namespace
+
+double WorkerTrust::PaceOf(const Worker& worker) const {
+  return std::max({worker.pace.Factor() / overrun_histogram_.Usual(), worker.lateness, 1.0});
+}
+
+// 0: nothing runs for far too long.
+double WorkerTrust::LatenessOf(const Worker& worker) const {
+  double lateness = 0;
+  for (const AssignedJobs::Running& one : worker.jobs.running()) {
+    const absl::Duration expected = worker.jobs.At(one.attempt).expected;
+    const absl::Duration ran = step_.awake - one.began_at;
+    if (one.is_pending ||
+        ran <= std::max(options_.straggler_min, overrun_histogram_.FarLimit(expected)))
+      continue;
+    lateness = std::max(lateness, absl::FDivDuration(ran, std::max(expected, kLeastExpected)));
+  }
+  return lateness;
+}
+
+bool WorkerTrust::HasReason(WorkerId id) const {
+  return IsSlow(id) || machines_.HasFailed(workers_.Find(id));
+}
+
+bool WorkerTrust::HasRoom() const {
+  if (doubtful_.empty() || doubtful_.size() == workers_.attached())
+    return !workers_.with_room().empty();
+  return std::any_of(workers_.with_room().begin(), workers_.with_room().end(),
+                     [this](const WorkerTable::Load& load) { return !IsDoubtful(load.worker); });
+}
+
+// (What runs at a doubtful worker tells nothing of the costs.)
+void WorkerTrust::NoteRunning() {
+  costs_.ClearRunning();
+  for (const WorkerId id : workers_.ring()) {
+    if (doubtful_.contains(id)) continue;
+    for (const AssignedJobs::Running& one : workers_.Find(id)->jobs.running()) {
+      const PackageId package = attempts_.at(one.attempt).package;
+      if (!one.is_pending)
+        costs_.AddRunning(packages_[package].cost_traits, step_.awake - one.began_at);
+    }
+  }
+}
+
+bool WorkerTrust::Look() {
+  if (step_.awake - looked_at_ < kBetweenTrustLooks) return false;
+  looked_at_ = step_.awake;
+  std::vector<WorkerId> became_slow;
+  absl::btree_set<WorkerId> slow;
+  for (const WorkerId id : workers_.ring()) {
+    Worker& worker = *workers_.Find(id);
+    worker.lateness = LatenessOf(worker);
+    if (PaceOf(worker) < kSlow && worker.lateness == 0) continue;
+    slow.insert(id);
+    if (!slow_.contains(id) && worker.jobs.has_waiting()) became_slow.push_back(id);
+  }
+  // (Where most are slow, it is the costs that are wrong.)
+  if (2 * slow.size() > workers_.attached()) slow.clear();
+  slow_ = std::move(slow);
+  doubtful_.clear();
+  for (const WorkerId id : workers_.ring()) {
+    if (HasReason(id)) doubtful_.insert(id);
+  }
+  NoteRunning();
+  for (const WorkerId id : became_slow) {
+    if (slow_.contains(id)) job_returns_.TakeBackWaiting(id);
+  }
+  return !doubtful_.empty();
+}
+
+void WorkerTrust::NoteJudged(WorkerId id) {
+  const uint32_t machine = workers_.Find(id)->machine;
+  for (const WorkerId other : workers_.ring()) {
+    const Worker& worker = *workers_.Find(other);
+    if (worker.machine != machine) continue;
+    if (HasReason(other)) {
+      doubtful_.insert(other);
+    } else {
+      doubtful_.erase(other);
+    }
+  }
+}
+
+bool WorkerTrust::CanTrustedDo(PackageId package) const {
+  const Blame& blame = graph_.blame();
+  const uint64_t memory_bytes = MemoryOf(packages_[package], costs_);
+  return std::any_of(workers_.ring().begin(), workers_.ring().end(), [&](WorkerId id) {
+    const Worker& other = *workers_.Find(id);
+    return !doubtful_.contains(id) && !other.is_draining && !other.is_held &&
+           workers_.IsUsable(other) && !blame.HasFailedAt(package, other.machine) &&
+           !blame.HasFailedOn(package, id) && eligibility_.Has(id, other, package) &&
+           (other.memory_bytes == 0 || memory_bytes <= other.memory_bytes);
+  });
+}
+
+absl::Duration WorkerTrust::Left() const {
+  uint64_t slots = workers_.slots();
+  for (const WorkerId id : doubtful_) slots -= workers_.Find(id)->slots();
+  absl::Duration work;
+  claimants_.ForEachOf(claimants_.active(),
+                       [&](const Claimant& cook) { work += cook.tally.monitor.expected(); });
+  return work / std::max<uint64_t>(slots, 1);
+}
+
+bool WorkerTrust::MayTake(PackageId package, WorkerId id, const Worker& worker) const {
+  if (!doubtful_.contains(id)) return true;
+  // (As it counts in what is left, which may have been guessed long ago.)
+  const absl::Duration cost = packages_[package].work->expected;
+  const absl::Duration there = (worker.jobs.Delay(step_.awake) + cost) * PaceOf(worker);
+  return there + cost <= Left() || !CanTrustedDo(package);
+}
+
+}  // namespace galley::director

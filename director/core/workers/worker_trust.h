@@ -1,0 +1,82 @@
+// WorkerTrust: which workers are *doubtful*, and what they may still be given.
+//
+// A worker is doubtful while the last job of it or of its machine failed for their sake
+// (breaker.h), while jobs take kSlow times as long at it as they do elsewhere (pace.h), and while
+// one of its jobs runs for far too long (OverrunHistogram::FarLimit). It works as any other as long
+// as there is plenty to do: it gets a job if that would be made there, and then once more at a
+// worker that is trusted, before those have done all that is left. So nothing waits for it at the
+// end. What only doubtful workers can do, they get.
+//
+// What waits at a worker when it turns out to be slow goes to others.
+//
+// Cost: Look O(workers + running jobs), ten times a second; MayTake O(1) while nobody is doubtful,
+// O(workers) else.
+// Threads: none; owned by Core.
+#pragma once
+
+#include "absl/container/btree_set.h"
+#include "absl/time/time.h"
+#include "director/core/jobs/attempt.h"
+#include "director/core/jobs/attempts.h"
+#include "director/core/jobs/job_part.h"
+#include "director/core/jobs/job_returns.h"
+#include "director/core/jobs/machine_table.h"
+#include "director/core/jobs/overrun_histogram.h"
+#include "director/core/packages/costs.h"
+#include "director/core/workers/eligibility.h"
+
+namespace galley::director {
+
+class WorkerTrust : JobPart {
+ public:
+  static constexpr double kSlow = 3;
+
+  WorkerTrust(const JobGround& ground, Costs& costs, MachineTable& machines,
+              OverrunHistogram& overrun_histogram, Attempts& attempts, Eligibility& eligibility,
+              JobReturns& job_returns)
+      : JobPart(ground),
+        costs_(costs),
+        machines_(machines),
+        overrun_histogram_(overrun_histogram),
+        attempts_(attempts),
+        eligibility_(eligibility),
+        job_returns_(job_returns) {}
+
+  // Looks who is doubtful, now and then. True: it looked, and some are.
+  bool Look();
+  // Its breaker, or that of its machine, saw a fault or a success.
+  void NoteJudged(WorkerId worker);
+  void NoteLost(WorkerId worker) {
+    doubtful_.erase(worker);
+    slow_.erase(worker);
+  }
+  // Some worker with room is trusted, or all are doubtful.
+  bool HasRoom() const;
+  bool IsDoubtful(WorkerId worker) const { return doubtful_.contains(worker); }
+  bool MayTake(PackageId package, WorkerId id, const Worker& worker) const;
+  // How many times as long jobs take there as elsewhere; 1 at least.
+  double PaceOf(const Worker& worker) const;
+  // Doubtful for the sake of its pace, or of a job that runs for far too long.
+  bool IsSlow(WorkerId worker) const { return slow_.contains(worker); }
+
+ private:
+  void NoteRunning();
+  bool HasReason(WorkerId id) const;
+  double LatenessOf(const Worker& worker) const;
+  bool CanTrustedDo(PackageId package) const;
+  // The time in which the trusted workers do all that is left.
+  absl::Duration Left() const;
+
+  absl::btree_set<WorkerId> doubtful_;  // attached
+  absl::btree_set<WorkerId> slow_;      // of these: for the sake of which they are
+  absl::Duration looked_at_ = -absl::InfiniteDuration();
+
+  Costs& costs_;
+  MachineTable& machines_;
+  OverrunHistogram& overrun_histogram_;
+  Attempts& attempts_;
+  Eligibility& eligibility_;
+  JobReturns& job_returns_;
+};
+
+}  // namespace galley::director
