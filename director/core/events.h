@@ -1,4 +1,4 @@
-// Events in, effects out: the whole face of CookCore. See docs/architecture.md, "The core".
+// Events in, effects out: the whole face of CookCore. See docs/core.md.
 #pragma once
 
 #include <cstdint>
