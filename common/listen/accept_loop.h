@@ -7,8 +7,7 @@
 // room hears so (first_bytes.h, RefusalOf); a silent one is just closed. Should the process have no
 // descriptor left all the same, one that is kept in reserve serves to accept connections and to
 // close them. The log has one line when connections begin to be turned away, and one with the
-// numbers when nothing was for a second.
-// nothing was for a second.
+// numbers when nobody was turned away for a second.
 //
 // A connection that was handed over is counted until its descriptor is closed: its number belongs
 // to another socket then, or to none (fstat's inode). That is looked at each second, and before
