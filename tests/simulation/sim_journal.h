@@ -1,6 +1,6 @@
-// SimJournal: the journal on the simulation's disk: the real keys and encodings, in a log of
-// batches in place of RocksDB. As there, a batch is whole or absent, and a synced one keeps all
-// before it; after a failed sync nothing more is written until it is opened anew
+// SimJournal: the product's journal (StoredJournal) on the simulation's disk, in a log of batches
+// in place of RocksDB. As there, a batch is whole or absent, and a synced one keeps all before it;
+// after a failed sync nothing more is written until it is opened anew
 // (https://github.com/facebook/rocksdb/wiki/Background-Error-Handling); and what an opener finds in
 // the log it writes to a file of its own and syncs, before anybody is told (as RocksDB flushes what
 // it recovers).
@@ -12,42 +12,20 @@
 #include <utility>
 #include <vector>
 
-#include "director/journal/journal.h"
+#include "director/journal/stored_journal.h"
 #include "director/journal/write_fence.h"
 #include "tests/simulation/disk.h"
 
 namespace galley::simulation {
 
-class SimJournal final : public director::Journal {
+class SimJournal final : public director::StoredJournal, private director::JournalEntries {
  public:
   // Throws Disk::Crash: it cannot be opened.
   explicit SimJournal(Disk& disk);
 
-  const director::JournalMeta& meta() const override { return meta_; }
-  absl::Status SetMeta(const director::JournalMeta& meta) override { return Invalidate({}, meta); }
   absl::StatusOr<std::optional<director::PackageRecord>> Find(std::string_view package) override;
-  absl::StatusOr<std::vector<director::InstigatorRecord>> InstigatorsOf(
-      std::string_view package) override;
-  absl::Status ForEach(
-      const std::function<void(std::string_view, director::PackageRecord)>& visit) override;
   absl::StatusOr<std::vector<std::string>> Affected(
       std::span<const content::Change> changes) override;
-  absl::Status Invalidate(std::span<const std::string> packages,
-                          const director::JournalMeta& meta) override;
-  absl::Status Record(std::span<const director::JournalUpdate> updates, bool sync) override;
-  absl::Status RecordFailures(std::span<const director::FailureUpdate> updates) override;
-  absl::Status RecordInstigators(
-      std::span<const std::pair<std::string, std::vector<director::InstigatorRecord>>> updates)
-      override;
-  absl::Status RecordPublished(
-      std::string_view platform, const director::PublishedIn& in,
-      std::span<const std::pair<std::string, std::optional<Digest>>> keys) override;
-  absl::StatusOr<std::vector<std::string>> PublishedPackages(std::string_view platform) override;
-  absl::StatusOr<director::PublishedIn> LastPublished(std::string_view platform) override;
-  absl::Status RecordProgress(const director::JournalProgress& progress) override;
-  absl::StatusOr<director::JournalProgress> Progress() override;
-  absl::Status ForgetProgress() override;
-  absl::Status Forget(std::span<const std::string> packages) override;
   void Fence(std::function<absl::Status()> may_write) override {
     fence_ = director::WriteFence(std::move(may_write));
   }
@@ -59,17 +37,19 @@ class SimJournal final : public director::Journal {
   std::function<void()> wrote;
 
  private:
-  using Batch = std::vector<std::pair<std::string, std::optional<std::string>>>;
-  void Apply(const Batch& batch);
-  static std::string FrameOf(const Batch& batch);
-  absl::Status Write(const Batch& batch, bool sync);
-  absl::StatusOr<std::optional<director::PackageRecord>> Read(std::string_view package);
+  absl::Status With(StoredJournal::Work work) override { return work(*this); }
+  absl::StatusOr<std::optional<std::string>> Get(const std::string& key) override;
+  absl::Status Each(std::string_view prefix, Visit visit) override;
+  absl::Status Write(const director::JournalChanges& changes, bool sync) override;
+
+  absl::Status Fails() const;
+  void Apply(const director::JournalChanges& changes);
+  static std::string FrameOf(const director::JournalChanges& changes);
   void Recover();
   void WriteAnew();
 
   Disk& disk_;
   std::map<std::string, std::string> entries_;
-  director::JournalMeta meta_;
   director::WriteFence fence_;
   bool is_broken_ = false;
 };
