@@ -11,68 +11,110 @@
 
 namespace galley::simulation {
 
+// What the faults are, where their names do not say all:
+//
+//   kWorkerCameBack    under its name, with nothing in its hands and its reports numbered anew
+//   kWorkerSurvived    its director; attaches to the next
+//   kExecutorCrashed   killed by nobody known
+//   kInputUnreadable   and other trouble of a worker's machine
+//   kCrashedWriting    at a write of journal or store
+//   kCrashedStarting   again, before it was up
+//   kDirectorStopped   SIGSTOP; it wakes when another has the project
+//   kBlobEvicted       between two directors
+//   kBlobCollected     under a director: what its cook does not need
+//   kProgramWaited     a job's, and left its slot to another
+//   kMemoryShort       on the machine, for jobs that wait
+//   kUrgentAsked       Blocking packages, in mid-cook
+//   kQuestionAsked     why packages are in the cook
+//   kFailedFast        a cook, as it was asked to
+//   kStoreFailed       at a read, a blob of the director's own or a new segment; of the journal too
+//   kStaleMet          by workers: a director that was overtaken
+//   kMachinePaused     with all that runs on it, for minutes
+//   kWorkerRenamed     came back under another name, with its jobs and what it has to say
+//   kUnaskedCollected  under a director: what its journal knows, and nobody asked the store for
+//   kCookedOtherwise   a package, than the last time, of the very same inputs
+//   kFilesDeleted      of the store, by somebody, under a director
+//   kSegmentLost       likewise; or its end
+//   kIndexLost         under a director: made anew from what the segments say
+//   kLaunchQueued      a worker on the farm's machines, for long
+//   kLaunchFailed      likewise, with all that were asked for with it
+//   kLaunchLost        it waits, or is about to attach, and nothing is ever heard of it again
+//   kLaunchRequeued    it was about to attach, and waits again
+//   kLauncherLied      it says that a worker is gone, which is attached
+//   kUploadBroken      of a remote worker's blobs, when some have come, or all
+//   kFetchBroken       of a blob, to a remote worker
+//   kCacheLost         of the remote workers' machines; or damaged, which they find out
+//   kWorkerOlder       of a remote one, which has one cooker otherwise
+//   kToolDiffers       of some of the farm's machines, for some programs
+//   kFilesNeeded       by a program, which fails on the farm's machines
+//   kWorkerWrong       a launched one: what it makes is something else than what others make
+//
+// The faults from kProgramWaited on are late ones.
+#define GALLEY_SIM_FAULTS(FAULT)                                   \
+  FAULT(kMessageLost, "message lost")                              \
+  FAULT(kMessageDoubled, "message doubled")                        \
+  FAULT(kMessageReordered, "message reordered")                    \
+  FAULT(kMessageDelayed, "message delayed")                        \
+  FAULT(kStreamBroken, "stream broken")                            \
+  FAULT(kWorkerCrashed, "worker crashed")                          \
+  FAULT(kWorkerHung, "worker hung")                                \
+  FAULT(kWorkerSlow, "worker slow")                                \
+  FAULT(kWorkerLied, "worker lied")                                \
+  FAULT(kWorkerCameBack, "worker came back under its name")        \
+  FAULT(kWorkerSurvived, "worker outlived its director")           \
+  FAULT(kExecutorCrashed, "executor killed")                       \
+  FAULT(kInputUnreadable, "worker's machine failed")               \
+  FAULT(kWorkerUnfit, "worker unfit")                              \
+  FAULT(kLauncherFailed, "worker not started")                     \
+  FAULT(kDirectorCrashed, "director crashed")                      \
+  FAULT(kCrashedWriting, "director crashed at a write")            \
+  FAULT(kCrashedStarting, "director crashed in recovery")          \
+  FAULT(kDirectorStopped, "director stopped and overtaken")        \
+  FAULT(kPowerCut, "power cut")                                    \
+  FAULT(kCommitFailed, "commit failed")                            \
+  FAULT(kSyncFailed, "sync failed")                                \
+  FAULT(kBlobEvicted, "blob evicted")                              \
+  FAULT(kBlobCollected, "blob collected in mid-cook")              \
+  FAULT(kBitsRotten, "bits rotten")                                \
+  FAULT(kClockJumped, "wall clock jumped")                         \
+  FAULT(kPoison, "poison package")                                 \
+  FAULT(kFileEdited, "file edited in mid-cook")                    \
+  FAULT(kFileRenamed, "files renamed in mid-cook")                 \
+  FAULT(kCookCancelled, "cook cancelled")                          \
+  FAULT(kPlatformsChanged, "platforms changed")                    \
+  FAULT(kPackagesCleared, "packages cleared in mid-cook")          \
+  FAULT(kPackagesDiscovered, "packages discovered in mid-cook")    \
+  FAULT(kProgramWaited, "program waited")                          \
+  FAULT(kMemoryShort, "memory short")                              \
+  FAULT(kUrgentAsked, "packages asked for urgently")               \
+  FAULT(kQuestionAsked, "questions asked")                         \
+  FAULT(kFailedFast, "cook failed fast")                           \
+  FAULT(kStoreFailed, "store or journal failed once")              \
+  FAULT(kStaleMet, "overtaken director met")                       \
+  FAULT(kMachinePaused, "machine paused")                          \
+  FAULT(kWorkerRenamed, "worker came back under another name")     \
+  FAULT(kUnaskedCollected, "what only the journal knew collected") \
+  FAULT(kCookedOtherwise, "package cooked otherwise")              \
+  FAULT(kFilesDeleted, "store's files deleted")                    \
+  FAULT(kSegmentLost, "segment deleted or cut")                    \
+  FAULT(kIndexLost, "index lost")                                  \
+  FAULT(kLaunchQueued, "launched worker queued")                   \
+  FAULT(kLaunchFailed, "launch failed")                            \
+  FAULT(kLaunchLost, "launched worker never came")                 \
+  FAULT(kLaunchRequeued, "launched worker queued again")           \
+  FAULT(kLauncherLied, "launcher lied of an end")                  \
+  FAULT(kUploadBroken, "upload broken off")                        \
+  FAULT(kFetchBroken, "fetch broken off")                          \
+  FAULT(kCacheLost, "cache of a remote machine lost")              \
+  FAULT(kWorkerOlder, "remote worker of another version")          \
+  FAULT(kToolDiffers, "another tool on a machine of the farm")     \
+  FAULT(kFilesNeeded, "program failed for want of files")          \
+  FAULT(kWorkerWrong, "worker made something else")
+
 enum class Fault : uint8_t {
-  kMessageLost,
-  kMessageDoubled,
-  kMessageReordered,
-  kMessageDelayed,
-  kStreamBroken,
-  kWorkerCrashed,
-  kWorkerHung,
-  kWorkerSlow,
-  kWorkerLied,
-  kWorkerCameBack,   // under its name, with nothing in its hands and its reports numbered anew
-  kWorkerSurvived,   // its director; attaches to the next
-  kExecutorCrashed,  // killed by nobody known
-  kInputUnreadable,  // and other trouble of a worker's machine
-  kWorkerUnfit,
-  kLauncherFailed,
-  kDirectorCrashed,
-  kCrashedWriting,   // at a write of journal or store
-  kCrashedStarting,  // again, before it was up
-  kDirectorStopped,  // SIGSTOP; it wakes when another has the project
-  kPowerCut,
-  kCommitFailed,
-  kSyncFailed,
-  kBlobEvicted,    // between two directors
-  kBlobCollected,  // under a director: what its cook does not need
-  kBitsRotten,
-  kClockJumped,
-  kPoison,
-  kFileEdited,
-  kFileRenamed,
-  kCookCancelled,
-  kPlatformsChanged,
-  kPackagesCleared,
-  kPackagesDiscovered,
-  // Late ones, from here on.
-  kProgramWaited,  // a job's, and left its slot to another
-  kMemoryShort,    // on the machine, for jobs that wait
-  kUrgentAsked,    // Blocking packages, in mid-cook
-  kQuestionAsked,  // why packages are in the cook
-  kFailedFast,     // a cook, as it was asked to
-  kStoreFailed,    // at a read, a blob of the director's own or a new segment; or the journal, read
-  kStaleMet,       // by workers: a director that was overtaken
-  kMachinePaused,  // with all that runs on it, for minutes
-  kWorkerRenamed,  // came back under another name, with its jobs and what it has to say
-  kUnaskedCollected,  // under a director: what its journal knows, and nobody asked the store for
-  kCookedOtherwise,   // a package, than the last time, of the very same inputs
-  kFilesDeleted,      // of the store, by somebody, under a director
-  kSegmentLost,       // likewise; or its end
-  kIndexLost,         // under a director: made anew from what the segments say
-  kLaunchQueued,      // a worker on the farm's machines, for long
-  kLaunchFailed,      // likewise, with all that were asked for with it
-  kLaunchLost,        // it waits, or is about to attach, and nothing is ever heard of it again
-  kLaunchRequeued,    // it was about to attach, and waits again
-  kLauncherLied,      // it says that a worker is gone, which is attached
-  kUploadBroken,      // of a remote worker's blobs, when some have come, or all
-  kFetchBroken,       // of a blob, to a remote worker
-  kCacheLost,         // of the remote workers' machines; or damaged, which they find out
-  kWorkerOlder,       // of a remote one, which has one cooker otherwise
-  kToolDiffers,       // of some of the farm's machines, for some programs
-  kFilesNeeded,       // by a program, which fails on the farm's machines
-  kWorkerWrong,       // a launched one: what it makes is something else than what others make
-  kCount,
+#define GALLEY_FAULT(name, text) name,
+  GALLEY_SIM_FAULTS(GALLEY_FAULT) kCount,
+#undef GALLEY_FAULT
 };
 inline constexpr size_t kFaultCount = static_cast<size_t>(Fault::kCount);
 inline constexpr Fault kFirstLate = Fault::kProgramWaited;
