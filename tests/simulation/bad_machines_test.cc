@@ -5,13 +5,13 @@
 #include "tests/simulation/bad_machines.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/simulation/seeds.h"
 
 namespace galley::simulation {
 namespace {
@@ -23,11 +23,6 @@ using ::testing::HasSubstr;
 
 constexpr uint64_t kSeeds = 60;
 constexpr double kRatioMax = 1.15;
-
-uint64_t FromEnvironment(const char* name, uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
 
 std::vector<MachineKind> Good(size_t count) { return std::vector<MachineKind>(count, kGood); }
 
@@ -63,8 +58,8 @@ TEST(BadMachinesTest, ThreeOfEightThatAreBadCostLittle) {
     ExpectRight(outcome, seed);
     const double ratio = Seconds(outcome) / Seconds(alone);
     if (std::getenv("GALLEY_BAD_TRACE") != nullptr)
-      std::printf("seed %llu: %.1f s alone, %.1f s with the bad ones: %.3f\n",
-                  static_cast<unsigned long long>(seed), Seconds(alone), Seconds(outcome), ratio);
+      fmt::print("seed {}: {:.1f} s alone, {:.1f} s with the bad ones: {:.3f}\n", seed,
+                 Seconds(alone), Seconds(outcome), ratio);
     EXPECT_LE(ratio, kRatioMax) << seed;
     sum += ratio;
     if (ratio > worst) worst_seed = seed;
@@ -83,9 +78,8 @@ TEST(BadMachinesTest, ThreeOfEightThatAreBadCostLittle) {
                             << " times";
     }
   }
-  std::printf("%llu seeds: %.3f of the time of the five alone, the worst %.3f (seed %llu)\n",
-              static_cast<unsigned long long>(count), sum / static_cast<double>(count), worst,
-              static_cast<unsigned long long>(worst_seed));
+  fmt::print("{} seeds: {:.3f} of the time of the five alone, the worst {:.3f} (seed {})\n", count,
+             sum / static_cast<double>(count), worst, worst_seed);
 }
 
 TEST(BadMachinesTest, OneOrSeveralFullDisksFromTheStartInTheMiddleAndHealed) {

@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "common/base/sabotage.h"
+#include "fmt/format.h"
 #include "gtest/gtest.h"
 #include "tests/simulation/cluster.h"
 #include "tests/simulation/several_cooks.h"
@@ -88,52 +89,29 @@ TEST_P(SabotageTest, IsCaught) {
   const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
   const bool has_crashed = signal == SIGABRT;  // any other says nothing (memory, a person)
   const std::string wrong = has_crashed ? "crash: a CHECK" : said.substr(at);
-  std::printf("%-24s seed %4llu: %s\n", std::string(GetParam().name).c_str(),
-              static_cast<unsigned long long>(seeds), wrong.substr(0, wrong.find('\n')).c_str());
+  fmt::print("{:<24} seed {:>4}: {}\n", GetParam().name, seeds, wrong.substr(0, wrong.find('\n')));
   EXPECT_TRUE(has_crashed || (WIFEXITED(status) && WEXITSTATUS(status) == 0))
       << GetParam().name << ": not caught in " << seeds << " seeds"
       << (signal == 0 ? "" : "; ended by signal " + std::to_string(signal));
 }
 
+#define OF_ONE(name) (Case{Sabotage::k##name, #name})
+#define OF_SEVERAL(name) (Case{Sabotage::k##name, #name, Scene::kSeveralCooks})
 INSTANTIATE_TEST_SUITE_P(
     Each, SabotageTest,
-    ::testing::Values(Case{Sabotage::kSkipEpochCheck, "SkipEpochCheck"},
-                      Case{Sabotage::kReportEarly, "ReportEarly"},
-                      Case{Sabotage::kTrustUploaded, "TrustUploaded"},
-                      Case{Sabotage::kOfferToAll, "OfferToAll"},
-                      Case{Sabotage::kPlaceAnywhere, "PlaceAnywhere"},
-                      Case{Sabotage::kOverfillMachine, "OverfillMachine"},
-                      Case{Sabotage::kBumpEpochAtDispatch, "BumpEpochAtDispatch"},
-                      Case{Sabotage::kAckBeforeSync, "AckBeforeSync"},
-                      Case{Sabotage::kNoFolderSync, "NoFolderSync"},
-                      Case{Sabotage::kSkipHashCheck, "SkipHashCheck"},
-                      Case{Sabotage::kSkipClosureCheck, "SkipClosureCheck"},
-                      Case{Sabotage::kEvictLeasedBlob, "EvictLeasedBlob"},
-                      Case{Sabotage::kRetrySync, "RetrySync"},
-                      Case{Sabotage::kForgetFailedSync, "ForgetFailedSync"},
-                      Case{Sabotage::kForgetInFlight, "ForgetInFlight"},
-                      Case{Sabotage::kEndWithPending, "EndWithPending"},
-                      Case{Sabotage::kAcceptStaleTerm, "AcceptStaleTerm"},
-                      Case{Sabotage::kWelcomeStaleTerm, "WelcomeStaleTerm"},
-                      Case{Sabotage::kRetryPoisonForEver, "RetryPoisonForEver"},
-                      Case{Sabotage::kHideDispute, "HideDispute"},
-                      Case{Sabotage::kForgetFollowers, "ForgetFollowers"},
-                      Case{Sabotage::kMakeAgainOnce, "MakeAgainOnce"},
-                      Case{Sabotage::kBelieveIndex, "BelieveIndex"},
-                      Case{Sabotage::kHideLoss, "HideLoss"},
-                      Case{Sabotage::kKeepClaims, "KeepClaims", Scene::kSeveralCooks},
-                      Case{Sabotage::kTellWrongCook, "TellWrongCook", Scene::kSeveralCooks},
-                      Case{Sabotage::kForgetLaunch, "ForgetLaunch"},
-                      Case{Sabotage::kForgetRefusal, "ForgetRefusal"},
-                      Case{Sabotage::kProveOnSameMachine, "ProveOnSameMachine"},
-                      Case{Sabotage::kCommitBeforeProof, "CommitBeforeProof"},
-                      Case{Sabotage::kStarveClass, "StarveClass", Scene::kSeveralCooks},
-                      Case{Sabotage::kHoldUpNow, "HoldUpNow", Scene::kSeveralCooks},
-                      Case{Sabotage::kForgetAttempt, "ForgetAttempt", Scene::kSeveralCooks},
-                      Case{Sabotage::kPublishEmptyRoot, "PublishEmptyRoot"},
-                      Case{Sabotage::kPublishTwice, "PublishTwice"},
-                      Case{Sabotage::kStageUnpublished, "StageUnpublished"},
-                      Case{Sabotage::kTellClosedCook, "TellClosedCook"}),
+    ::testing::Values(OF_ONE(SkipEpochCheck), OF_ONE(ReportEarly), OF_ONE(TrustUploaded),
+                      OF_ONE(OfferToAll), OF_ONE(PlaceAnywhere), OF_ONE(OverfillMachine),
+                      OF_ONE(BumpEpochAtDispatch), OF_ONE(AckBeforeSync), OF_ONE(NoFolderSync),
+                      OF_ONE(SkipHashCheck), OF_ONE(SkipClosureCheck), OF_ONE(EvictLeasedBlob),
+                      OF_ONE(RetrySync), OF_ONE(ForgetFailedSync), OF_ONE(ForgetInFlight),
+                      OF_ONE(EndWithPending), OF_ONE(AcceptStaleTerm), OF_ONE(WelcomeStaleTerm),
+                      OF_ONE(RetryPoisonForEver), OF_ONE(HideDispute), OF_ONE(ForgetFollowers),
+                      OF_ONE(MakeAgainOnce), OF_ONE(BelieveIndex), OF_ONE(HideLoss),
+                      OF_SEVERAL(KeepClaims), OF_SEVERAL(TellWrongCook), OF_ONE(ForgetLaunch),
+                      OF_ONE(ForgetRefusal), OF_ONE(ProveOnSameMachine), OF_ONE(CommitBeforeProof),
+                      OF_SEVERAL(StarveClass), OF_SEVERAL(HoldUpNow), OF_SEVERAL(ForgetAttempt),
+                      OF_ONE(PublishEmptyRoot), OF_ONE(PublishTwice), OF_ONE(StageUnpublished),
+                      OF_ONE(TellClosedCook)),
     [](const auto& test) { return std::string(test.param.name); });
 
 // The seed's number alone says nothing when nothing is sabotaged.

@@ -15,25 +15,17 @@
 
 #include "gtest/gtest.h"
 #include "tests/simulation/cluster.h"
-#include "tests/simulation/decision_digest.h"
+#include "tests/simulation/seeds.h"
 
 namespace galley::simulation {
 namespace {
 
 constexpr uint64_t kSeeds = 2'000;
 
-uint64_t FromEnvironment(const char* name, uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
-
 // How much is asked for. The other tests do less, too, where that is little (under a sanitizer).
 uint64_t SeedCount() { return FromEnvironment("GALLEY_SIM_SEEDS", kSeeds); }
 
-std::string ReplayLine(uint64_t seed) {
-  return "replay: GALLEY_SIM_FIRST=" + std::to_string(seed) +
-         " GALLEY_SIM_SEEDS=1 build/tests/simulation_test";
-}
+constexpr std::string_view kTest = "simulation_test";
 
 // A CHECK or a fault of the core ends the process: how to repeat it must be known then.
 char present_replay[256] = "";
@@ -55,21 +47,19 @@ class SimulationTest : public ::testing::Test {
   void SetUp() override { TellCrashes(); }
 
   void RunSeed(uint64_t seed) {
-    SetReplay(ReplayLine(seed));
-    const bool is_told = std::getenv("GALLEY_SIM_TRACE") != nullptr;
+    SetReplay(ReplayLine(seed, kTest));
+    const bool is_told = IsTraceShown();
     const Outcome calm = RunCluster({.seed = seed, .is_told = is_told});
     const Outcome outcome = RunCluster({.seed = seed, .has_faults = true, .is_told = is_told});
     if (AreDecisionsShown())
-      std::printf("decisions: seed %llu %016llx %016llx\n", static_cast<unsigned long long>(seed),
-                  static_cast<unsigned long long>(calm.decisions),
-                  static_cast<unsigned long long>(outcome.decisions));
+      fmt::print("decisions: seed {} {:016x} {:016x}\n", seed, calm.decisions, outcome.decisions);
     std::string wrong = WhatIsWrong(calm, outcome);
     if (wrong.empty() && seed % 100 == 0 &&
         RunCluster({.seed = seed, .has_faults = true}).trace != outcome.trace)
       wrong = "safety: two runs of one seed differ";
     if (!wrong.empty()) {
       ++violations_;
-      ADD_FAILURE() << "seed " << seed << ": " << wrong << "\n" << ReplayLine(seed);
+      ADD_FAILURE() << "seed " << seed << ": " << wrong << "\n" << ReplayLine(seed, kTest);
     }
     for (size_t i = 0; i < kFaultCount; ++i) {
       runs_[i] += outcome.faults[i] > 0;
@@ -88,27 +78,17 @@ class SimulationTest : public ::testing::Test {
   }
 
   void PrintTable() const {
-    std::printf("%-36s %10s %12s\n", "fault", "seeds", "times");
-    for (size_t i = 0; i < kFaultCount; ++i) {
-      std::printf("%-36s %10llu %12llu\n", std::string(FaultName(static_cast<Fault>(i))).c_str(),
-                  static_cast<unsigned long long>(runs_[i]),
-                  static_cast<unsigned long long>(times_[i]));
-    }
+    fmt::print("{:<36} {:>10} {:>12}\n", "fault", "seeds", "times");
+    for (size_t i = 0; i < kFaultCount; ++i)
+      fmt::print("{:<36} {:>10} {:>12}\n", FaultName(static_cast<Fault>(i)), runs_[i], times_[i]);
     for (size_t i = 0; i < kCookOptions.size(); ++i)
-      std::printf("%-36s %10llu\n", std::string(kCookOptions[i]).c_str(),
-                  static_cast<unsigned long long>(options_[i]));
-    std::printf(
-        "%llu directors; results in the last cooks: %llu cooked, %llu cached, %llu up to date; "
-        "%llu jobs of earlier directors went on, %llu jobs were split; %llu results were found of "
-        "equal work\n",
-        static_cast<unsigned long long>(terms_), static_cast<unsigned long long>(cooked_),
-        static_cast<unsigned long long>(cached_), static_cast<unsigned long long>(up_to_date_),
-        static_cast<unsigned long long>(resumed_), static_cast<unsigned long long>(split_),
-        static_cast<unsigned long long>(found_equal_));
-    std::printf("the longest cook ended %s after the faults did\n",
-                absl::FormatDuration(calm_max_).c_str());
-    std::printf("%llu seeds, %llu violations\n", static_cast<unsigned long long>(seeds_),
-                static_cast<unsigned long long>(violations_));
+      fmt::print("{:<36} {:>10}\n", kCookOptions[i], options_[i]);
+    fmt::print(
+        "{} directors; results in the last cooks: {} cooked, {} cached, {} up to date; {} jobs of "
+        "earlier directors went on, {} jobs were split; {} results were found of equal work\n"
+        "the longest cook ended {} after the faults did\n{} seeds, {} violations\n",
+        terms_, cooked_, cached_, up_to_date_, resumed_, split_, found_equal_,
+        absl::FormatDuration(calm_max_), seeds_, violations_);
   }
 
   uint64_t seeds_ = 0, violations_ = 0, terms_ = 0, cooked_ = 0, cached_ = 0, up_to_date_ = 0,
@@ -154,9 +134,8 @@ TEST_F(SimulationTest, FewerJobsAreCookedTwiceWhereTheDirectorHearsWhichHaveLeft
     untold += run(absl::Milliseconds(300), true);
     quick += run(absl::Milliseconds(1), false);
   }
-  std::printf("%llu results are made twice; where nobody hears of it %llu; by a quick line %llu\n",
-              static_cast<unsigned long long>(told), static_cast<unsigned long long>(untold),
-              static_cast<unsigned long long>(quick));
+  fmt::print("{} results are made twice; where nobody hears of it {}; by a quick line {}\n", told,
+             untold, quick);
   if (seeds < kSlowSeeds) return;
   EXPECT_LT(3 * told, 2 * untold);
 }
@@ -180,12 +159,11 @@ class CrashTest : public ::testing::Test {
 
   Outcome Crash(ClusterOptions options) {
     options.seed = seed_;
-    options.is_told = std::getenv("GALLEY_SIM_TRACE") != nullptr;
-    const std::string replay =
-        "replay: GALLEY_SIM_CRASH_AT=" + std::to_string(options.crash_at_write) +
-        " GALLEY_SIM_CRASH_AGAIN_AT=" + std::to_string(options.crash_again_at_write) +
-        " GALLEY_SIM_POWER_CUT=" + std::to_string(options.cuts_power) +
-        " build/tests/simulation_test --gtest_filter='CrashTest.*'";
+    options.is_told = IsTraceShown();
+    const std::string replay = fmt::format(
+        "replay: GALLEY_SIM_CRASH_AT={} GALLEY_SIM_CRASH_AGAIN_AT={} GALLEY_SIM_POWER_CUT={:d} "
+        "build/tests/simulation_test --gtest_filter='CrashTest.*'",
+        options.crash_at_write, options.crash_again_at_write, options.cuts_power);
     SetReplay(replay);
     const Outcome outcome = RunCluster(options);
     const std::string wrong = WhatIsWrong(calm_, outcome);
@@ -221,9 +199,7 @@ TEST_F(CrashTest, ADirectorThatEndsAtAnyWriteIsResumed) {
   }
   const uint64_t twice = std::min(kTwice, (SeedCount() + 9) / 10);
   for (uint64_t i = 1; i <= twice; ++i) CrashTwice(i * calm_.writes / twice);
-  std::printf("seed %llu: %llu writes, %llu runs\n", static_cast<unsigned long long>(seed_),
-              static_cast<unsigned long long>(calm_.writes),
-              static_cast<unsigned long long>(runs_));
+  fmt::print("seed {}: {} writes, {} runs\n", seed_, calm_.writes, runs_);
 }
 
 // Seeds that were wrong once. What they draw changes with the simulation; they cost little.
