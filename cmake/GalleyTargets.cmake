@@ -70,11 +70,11 @@ function(cook_test)
   set_tests_properties(${ARG_NAME} PROPERTIES LABELS ${ARG_LABELS} TIMEOUT ${ARG_TIMEOUT})
 endfunction()
 
-# Replaces, in the library, those of SRCS that lie in its folder by files that include GALLEY_GROUP of them each; they are appended to the list OUT.
+# Replaces, in the library, those of SRCS that lie below its folder by files that include GALLEY_GROUP of them each; they are appended to the list OUT.
 function(_galley_group library out)
   get_target_property(folder ${library} SOURCE_DIR)
   set(of_library ${ARGN})
-  list(FILTER of_library INCLUDE REGEX "^${folder}/[^/]+$")
+  list(FILTER of_library INCLUDE REGEX "^${folder}/")
   set_source_files_properties(${of_library} TARGET_DIRECTORY ${library} PROPERTIES HEADER_FILE_ONLY ON)
   set(groups ${${out}})
   while(of_library)
