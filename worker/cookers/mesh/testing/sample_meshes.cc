@@ -309,4 +309,31 @@ GltfBuilder MaterialsScene() {
   return builder;
 }
 
+void PutFloats(GltfBuilder& builder, const char* name, const char* type, size_t count,
+               const std::vector<float>& element) {
+  std::vector<float> values;
+  for (size_t i = 0; i < count; ++i) values.insert(values.end(), element.begin(), element.end());
+  builder.json["meshes"][0]["primitives"][0]["attributes"][name] = builder.AddFloats(type, values);
+}
+
+GltfBuilder HalvesScene() {
+  const Surface waves = Waves(10, 10);
+  GltfBuilder builder;
+  Surface left = waves;
+  Surface right = waves;
+  left.indices.clear();
+  right.indices.clear();
+  for (size_t i = 0; i < waves.indices.size(); i += 6) {
+    Surface& side = i / 6 % 10 < 5 ? left : right;
+    side.indices.insert(side.indices.end(), &waves.indices[i], &waves.indices[i] + 6);
+  }
+  Json primitives = {AddSurface(builder, left), AddSurface(builder, right)};
+  primitives[0]["material"] = 0;
+  primitives[1]["material"] = 1;
+  builder.AddMesh(primitives[0]);
+  builder.json["meshes"][0]["primitives"] = primitives;
+  builder.json["materials"] = {Json::object(), Json::object()};
+  return builder;
+}
+
 }  // namespace galley::worker::mesh

@@ -55,13 +55,20 @@ Surface Waves(uint32_t columns, uint32_t rows);
 // The attributes and indices (16 or 32 bits, as needed) of a surface, as a primitive.
 nlohmann::json AddSurface(GltfBuilder& builder, const Surface& surface);
 
+// Gives the first primitive an attribute `name`: the same floats for each of `count` vertices.
+void PutFloats(GltfBuilder& builder, const char* name, const char* type, size_t count,
+               const std::vector<float>& element);
+
 // --- Whole scenes.
 GltfBuilder CubeScene();
+inline constexpr size_t kWaveVertices = 147;  // of SkinnedScene
 // A wave that hangs on two joints; an animation moves one of them.
 GltfBuilder SkinnedScene();
 // A wave with two targets (one with normals), weights, and an animation of the weights.
 GltfBuilder MorphScene();
 // Two primitives with materials whose textures are a file, a view and a data URI.
 GltfBuilder MaterialsScene();
+// A wave in two halves of different materials, which meet at x = 0.
+GltfBuilder HalvesScene();
 
 }  // namespace galley::worker::mesh
