@@ -20,7 +20,6 @@
 // Threads: one owner.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string_view>
 
@@ -29,8 +28,6 @@
 namespace galley::worker {
 
 enum class CollectReason : uint8_t { kSoftLimit, kHardLimit, kPackageCount, kIdle };
-inline constexpr std::array kCollectReasons = {CollectReason::kSoftLimit, CollectReason::kHardLimit,
-                                               CollectReason::kPackageCount, CollectReason::kIdle};
 std::string_view NameOf(CollectReason reason);  // "soft_limit"
 
 struct CollectionLimits {

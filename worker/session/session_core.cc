@@ -192,12 +192,15 @@ void SessionCore::Apply(const MemorySampled& event, SessionEffects&) {
   }
 }
 
+// The reason stays the one that was told first.
 void SessionCore::Apply(const DiskSampled& event, SessionEffects&) {
-  if (event.lack.empty() != disk_lack_.empty())
-    Say(event.lack.empty() ? 1 : 2, event.lack.empty()
-                                        ? "there is room on the disk again: jobs begin"
-                                        : fmt::format("no job begins: {}", event.lack));
+  if (event.lack.empty() == disk_lack_.empty()) return;
   disk_lack_ = event.lack;
+  if (disk_lack_.empty()) {
+    Say(1, "there is room on the disk again: jobs begin");
+  } else {
+    Say(2, fmt::format("no job begins: {}", disk_lack_));
+  }
 }
 
 void SessionCore::Apply(const TerminateAsked&, SessionEffects&) {

@@ -197,7 +197,8 @@ class Shell final : public EventSink {
     slots_.clear();  // nobody answers slots any more
     remote_.reset();
     stream_.reset();
-    if (!scratch_.empty()) RemoveAll(scratch_).IgnoreError();
+    base::MutexLock lock(mutex_);
+    if (!folders_.scratch.empty()) RemoveAll(folders_.scratch).IgnoreError();
     return exit.code;
   }
 
@@ -256,10 +257,11 @@ class Shell final : public EventSink {
     if (!config_.shared_path.empty() && !StatFile(config_.shared_path, true).ok())
       LogWarning("there is nothing at the shared path {}: all comes from the director",
                  config_.shared_path);
-    ASSIGN_OR_RETURN(scratch_, MakeTemporaryDirectory(config_.scratch_directory, "galley-worker-"));
+    ASSIGN_OR_RETURN(const std::string scratch,
+                     MakeTemporaryDirectory(config_.scratch_directory, "galley-worker-"));
     {
       base::MutexLock lock(mutex_);
-      disks_ = {scratch_, config_.cache_directory};
+      folders_ = {.scratch = scratch, .disks = {scratch, config_.cache_directory}};
     }
     // Slots get attempts only after all slots are there.
     remote_ =
@@ -290,6 +292,14 @@ class Shell final : public EventSink {
     keeper_->Start();
   }
 
+  // The folders of the director that welcomed the session last.
+  struct Folders {
+    std::string scratch;
+    std::string last_slot_file;
+    std::string tables;              // of a session without files
+    std::vector<std::string> disks;  // to which jobs write
+  };
+
   struct Outgoing {
     uint64_t stream = 0;  // the stream for which the messages were made
     std::vector<v1::FromWorker> messages;
@@ -315,7 +325,7 @@ class Shell final : public EventSink {
     {
       base::MutexLock lock(mutex_);
       wants_last_slot = core_.WantsLastSlot();
-      lock_file = last_slot_file_;
+      lock_file = folders_.last_slot_file;
       next_sample_ =
           clock_.Monotonic() + (core_.in_hand() > 0 ? kMemoryPeriod : absl::Duration(kTickPeriod));
     }
@@ -330,19 +340,12 @@ class Shell final : public EventSink {
   // Samples the disks before the core begins jobs, and periodically while some wait. Asks the
   // kernel, so it takes no lock meanwhile.
   void LookAtDisks() {
-    std::vector<std::string> folders;
+    std::vector<std::string> disks;
     {
       base::MutexLock lock(mutex_);
-      folders = disks_;
+      disks = folders_.disks;
     }
-    std::string lack = LackOfRoom(folders);
-    base::MutexLock lock(mutex_);
-    if (exit_.has_value() || lack.empty() == disk_lack_.empty()) return;
-    disk_lack_ = lack;
-    std::vector<SessionEffect> effects;
-    core_.Step(clock_.Monotonic(), DiskSampled{std::move(lack)}, effects);
-    Execute(effects);
-    changed_.NotifyAll();
+    Take(DiskSampled{LackOfRoom(disks)}, 0);
   }
 
   absl::Time NextSend() const GALLEY_REQUIRES(mutex_) {
@@ -400,14 +403,14 @@ class Shell final : public EventSink {
       SetUpWithoutFiles(welcome.term());
       setup.set_cache_directory(remote_->cache.directory());
       setup.set_shared_path(config_.shared_path);
-      setup.add_read_only(scratch_);
+      setup.add_read_only(folders_.scratch);
     } else {
       asker_.SetStore(welcome.store_directory());
       segments_.SetStore(welcome.store_directory(), welcome.term());
-      scratch_ = JoinPath(welcome.scratch_directory(), FolderName(config_.worker_id));
-      last_slot_file_ = LastSlotFile(welcome.scratch_directory());
+      folders_.scratch = JoinPath(welcome.scratch_directory(), FolderName(config_.worker_id));
+      folders_.last_slot_file = LastSlotFile(welcome.scratch_directory());
       // The scratch folder is made with the first job.
-      disks_ = {welcome.store_directory(), welcome.scratch_directory()};
+      folders_.disks = {welcome.store_directory(), welcome.scratch_directory()};
       setup.set_store_directory(welcome.store_directory());
     }
     setup.set_project_root(welcome.project_root());
@@ -415,19 +418,20 @@ class Shell final : public EventSink {
     if (remote_ == nullptr) *setup.mutable_read_only() = welcome.read_only();
     *setup.mutable_environment() = welcome.environment();
     for (size_t slot = 0; slot < slots_.size(); ++slot) {
-      setup.set_scratch_directory(JoinPath(scratch_, fmt::format("{}", slot)));
+      setup.set_scratch_directory(JoinPath(folders_.scratch, fmt::format("{}", slot)));
       slots_[slot]->Configure(setup, effect.collection);
     }
   }
   // Another director names its tables anew, and may have another store.
   void SetUpWithoutFiles(uint32_t term) GALLEY_REQUIRES(mutex_) {
-    const std::string tables = JoinPath(scratch_, fmt::format("tables-{}", term));
-    if (tables_ != tables && !tables_.empty()) RemoveAll(tables_).IgnoreError();
-    tables_ = tables;
+    const std::string tables = JoinPath(folders_.scratch, fmt::format("tables-{}", term));
+    if (folders_.tables != tables && !folders_.tables.empty())
+      RemoveAll(folders_.tables).IgnoreError();
+    folders_.tables = tables;
     if (const absl::Status made = CreateDirectories(tables); !made.ok())
       LogWarning("{}", MessageOf(made));  // each job will say so
     remote_->fetcher.SetTables(tables);
-    last_slot_file_ = JoinPath(config_.scratch_directory, "galley-memory.lock");
+    folders_.last_slot_file = JoinPath(config_.scratch_directory, "galley-memory.lock");
   }
   void Do(FetchAhead& effect) {
     if (remote_ != nullptr) remote_->fetcher.FetchAhead(effect.jobs);
@@ -470,14 +474,10 @@ class Shell final : public EventSink {
   absl::Time wakes_at_ GALLEY_GUARDED_BY(mutex_) = absl::InfiniteFuture();
   std::vector<v1::FromWorker> outbox_ GALLEY_GUARDED_BY(mutex_);
   absl::Time next_sample_ GALLEY_GUARDED_BY(mutex_) = absl::InfinitePast();
-  std::string last_slot_file_ GALLEY_GUARDED_BY(mutex_);
-  std::vector<std::string> disks_ GALLEY_GUARDED_BY(mutex_);  // folders to which jobs write
-  std::string disk_lack_ GALLEY_GUARDED_BY(mutex_);           // as the core was told last
+  Folders folders_ GALLEY_GUARDED_BY(mutex_);
   MemoryLimits memory_;  // used by the session's thread alone, like last_slot_
   LastSlot last_slot_;
   std::optional<ExitSession> exit_;  // written once, under the mutex
-  std::string scratch_;
-  std::string tables_ GALLEY_GUARDED_BY(mutex_);  // the tables' folder of a session without files
   StoreAsker asker_;
   SegmentPool segments_;
   std::unique_ptr<Remote> remote_;  // null: the session reads files in their places
