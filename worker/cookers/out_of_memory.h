@@ -6,15 +6,38 @@
 // such as disk space or descriptors (ErrnoStatus): no fault of the package, and never kept.
 #pragma once
 
-#include <string>
+#include <new>
+#include <string_view>
+#include <utility>
 
 #include "absl/status/status.h"
+#include "fmt/format.h"
+#include "worker/cookers/cooker.h"
 
 namespace galley::worker {
 
-inline absl::Status OutOfMemoryError(const std::string& text) {
-  return absl::OutOfRangeError(text);
+template <typename... Args>
+absl::Status OutOfMemoryError(fmt::format_string<Args...> format, Args&&... args) {
+  return absl::OutOfRangeError(fmt::format(format, std::forward<Args>(args)...));
 }
 inline bool IsOutOfMemory(const absl::Status& status) { return absl::IsOutOfRange(status); }
+
+// `noun`: what the job cooks ("mesh").
+inline absl::Status NotEnoughMemory(const CookContext& context, std::string_view noun) {
+  return OutOfMemoryError(
+      "not enough memory for this {} (the job may use {} bytes); raise `memory` in its rule", noun,
+      context.MemoryBytesMax());
+}
+
+// Does the work; an allocation that fails makes it NotEnoughMemory.
+template <typename Work>
+auto GuardMemory(const CookContext& context, std::string_view noun, const Work& work)
+    -> decltype(work()) {
+  try {
+    return work();
+  } catch (const std::bad_alloc&) {
+    return NotEnoughMemory(context, noun);
+  }
+}
 
 }  // namespace galley::worker

@@ -75,10 +75,10 @@ absl::Status SnapshotInputs::CheckSize(const std::string& path) const {
   const content::FileEntry* entry = options_.snapshot->Find(path);
   if (entry == nullptr || entry->stat.size_bytes <= options_.read_bytes_max)
     return absl::OkStatus();
-  return OutOfMemoryError(fmt::format(
-      "{} has {} bytes, more than the job's memory limit of {}, and its cooker holds all "
-      "of it (a rule's memory sets the limit)",
-      path, entry->stat.size_bytes, options_.read_bytes_max));
+  return OutOfMemoryError(
+      "{} has {} bytes, more than the job's memory limit of {}, and its cooker holds all of it (a "
+      "rule's memory sets the limit)",
+      path, entry->stat.size_bytes, options_.read_bytes_max);
 }
 
 absl::StatusOr<SourceContent> SnapshotInputs::Source(uint64_t bytes_max) {

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
-#include <new>
 #include <utility>
 
 #include "common/base/digest.h"
@@ -70,13 +69,6 @@ class AudioCooker : public Cooker, public SourceLooker {
   record::CookerDescription description_;
 };
 
-// Want of memory is trouble of the machine, no verdict on the source.
-absl::Status OutOfMemory(const CookContext& context) {
-  return OutOfMemoryError(fmt::format(
-      "not enough memory for this sound (the job may use {} bytes); raise `memory` in its rule",
-      context.MemoryBytesMax()));
-}
-
 absl::StatusOr<std::unique_ptr<Cooker::Loaded>> LoadSound(CookContext& context) {
   auto loaded = std::make_unique<LoadedAudio>();
   ASSIGN_OR_RETURN(loaded->settings, ParseAudioSettings(context.settings()));
@@ -140,11 +132,7 @@ absl::Status CookSound(CookContext& context, const LoadedAudio& loaded) {
 }
 
 absl::StatusOr<std::unique_ptr<Cooker::Loaded>> AudioCooker::Load(CookContext& context) {
-  try {
-    return LoadSound(context);
-  } catch (const std::bad_alloc&) {
-    return OutOfMemory(context);
-  }
+  return GuardMemory(context, "sound", [&] { return LoadSound(context); });
 }
 
 absl::Status AudioCooker::Look(CookContext& context, LookDepth depth, FileLook& look) {
@@ -160,11 +148,8 @@ absl::Status AudioCooker::Look(CookContext& context, LookDepth depth, FileLook& 
 }
 
 absl::Status AudioCooker::Cook(CookContext& context, Loaded& loaded) {
-  try {
-    return CookSound(context, dynamic_cast<LoadedAudio&>(loaded));
-  } catch (const std::bad_alloc&) {
-    return OutOfMemory(context);
-  }
+  return GuardMemory(context, "sound",
+                     [&] { return CookSound(context, dynamic_cast<LoadedAudio&>(loaded)); });
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "fmt/format.h"
 #include "fmt/ranges.h"
+#include "worker/cookers/verdict_error.h"
 
 namespace galley::worker::audio {
 namespace {
@@ -67,10 +68,10 @@ absl::StatusOr<std::vector<uint32_t>> ChannelOrder(uint32_t channels, uint32_t m
     if (mask == 0 || mask == MaskOf(layout)) return OrderOf(layout);
     known.push_back(fmt::format("{:#x}", MaskOf(layout)));
   }
-  return absl::InvalidArgumentError(
-      fmt::format("the channel mask is {:#x}, and Opus and Vorbis have no such layout of {} "
-                  "channels; expected one of {}, or none",
-                  mask, channels, fmt::join(known, ", ")));
+  return VerdictError(
+      "the channel mask is {:#x}, and Opus and Vorbis have no such layout of {} channels; expected "
+      "one of {}, or none",
+      mask, channels, fmt::join(known, ", "));
 }
 
 void Reorder(const std::vector<uint32_t>& order, std::vector<float>& samples) {

@@ -10,6 +10,7 @@
 #include "worker/cookers/audio/wave_file.h"
 #include "worker/cookers/out_of_memory.h"
 #include "worker/cookers/source/foreign_source.h"
+#include "worker/cookers/verdict_error.h"
 
 namespace galley::worker::audio {
 namespace {
@@ -50,16 +51,15 @@ std::string_view FormatOf(std::string_view extension) {
 }
 
 absl::Status CheckSignature(std::string_view format, std::string_view bytes) {
-  if (bytes.empty()) return absl::InvalidArgumentError("the file is empty");
+  if (bytes.empty()) return VerdictError("the file is empty");
   RETURN_IF_ERROR(CheckNoLfsPointer(bytes));
   const std::string_view found = SniffFormat(bytes);
   if (found == format) return absl::OkStatus();
   if (found.empty()) return ForeignSource(format, bytes);
-  if (found == "wav" || found == "flac" || found == "ogg") {
-    return absl::InvalidArgumentError(fmt::format("the file is a {0}; name it .{0}", found));
-  }
-  return absl::InvalidArgumentError(
-      fmt::format("the file is {}; convert it to wav, flac or ogg, or {}", found, kOtherCookers));
+  if (found == "wav" || found == "flac" || found == "ogg")
+    return VerdictError("the file is a {0}; name it .{0}", found);
+  return VerdictError("the file is {}; convert it to wav, flac or ogg, or {}", found,
+                      kOtherCookers);
 }
 
 absl::StatusOr<Decoded> DecodeStream(std::string_view bytes, const OggStream& stream,
@@ -70,9 +70,9 @@ absl::StatusOr<Decoded> DecodeStream(std::string_view bytes, const OggStream& st
   absl::StatusOr<Decoded> decoded =
       decode(MarkEnd(bytes, stream), {.memory_bytes_max = options.memory_bytes_max - copy_bytes});
   if (!absl::IsInvalidArgument(decoded.status())) return decoded;
-  return absl::InvalidArgumentError(
-      fmt::format("{} (the last page is not marked as the stream's end: the file may be truncated)",
-                  std::string(decoded.status().message())));
+  return VerdictError(
+      "{} (the last page is not marked as the stream's end: the file may be truncated)",
+      std::string(decoded.status().message()));
 }
 
 absl::StatusOr<Decoded> DecodeOgg(std::string_view bytes, const DecodeOptions& options) {
@@ -112,21 +112,18 @@ absl::StatusOr<Decoded> DecodeAs(std::string_view format, std::string_view bytes
 }
 
 absl::Status CheckSamples(const Sound& sound) {
-  if (sound.samples.empty())
-    return absl::InvalidArgumentError("there is no audio in the file: its length is 0");
+  if (sound.samples.empty()) return VerdictError("there is no audio in the file: its length is 0");
   for (size_t i = 0; i < sound.samples.size(); ++i) {
     const float sample = sound.samples[i];
     if (std::abs(sample) <= kPeakMax) continue;  // false for NaN
     const std::string place =
         fmt::format("frame {}, channel {}", i / sound.channels, i % sound.channels);
-    if (!std::isfinite(sample)) {
-      return absl::InvalidArgumentError(
-          fmt::format("the sample at {} is {}; expected a finite number", place, sample));
-    }
-    return absl::InvalidArgumentError(
-        fmt::format("the sample at {} is {}; expected one within full scale, -1 to 1 (up to {} is "
-                    "encoded with a warning)",
-                    place, sample, kPeakMax));
+    if (!std::isfinite(sample))
+      return VerdictError("the sample at {} is {}; expected a finite number", place, sample);
+    return VerdictError(
+        "the sample at {} is {}; expected one within full scale, -1 to 1 (up to {} is encoded with "
+        "a warning)",
+        place, sample, kPeakMax);
   }
   return absl::OkStatus();
 }
@@ -136,22 +133,20 @@ absl::Status CheckSamples(const Sound& sound) {
 absl::Status CheckForm(uint64_t rate, uint64_t channels, uint64_t frames,
                        const DecodeOptions& options) {
   if (channels == 0 || channels > kChannelsMax) {
-    return absl::InvalidArgumentError(fmt::format(
+    return VerdictError(
         "the sound has {} channels; expected 1 to {}, the numbers that have speaker positions in "
         "Opus and Vorbis",
-        channels, kChannelsMax));
+        channels, kChannelsMax);
   }
-  if (rate < kRateMin || rate > kRateMax) {
-    return absl::InvalidArgumentError(
-        fmt::format("the sampling rate is {} Hz; expected {} to {}", rate, kRateMin, kRateMax));
-  }
+  if (rate < kRateMin || rate > kRateMax)
+    return VerdictError("the sampling rate is {} Hz; expected {} to {}", rate, kRateMin, kRateMax);
   // With `frames` within the first limit, the second product cannot overflow.
   const uint64_t frames_max = kDecodedBytesMax / (channels * sizeof(float));
   if (frames > frames_max || frames * kOpusRate / rate > frames_max) {
-    return absl::InvalidArgumentError(fmt::format(
+    return VerdictError(
         "the sound has {} frames of {} channels at {} Hz: more than the limit of {} bytes decoded "
         "to 32-bit floats at this rate or at {} Hz; split it",
-        frames, channels, rate, kDecodedBytesMax, kOpusRate));
+        frames, channels, rate, kDecodedBytesMax, kOpusRate);
   }
   return CheckMemory(rate, channels, frames, frames, options);
 }
@@ -161,10 +156,10 @@ absl::Status CheckMemory(uint64_t rate, uint64_t channels, uint64_t frames, uint
   const uint64_t decoded_bytes = frames_held * channels * sizeof(float);
   const uint64_t output_bytes = std::max(frames, frames * kOpusRate / rate) * channels;
   if (decoded_bytes + output_bytes <= options.memory_bytes_max) return absl::OkStatus();
-  return OutOfMemoryError(fmt::format(
+  return OutOfMemoryError(
       "the sound has {} frames of {} channels at {} Hz: {} bytes decoded and at most {} of output, "
       "and the job has {} beside the source; raise `memory` in its rule",
-      frames, channels, rate, decoded_bytes, output_bytes, options.memory_bytes_max));
+      frames, channels, rate, decoded_bytes, output_bytes, options.memory_bytes_max);
 }
 
 absl::Status CheckHead(std::string_view extension, std::string_view head) {
@@ -187,10 +182,8 @@ std::string FindSoundFlaw(std::string_view extension, std::string_view bytes) {
 absl::StatusOr<Decoded> Decode(std::string_view extension, std::string_view bytes,
                                const DecodeOptions& options) {
   const std::string_view format = FormatOf(extension);
-  if (format != "wav" && format != "flac" && format != "ogg") {
-    return absl::InvalidArgumentError(
-        fmt::format("audio: expected a wav, flac, ogg, oga or opus file, not .{}", extension));
-  }
+  if (format != "wav" && format != "flac" && format != "ogg")
+    return VerdictError("audio: expected a wav, flac, ogg, oga or opus file, not .{}", extension);
   const DecodeOptions beside_source{.memory_bytes_max =
                                         options.memory_bytes_max -
                                         std::min<uint64_t>(options.memory_bytes_max, bytes.size())};

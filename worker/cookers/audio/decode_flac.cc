@@ -13,6 +13,7 @@
 #include "worker/cookers/audio/loop.h"
 #include "worker/cookers/audio/sample_sink.h"
 #include "worker/cookers/out_of_memory.h"
+#include "worker/cookers/verdict_error.h"
 
 namespace galley::worker::audio {
 namespace {
@@ -61,7 +62,7 @@ FLAC__StreamDecoderWriteStatus Write(const FLAC__StreamDecoder*, const FLAC__Fra
   const FLAC__FrameHeader& header = frame->header;
   if (!job.has_stream_info || header.channels != info.channels ||
       header.sample_rate != info.sample_rate || header.bits_per_sample != info.bits_per_sample) {
-    job.Fail(absl::InvalidArgumentError("a frame differs in form from what the header says"));
+    job.Fail(VerdictError("a frame differs in form from what the header says"));
     return FLAC__STREAM_DECODER_WRITE_STATUS_ABORT;
   }
   float* out = job.sink.Append(header.blocksize);
@@ -104,10 +105,10 @@ void Error(const FLAC__StreamDecoder*, FLAC__StreamDecoderErrorStatus error, voi
     job.is_followed = true;
     return;
   }
-  job.Fail(absl::InvalidArgumentError(fmt::format(
-      "the file is damaged before byte {}: {}; export it again, or save what can be saved with "
-      "`flac --decode --decode-through-errors` and encode that",
-      job.at, FLAC__StreamDecoderErrorStatusString[error])));
+  job.Fail(
+      VerdictError("the file is damaged before byte {}: {}; export it again, or save what can be "
+                   "saved with `flac --decode --decode-through-errors` and encode that",
+                   job.at, FLAC__StreamDecoderErrorStatusString[error]));
 }
 
 struct DeleteDecoder {
@@ -126,7 +127,7 @@ absl::Status Run(FLAC__StreamDecoder* decoder, FlacJob& job) {
   const bool has_metadata = FLAC__stream_decoder_process_until_end_of_metadata(decoder) != 0;
   RETURN_IF_ERROR(job.status);
   if (!has_metadata || !job.has_stream_info)
-    return absl::InvalidArgumentError("the file is truncated: it ends within its header");
+    return VerdictError("the file is truncated: it ends within its header");
   const FLAC__StreamMetadata_StreamInfo& info = job.stream_info;
   RETURN_IF_ERROR(job.sink.Begin(info.sample_rate, info.channels, info.total_samples));
   const bool is_read = FLAC__stream_decoder_process_until_end_of_stream(decoder) != 0;
@@ -142,8 +143,7 @@ absl::StatusOr<uint32_t> MaskOfComments(const std::vector<std::string>& comments
     uint32_t mask = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), mask, 16);
     if (error == std::errc() && end == text.data() + text.size()) return mask;
-    return absl::InvalidArgumentError(
-        fmt::format("comment {}: expected a hexadecimal number", comment.substr(0, 80)));
+    return VerdictError("comment {}: expected a hexadecimal number", comment.substr(0, 80));
   }
   return 0;
 }
@@ -155,8 +155,7 @@ absl::Status CheckWhole(const FlacJob& job, uint64_t frames, bool is_sum_right) 
     RETURN_IF_ERROR(CheckLength(promised, frames));
   }
   if (is_sum_right) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      "the file is damaged: its samples have another MD5 sum than its header says");
+  return VerdictError("the file is damaged: its samples have another MD5 sum than its header says");
 }
 
 // Warnings of what the header does not vouch for, and of what was not read.

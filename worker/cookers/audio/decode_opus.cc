@@ -4,10 +4,10 @@
 #include <memory>
 
 #include "common/base/status_macros.h"
-#include "fmt/format.h"
 #include "worker/cookers/audio/decode.h"
 #include "worker/cookers/audio/loop.h"
 #include "worker/cookers/audio/sample_sink.h"
+#include "worker/cookers/verdict_error.h"
 
 namespace galley::worker::audio {
 namespace {
@@ -33,8 +33,8 @@ absl::Status ReadSamples(OggOpusFile* file, size_t channels, SampleSink& sink) {
     const int frames = op_read_float(file, packet.data(), static_cast<int>(packet.size()), nullptr);
     if (frames == 0) return absl::OkStatus();
     if (frames < 0) {
-      return absl::InvalidArgumentError(fmt::format(
-          "the file is damaged: a packet cannot be decoded (libopusfile: error {})", frames));
+      return VerdictError("the file is damaged: a packet cannot be decoded (libopusfile: error {})",
+                          frames);
     }
     float* out = sink.Append(static_cast<size_t>(frames));
     if (out == nullptr) return sink.status();
@@ -50,24 +50,22 @@ absl::StatusOr<Decoded> DecodeOpus(std::string_view bytes, const DecodeOptions& 
   const std::unique_ptr<OggOpusFile, FreeFile> file(
       op_open_memory(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), &error));
   if (file == nullptr) {
-    return absl::InvalidArgumentError(fmt::format(
-        "the Opus headers are damaged, or of a kind without speaker positions (libopusfile: "
-        "error {})",
-        error));
+    return VerdictError(
+        "the Opus headers are damaged, or of a kind without speaker positions (libopusfile: error "
+        "{})",
+        error);
   }
   const OpusHead& head = *op_head(file.get(), -1);
   if (head.mapping_family > kSurroundFamily) {
-    return absl::InvalidArgumentError(
-        fmt::format("the Opus stream has the channel mapping family {}, without speaker positions; "
-                    "expected 0 or 1",
-                    head.mapping_family));
+    return VerdictError(
+        "the Opus stream has the channel mapping family {}, without speaker positions; expected 0 "
+        "or 1",
+        head.mapping_family);
   }
   const auto channels = static_cast<uint32_t>(head.channel_count);
   const int64_t promised = op_pcm_total(file.get(), -1);
-  if (promised < 0) {
-    return absl::InvalidArgumentError(
-        "the file is damaged: its granule positions give the sound no length");
-  }
+  if (promised < 0)
+    return VerdictError("the file is damaged: its granule positions give the sound no length");
   Decoded decoded;
   Sound& sound = decoded.sound;
   SampleSink sink(sound, options);

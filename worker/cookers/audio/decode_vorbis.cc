@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "common/base/status_macros.h"
-#include "fmt/format.h"
 #include "worker/cookers/audio/decode.h"
 #include "worker/cookers/audio/loop.h"
 #include "worker/cookers/audio/sample_sink.h"
+#include "worker/cookers/verdict_error.h"
 
 namespace galley::worker::audio {
 namespace {
@@ -58,8 +58,7 @@ class File {
         {.read_func = Read, .seek_func = Seek, .close_func = nullptr, .tell_func = Tell});
     is_open_ = error == 0;
     if (is_open_) return absl::OkStatus();
-    return absl::InvalidArgumentError(
-        fmt::format("the Vorbis headers are damaged (libvorbisfile: error {})", error));
+    return VerdictError("the Vorbis headers are damaged (libvorbisfile: error {})", error);
   }
   OggVorbis_File* get() { return &file_; }
 
@@ -86,8 +85,8 @@ absl::Status ReadSamples(File& file, int channels, SampleSink& sink, uint64_t& b
     const auto frames = ov_read_float(file.get(), &planes, kBlockFrames, &section);
     if (frames == 0) return absl::OkStatus();
     if (frames < 0) {
-      return absl::InvalidArgumentError(fmt::format(
-          "the file is damaged: a packet cannot be decoded (libvorbisfile: error {})", frames));
+      return VerdictError(
+          "the file is damaged: a packet cannot be decoded (libvorbisfile: error {})", frames);
     }
     if (std::exchange(is_first, false)) {
       const int64_t end = ov_pcm_tell(file.get());
@@ -109,10 +108,8 @@ absl::StatusOr<Decoded> DecodeVorbis(std::string_view bytes, const DecodeOptions
   RETURN_IF_ERROR(file.Open(reader));
   const vorbis_info& info = *ov_info(file.get(), -1);
   const int64_t promised = ov_pcm_total(file.get(), -1);
-  if (promised < 0) {
-    return absl::InvalidArgumentError(
-        "the file is damaged: its granule positions give the sound no length");
-  }
+  if (promised < 0)
+    return VerdictError("the file is damaged: its granule positions give the sound no length");
   Decoded decoded;
   Sound& sound = decoded.sound;
   SampleSink sink(sound, options);

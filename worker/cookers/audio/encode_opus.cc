@@ -10,6 +10,7 @@
 #include "fmt/format.h"
 #include "worker/cookers/audio/encoder.h"
 #include "worker/cookers/out_of_memory.h"
+#include "worker/cookers/verdict_error.h"
 
 namespace galley::worker::audio {
 namespace {
@@ -47,7 +48,7 @@ absl::Status StatusOf(int error) {
   if (error == OPE_OK) return absl::OkStatus();
   const std::string text = fmt::format("libopusenc: {}", ope_strerror(error));
   // The arguments were checked before: a failed allocation or write is want of memory.
-  return error == OPE_ALLOC_FAIL || error == OPE_WRITE_FAIL ? OutOfMemoryError(text)
+  return error == OPE_ALLOC_FAIL || error == OPE_WRITE_FAIL ? OutOfMemoryError("{}", text)
                                                             : absl::InternalError(text);
 }
 
@@ -70,9 +71,9 @@ absl::StatusOr<int64_t> BitrateOf(OggOpusEnc* encoder, uint32_t channels, int64_
   }
   if (wanted >= kBitratePerChannelMin * channels && wanted <= kBitratePerChannelMax * channels)
     return wanted;
-  return absl::InvalidArgumentError(fmt::format(
+  return VerdictError(
       "setting \"bitrate\": {} is not possible for {} channels in Opus; expected {} to {}, or 0",
-      wanted, channels, kBitratePerChannelMin * channels, kBitratePerChannelMax * channels));
+      wanted, channels, kBitratePerChannelMin * channels, kBitratePerChannelMax * channels);
 }
 
 absl::Status Configure(OggOpusEnc* encoder, int64_t bitrate, int32_t serial) {

@@ -5,9 +5,9 @@
 #include <memory>
 
 #include "common/base/status_macros.h"
-#include "fmt/format.h"
 #include "worker/cookers/audio/encoder.h"
 #include "worker/cookers/out_of_memory.h"
+#include "worker/cookers/verdict_error.h"
 
 namespace galley::worker::audio {
 namespace {
@@ -66,11 +66,11 @@ absl::Status SetUp(vorbis_info& info, const Resampler& frames, int64_t bitrate) 
   }
   if (error == 0) error = vorbis_encode_setup_init(&info);
   if (error == 0) return absl::OkStatus();
-  return absl::InvalidArgumentError(fmt::format(
-      "setting \"bitrate\": Vorbis has no mode for {} bits per second, {} channels at {} "
-      "Hz; expected about {} to {}, or 0",
+  return VerdictError(
+      "setting \"bitrate\": Vorbis has no mode for {} bits per second, {} channels at {} Hz; "
+      "expected about {} to {}, or 0",
       bitrate, channels, rate, 16'000 * channels * rate / 44'100,
-      240'000 * channels * rate / 44'100));
+      240'000 * channels * rate / 44'100);
 }
 
 void Append(const ogg_page& page, std::string& file) {

@@ -6,6 +6,7 @@
 #include "absl/strings/ascii.h"
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
+#include "worker/cookers/verdict_error.h"
 
 namespace galley::worker::audio {
 namespace {
@@ -17,8 +18,8 @@ absl::StatusOr<uint64_t> ParseFrame(std::string_view name, std::string_view text
   uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || value > kFrameMax) {
-    return absl::InvalidArgumentError(fmt::format(
-        "comment {}: expected a number of samples, not \"{}\"", name, text.substr(0, 40)));
+    return VerdictError("comment {}: expected a number of samples, not \"{}\"", name,
+                        text.substr(0, 40));
   }
   return value;
 }
@@ -34,10 +35,8 @@ absl::StatusOr<std::optional<uint64_t>> FindFrame(const std::vector<std::string>
     if (key != name) continue;
     ASSIGN_OR_RETURN(const uint64_t value,
                      ParseFrame(name, std::string_view(comment).substr(equals + 1)));
-    if (found && *found != value) {
-      return absl::InvalidArgumentError(
-          fmt::format("comment {} is there twice: {} and {}", name, *found, value));
-    }
+    if (found && *found != value)
+      return VerdictError("comment {} is there twice: {} and {}", name, *found, value);
     found = value;
   }
   return found;
@@ -56,14 +55,12 @@ absl::StatusOr<std::optional<Loop>> LoopOfComments(const std::vector<std::string
   ASSIGN_OR_RETURN(const std::optional<uint64_t> end, FindFrame(comments, "LOOPEND"));
   if (!start && !length && !end) return std::nullopt;
   const uint64_t first = start.value_or(0);
-  if (end && *end <= first) {
-    return absl::InvalidArgumentError(
-        fmt::format("the comments LOOPSTART {} and LOOPEND {} leave no loop", first, *end));
-  }
+  if (end && *end <= first)
+    return VerdictError("the comments LOOPSTART {} and LOOPEND {} leave no loop", first, *end);
   if (end && length && *end - first != *length) {
-    return absl::InvalidArgumentError(
-        fmt::format("the comments LOOPSTART {}, LOOPLENGTH {} and LOOPEND {} contradict each other",
-                    first, *length, *end));
+    return VerdictError(
+        "the comments LOOPSTART {}, LOOPLENGTH {} and LOOPEND {} contradict each other", first,
+        *length, *end);
   }
   if (length) return Loop{.start = first, .length = *length};
   const uint64_t after = end.value_or(std::max(frames, first));
@@ -72,13 +69,10 @@ absl::StatusOr<std::optional<Loop>> LoopOfComments(const std::vector<std::string
 
 absl::StatusOr<Loop> FitLoop(Loop loop, uint64_t frames, std::vector<std::string>& warnings) {
   if (loop.start >= frames) {
-    return absl::InvalidArgumentError(fmt::format(
-        "the loop starts at frame {}, behind the sound's end ({} frames)", loop.start, frames));
+    return VerdictError("the loop starts at frame {}, behind the sound's end ({} frames)",
+                        loop.start, frames);
   }
-  if (loop.length == 0) {
-    return absl::InvalidArgumentError(
-        fmt::format("the loop at frame {} has a length of 0", loop.start));
-  }
+  if (loop.length == 0) return VerdictError("the loop at frame {} has a length of 0", loop.start);
   if (loop.length > frames - loop.start) {
     warnings.push_back(fmt::format(
         "the loop ends at frame {}, behind the sound's end; it ends with the sound, at {}",

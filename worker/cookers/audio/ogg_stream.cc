@@ -9,6 +9,7 @@
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
 #include "worker/cookers/out_of_memory.h"
+#include "worker/cookers/verdict_error.h"
 
 namespace galley::worker::audio {
 namespace {
@@ -34,16 +35,13 @@ class PageReader {
         at_ += static_cast<size_t>(size);
         return true;
       }
-      if (size < 0) {
-        return absl::InvalidArgumentError(
-            fmt::format("the file is damaged at byte {}: no Ogg page with a right sum", at_));
-      }
+      if (size < 0)
+        return VerdictError("the file is damaged at byte {}: no Ogg page with a right sum", at_);
       if (fed_ == bytes_.size()) break;
       RETURN_IF_ERROR(Feed());
     }
     if (at_ == bytes_.size()) return false;
-    return absl::InvalidArgumentError(
-        fmt::format("the file is truncated: it ends within the page at byte {}", at_));
+    return VerdictError("the file is truncated: it ends within the page at byte {}", at_);
   }
 
  private:
@@ -76,8 +74,7 @@ absl::StatusOr<OggCodec> CodecOf(const ogg_page& page) {
                                  : body.starts_with("\x80theora") ? "Theora video"
                                  : body.starts_with("fishead")    ? "a Skeleton"
                                                                   : "an unknown codec";
-  return absl::InvalidArgumentError(
-      fmt::format("the Ogg stream holds {}; expected Vorbis or Opus", found));
+  return VerdictError("the Ogg stream holds {}; expected Vorbis or Opus", found);
 }
 
 // The number of frames that Opus decodes and nobody plays; granule positions count them. REQUIRES:
@@ -96,14 +93,14 @@ struct Continuity {
 
   absl::Status Check(const ogg_page& next, size_t at) {
     if (ogg_page_bos(&next) != 0 || ogg_page_serialno(&next) != serial) {
-      return absl::InvalidArgumentError(fmt::format(
-          "another stream begins or goes on at byte {}; expected one stream in the file", at));
+      return VerdictError(
+          "another stream begins or goes on at byte {}; expected one stream in the file", at);
     }
     ++page;
     if (ogg_page_pageno(&next) == page) return absl::OkStatus();
-    return absl::InvalidArgumentError(fmt::format(
-        "the page at byte {} has the number {}; expected {}: {}", at, ogg_page_pageno(&next), page,
-        ogg_page_pageno(&next) < page ? "a page comes again" : "pages are missing"));
+    return VerdictError("the page at byte {} has the number {}; expected {}: {}", at,
+                        ogg_page_pageno(&next), page,
+                        ogg_page_pageno(&next) < page ? "a page comes again" : "pages are missing");
   }
 };
 
@@ -121,7 +118,7 @@ bool IsPacketOpen(const ogg_page& page, bool was_open) {
 
 absl::Status CheckUnmarkedEnd(bool is_packet_open) {
   if (!is_packet_open) return absl::OkStatus();
-  return absl::InvalidArgumentError(
+  return VerdictError(
       "the file is truncated: its last packet continues on a page that is not there");
 }
 
@@ -135,7 +132,7 @@ constexpr int64_t kNoPosition = -1;
 absl::StatusOr<OggCodec> BeginStream(PageReader& reader, ogg_page& page) {
   ASSIGN_OR_RETURN(const bool has_page, reader.Next(page));
   if (!has_page || ogg_page_bos(&page) == 0)
-    return absl::InvalidArgumentError("the file does not begin with the first page of a stream");
+    return VerdictError("the file does not begin with the first page of a stream");
   return CodecOf(page);
 }
 
@@ -147,7 +144,7 @@ absl::Status CheckOggHead(std::string_view head) {
   RETURN_IF_ERROR(BeginStream(reader, page).status());
   const auto has_next = reader.Next(page);
   if (!has_next.ok() || !*has_next || ogg_page_bos(&page) == 0) return absl::OkStatus();
-  return absl::InvalidArgumentError("several streams lie in the file; expected one");
+  return VerdictError("several streams lie in the file; expected one");
 }
 
 absl::StatusOr<OggStream> CheckOggStream(std::string_view bytes) {
@@ -175,8 +172,8 @@ absl::StatusOr<OggStream> CheckOggStream(std::string_view bytes) {
     if (ogg_page_granulepos(&page) != kNoPosition) position = ogg_page_granulepos(&page);
   }
   if (bytes.substr(reader.at()).starts_with("OggS")) {
-    return absl::InvalidArgumentError(fmt::format(
-        "another stream begins at byte {}; expected one stream in the file", reader.at()));
+    return VerdictError("another stream begins at byte {}; expected one stream in the file",
+                        reader.at());
   }
   stream.size_bytes = reader.at();
   // Unsigned, since a foreign position may be the least integer.

@@ -38,8 +38,7 @@ absl::StatusOr<Resampler> Resampler::Create(const Sound& sound, uint32_t to_rate
   if (sound.rate == to_rate) return resampler;
   soxr_error_t error = nullptr;
   resampler.handle_.reset(CreateHandle(sound.rate, to_rate, sound.channels, &error));
-  if (resampler.handle_ == nullptr)
-    return OutOfMemoryError(fmt::format("libsoxr: {}", soxr_strerror(error)));
+  if (resampler.handle_ == nullptr) return OutOfMemoryError("libsoxr: {}", soxr_strerror(error));
   resampler.block_.resize(kChunkFrames * sound.channels);
   return resampler;
 }
@@ -61,7 +60,7 @@ absl::StatusOr<size_t> Resampler::Process(std::span<float> out) {
     size_t made = 0;
     const soxr_error_t error = soxr_process(handle_.get(), in, std::min(left, kChunkFrames), &used,
                                             out.data(), out.size() / channels(), &made);
-    if (error != nullptr) return OutOfMemoryError(fmt::format("libsoxr: {}", soxr_strerror(error)));
+    if (error != nullptr) return OutOfMemoryError("libsoxr: {}", soxr_strerror(error));
     taken_ += used;
     if (made > 0 || left == 0) return made;
   }

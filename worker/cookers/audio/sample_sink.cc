@@ -4,8 +4,8 @@
 #include <new>
 
 #include "common/base/status_macros.h"
-#include "fmt/format.h"
 #include "worker/cookers/out_of_memory.h"
+#include "worker/cookers/verdict_error.h"
 
 namespace galley::worker::audio {
 namespace {
@@ -58,9 +58,8 @@ float* SampleSink::Append(size_t frames) {
 
 absl::Status CheckLength(uint64_t frames_promised, uint64_t frames) {
   if (frames == frames_promised) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      fmt::format("the file is truncated or damaged: it promises {} frames, and {}{} are there",
-                  frames_promised, frames > frames_promised ? "at least " : "", frames));
+  return VerdictError("the file is truncated or damaged: it promises {} frames, and {}{} are there",
+                      frames_promised, frames > frames_promised ? "at least " : "", frames);
 }
 
 }  // namespace galley::worker::audio

@@ -5,6 +5,7 @@
 #include "common/base/hex.h"
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
+#include "worker/cookers/verdict_error.h"
 
 namespace galley::worker::audio {
 namespace {
@@ -60,10 +61,10 @@ absl::Status SetCoding(uint32_t tag, uint32_t bits, uint32_t block_bytes, WaveFi
     file.coding = bits <= 8 ? WaveCoding::kUnsigned8 : WaveCoding::kSigned;
   } else {
     const std::string found = tag == kPcm ? "integers" : tag == kFloat ? "floats" : FormatName(tag);
-    return absl::InvalidArgumentError(
-        fmt::format("the samples are {} of {} bits; expected integers of at most 32 or floats of "
-                    "32 or 64; convert the file",
-                    found, bits));
+    return VerdictError(
+        "the samples are {} of {} bits; expected integers of at most 32 or floats of 32 or 64; "
+        "convert the file",
+        found, bits);
   }
   // The bits of a sample lie in the upper bits of whole bytes. 24 bits may lie in the upper bits of
   // 4 bytes where the frame has room for that; 16 bits in 4 bytes rather mean that the channels are
@@ -73,27 +74,26 @@ absl::Status SetCoding(uint32_t tag, uint32_t bits, uint32_t block_bytes, WaveFi
   const bool is_padded = packed_bytes == 3 && block_bytes == kContainerBytes * file.channels;
   file.sample_bytes = is_padded ? kContainerBytes : packed_bytes;
   if (block_bytes == file.frame_bytes()) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      fmt::format("the chunk `fmt ` gives a frame {} bytes; expected {} ({} channels of {} bits)",
-                  block_bytes, packed_bytes * file.channels, file.channels, bits));
+  return VerdictError(
+      "the chunk `fmt ` gives a frame {} bytes; expected {} ({} channels of {} bits)", block_bytes,
+      packed_bytes * file.channels, file.channels, bits);
 }
 
 absl::Status ParseFormat(std::string_view chunk, WaveFile& file) {
   if (chunk.size() < kFormatSize) {
-    return absl::InvalidArgumentError(fmt::format(
-        "the chunk `fmt ` has {} bytes; expected at least {}", chunk.size(), kFormatSize));
+    return VerdictError("the chunk `fmt ` has {} bytes; expected at least {}", chunk.size(),
+                        kFormatSize);
   }
   uint32_t tag = Number(chunk, 0, 2);
   file.channels = Number(chunk, 2, 2);
   file.rate = Number(chunk, 4, 4);
   const uint32_t block_bytes = Number(chunk, 12, 2);
   const uint32_t bits = Number(chunk, 14, 2);
-  if (file.channels == 0) {
-    return absl::InvalidArgumentError("the chunk `fmt ` says 0 channels; expected at least 1");
-  }
+  if (file.channels == 0)
+    return VerdictError("the chunk `fmt ` says 0 channels; expected at least 1");
   if (tag == kExtensible) {
     if (chunk.size() < kExtensibleSize || chunk.substr(26, kGuidTail.size()) != kGuidTail) {
-      return absl::InvalidArgumentError(
+      return VerdictError(
           "the chunk `fmt ` announces WAVE_FORMAT_EXTENSIBLE and has no known subformat");
     }
     file.channel_mask = Number(chunk, 20, 4);
@@ -200,10 +200,9 @@ std::string CutText(const Chunk& chunk) {
 
 absl::Status TakeData(const Chunk& chunk, WaveFile& file) {
   if (chunk.content.size() % file.frame_bytes() != 0) {
-    return absl::InvalidArgumentError(
-        fmt::format("the chunk `data` has {} bytes, which are no whole frames of {}; the file may "
-                    "be truncated",
-                    chunk.content.size(), file.frame_bytes()));
+    return VerdictError(
+        "the chunk `data` has {} bytes, which are no whole frames of {}; the file may be truncated",
+        chunk.content.size(), file.frame_bytes());
   }
   file.data = chunk.content;
   return absl::OkStatus();
@@ -236,7 +235,7 @@ absl::StatusOr<WaveFile> ParseWaveFile(std::string_view bytes) {
       RETURN_IF_ERROR(ParseFormat(chunk.content, file));
     } else if (chunk.name == "data" && !has_data) {
       if (file.sample_bytes == 0)
-        return absl::InvalidArgumentError("the chunk `data` comes before the chunk `fmt `");
+        return VerdictError("the chunk `data` comes before the chunk `fmt `");
       RETURN_IF_ERROR(TakeData(chunk, file));
       has_data = true;
     } else if (chunk.name == "smpl") {
@@ -244,7 +243,7 @@ absl::StatusOr<WaveFile> ParseWaveFile(std::string_view bytes) {
     }
     at = NextChunkAt(bytes, chunk);
   }
-  if (!has_data) return absl::InvalidArgumentError("the file has no chunk `data`; it is truncated");
+  if (!has_data) return VerdictError("the file has no chunk `data`; it is truncated");
   return file;
 }
 

@@ -24,6 +24,7 @@
 #include "worker/cookers/killed.h"
 #include "worker/cookers/out_of_memory.h"
 #include "worker/cookers/unseen_reads.h"
+#include "worker/cookers/verdict_error.h"
 #include "worker/cookers/walled_programs.h"
 
 namespace galley::worker {
@@ -83,30 +84,25 @@ CommandCooker::CommandCooker() {
       {.name = "argv",
        .type = SettingType::kStringList,
        .default_json = "[]",
-       .choices = {},
        .documentation = "The program and its arguments, with placeholders.",
        .required = true},
       {.name = "outputs",
        .type = SettingType::kStringList,
        .default_json = "[]",
-       .choices = {},
        .documentation = "Suffixes of the files that the program writes, each to {output:SUFFIX}.",
        .required = true},
       {.name = "depfile",
        .type = SettingType::kString,
        .default_json = "\"\"",
-       .choices = {},
        .documentation = "File in Make syntax, in the folder in which the program runs, that names "
                         "what it read."},
       {.name = "cooked_inputs",
        .type = SettingType::kStringList,
        .default_json = "[]",
-       .choices = {},
        .documentation = "Packages whose outputs the program reads: PACKAGE or PACKAGE:SUFFIX."},
       {.name = "env",
        .type = SettingType::kTable,
        .default_json = "{}",
-       .choices = {},
        .documentation =
            "The program's environment, on top of PATH, LANG, TZ and HOME; nothing else is passed."},
   };
@@ -119,8 +115,7 @@ absl::StatusOr<Strings> EnvironmentOf(const nlohmann::json& table) {
                          name.find('\0') == std::string::npos;
     if (!is_name || !value.is_string() ||
         value.get_ref<const std::string&>().find('\0') != std::string::npos) {
-      return absl::InvalidArgumentError(
-          fmt::format("setting \"env\": \"{}\": expected NAME = \"value\"", name));
+      return VerdictError("setting \"env\": \"{}\": expected NAME = \"value\"", name);
     }
     environment.push_back(name + "=" + value.get<std::string>());
   }
@@ -140,8 +135,8 @@ absl::Status NotePlaceholders(CommandSettings& settings) {
           if (placeholder.name == "output" &&
               std::count(settings.outputs.begin(), settings.outputs.end(), *placeholder.argument) ==
                   0) {
-            return absl::InvalidArgumentError(fmt::format(
-                "{{output:{}}}: `outputs` does not have this suffix", *placeholder.argument));
+            return VerdictError("{{output:{}}}: `outputs` does not have this suffix",
+                                *placeholder.argument);
           }
           return std::string();
         });
@@ -157,20 +152,18 @@ absl::StatusOr<CommandSettings> ParseSettings(const nlohmann::json& json) {
   settings.outputs = json.at("outputs").get<Strings>();
   settings.depfile = json.at("depfile").get<std::string>();
   if (settings.argv.empty() || settings.argv[0].empty())
-    return absl::InvalidArgumentError("setting \"argv\": expected a program and its arguments");
+    return VerdictError("setting \"argv\": expected a program and its arguments");
   if (settings.outputs.empty())
-    return absl::InvalidArgumentError("setting \"outputs\": expected at least one suffix");
+    return VerdictError("setting \"outputs\": expected at least one suffix");
   for (const std::string& suffix : settings.outputs) {
     if (const absl::Status valid = record::ValidateSuffix(suffix); !valid.ok())
       return Annotate(valid, "setting \"outputs\"");
-    if (std::count(settings.outputs.begin(), settings.outputs.end(), suffix) > 1) {
-      return absl::InvalidArgumentError(
-          fmt::format("setting \"outputs\": \"{}\" is given twice", suffix));
-    }
+    if (std::count(settings.outputs.begin(), settings.outputs.end(), suffix) > 1)
+      return VerdictError("setting \"outputs\": \"{}\" is given twice", suffix);
   }
   for (const std::string& argument : settings.argv) {
     if (argument.find('\0') != std::string::npos)
-      return absl::InvalidArgumentError("setting \"argv\": a NUL byte");
+      return VerdictError("setting \"argv\": a NUL byte");
   }
   for (const nlohmann::json& input : json.at("cooked_inputs"))
     settings.cooked_inputs.insert(ParseCookedInput(input.get<std::string>()));
@@ -367,8 +360,8 @@ class Run {
     if (const uint64_t memory_max = context_.MemoryBytesMax();
         memory_max > 0 && run.status.memory_peak_bytes > memory_max) {
       return OutOfMemoryError(
-          fmt::format("{}; it held {} bytes of memory, and may hold {} (a rule's memory sets it)",
-                      said, run.status.memory_peak_bytes, memory_max));
+          "{}; it held {} bytes of memory, and may hold {} (a rule's memory sets it)", said,
+          run.status.memory_peak_bytes, memory_max);
     }
     if (run.status.signal == SIGXFSZ) {
       return absl::FailedPreconditionError(fmt::format("{}: wrote more than {} bytes into one file",
@@ -404,9 +397,7 @@ class Run {
     ASSIGN_OR_RETURN(const std::string path, workspace_.Relative(settings_.depfile));
     const auto text = workspace_.Read(path, kDepfileBytesMax);
     if (absl::IsNotFound(text.status())) {
-      return has_failed
-                 ? absl::OkStatus()
-                 : absl::InvalidArgumentError(fmt::format("the program wrote no depfile {}", path));
+      return has_failed ? absl::OkStatus() : VerdictError("the program wrote no depfile {}", path);
     }
     if (!text.ok()) return Annotate(text.status(), "depfile");
     const auto prerequisites = ParseDepfile(*text);
@@ -436,10 +427,8 @@ class Run {
   absl::Status TakeOutputs() {
     for (const std::string& suffix : settings_.outputs) {
       const auto file = workspace_.FileOf(out_stem_ + suffix);
-      if (absl::IsNotFound(file.status())) {
-        return absl::InvalidArgumentError(
-            fmt::format("{} did not write {{output:{}}}{}", settings_.argv[0], suffix, advice_));
-      }
+      if (absl::IsNotFound(file.status()))
+        return VerdictError("{} did not write {{output:{}}}{}", settings_.argv[0], suffix, advice_);
       if (!file.ok()) return file.status();
       RETURN_IF_ERROR(context_.AddOutputFile(suffix, *file));
     }

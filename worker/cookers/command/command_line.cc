@@ -4,7 +4,7 @@
 #include <array>
 
 #include "common/base/status_macros.h"
-#include "fmt/format.h"
+#include "worker/cookers/verdict_error.h"
 
 namespace galley::worker {
 namespace {
@@ -40,9 +40,9 @@ absl::StatusOr<std::string> Expand(
       continue;
     }
     if (TakesArgument(found->name) != found->argument.has_value()) {
-      return absl::InvalidArgumentError(fmt::format(
+      return VerdictError(
           "{}: {{{}}} {}", argument, found->name,
-          TakesArgument(found->name) ? "needs ':' and an argument" : "takes no argument"));
+          TakesArgument(found->name) ? "needs ':' and an argument" : "takes no argument");
     }
     ASSIGN_OR_RETURN(const std::string text, value(*found));
     expanded += text;

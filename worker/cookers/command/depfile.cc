@@ -5,6 +5,7 @@
 
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
+#include "worker/cookers/verdict_error.h"
 
 namespace galley::worker {
 namespace {
@@ -22,7 +23,7 @@ class Parser {
 
  private:
   absl::Status Error(std::string_view reason) const {
-    return absl::InvalidArgumentError(fmt::format("line {}: {}", line_, reason));
+    return VerdictError("line {}: {}", line_, reason);
   }
 
   // Length of the line break at `at`, 0 when there is none.
@@ -127,10 +128,8 @@ class Parser {
 }  // namespace
 
 absl::StatusOr<std::vector<std::string>> ParseDepfile(std::string_view text) {
-  if (text.size() > kDepfileBytesMax) {
-    return absl::InvalidArgumentError(
-        fmt::format("{} bytes; a depfile may have at most {}", text.size(), kDepfileBytesMax));
-  }
+  if (text.size() > kDepfileBytesMax)
+    return VerdictError("{} bytes; a depfile may have at most {}", text.size(), kDepfileBytesMax);
   return Parser(text).Parse();
 }
 

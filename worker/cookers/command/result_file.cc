@@ -7,6 +7,7 @@
 #include "common/content/name.h"
 #include "fmt/format.h"
 #include "worker/cookers/data/json_source.h"
+#include "worker/cookers/verdict_error.h"
 
 namespace galley::worker {
 namespace {
@@ -15,9 +16,7 @@ using Json = nlohmann::json;
 
 constexpr uint64_t kGeneratedBytesMax = uint64_t{256} << 20;
 
-absl::Status Bad(std::string_view expected) {
-  return absl::InvalidArgumentError(fmt::format("expected {}", expected));
-}
+absl::Status Bad(std::string_view expected) { return VerdictError("expected {}", expected); }
 
 // The string member `name`; `fallback` when it is absent. Without `fallback` it must be there.
 absl::StatusOr<std::string> Text(const Json& object, const char* name,

@@ -10,6 +10,7 @@
 #include "common/base/status_macros.h"
 #include "common/content/name.h"
 #include "fmt/format.h"
+#include "worker/cookers/verdict_error.h"
 
 namespace galley::worker {
 
@@ -37,10 +38,8 @@ absl::StatusOr<std::string> Workspace::Relative(std::string_view path) const {
   }
   const absl::StatusOr<std::string> normal = content::NormalizeAsked(inside);
   if (!normal.ok()) return normal.status();
-  if (normal->starts_with('/') || *normal == ".." || normal->starts_with("../")) {
-    return absl::InvalidArgumentError(
-        fmt::format("{} lies outside the folder in which the program ran", path));
-  }
+  if (normal->starts_with('/') || *normal == ".." || normal->starts_with("../"))
+    return VerdictError("{} lies outside the folder in which the program ran", path);
   return *normal;
 }
 
@@ -56,10 +55,8 @@ absl::StatusOr<std::string> Workspace::FileOf(const std::string& relative) const
     if (::lstat(JoinPath(root_, relative.substr(0, slash)).c_str(), &status) != 0) {
       return absl::NotFoundError(fmt::format("{}: there is no such file", relative));
     }
-    if (is_last ? !S_ISREG(status.st_mode) : !S_ISDIR(status.st_mode)) {
-      return absl::InvalidArgumentError(
-          fmt::format("{}: expected a regular file, not reached through links", relative));
-    }
+    if (is_last ? !S_ISREG(status.st_mode) : !S_ISDIR(status.st_mode))
+      return VerdictError("{}: expected a regular file, not reached through links", relative);
     if (is_last) break;
   }
   return JoinPath(root_, relative);
@@ -70,8 +67,8 @@ absl::StatusOr<std::string> Workspace::Read(const std::string& relative,
   ASSIGN_OR_RETURN(const std::string path, FileOf(relative));
   ASSIGN_OR_RETURN(const FileStat stat, StatFile(path));
   if (stat.size_bytes > size_bytes_max) {
-    return absl::InvalidArgumentError(fmt::format("{} has {} bytes; expected at most {}", relative,
-                                                  stat.size_bytes, size_bytes_max));
+    return VerdictError("{} has {} bytes; expected at most {}", relative, stat.size_bytes,
+                        size_bytes_max);
   }
   return ReadFile(path, size_bytes_max);
 }

@@ -7,6 +7,7 @@
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
 #include "worker/cookers/data/references.h"
+#include "worker/cookers/verdict_error.h"
 
 namespace galley::worker {
 namespace {
@@ -28,9 +29,8 @@ bool HasPosition(const Json& item) {
 absl::StatusOr<int64_t> CellIndex(double coordinate, double cell_size, size_t item) {
   const double index = std::floor(coordinate / cell_size);
   if (!(std::fabs(index) < kIndexMax)) {
-    return absl::InvalidArgumentError(
-        fmt::format("/items/{}/position: {} is more than 2^31 cells of {} from the origin", item,
-                    coordinate, cell_size));
+    return VerdictError("/items/{}/position: {} is more than 2^31 cells of {} from the origin",
+                        item, coordinate, cell_size);
   }
   return static_cast<int64_t>(index);
 }
@@ -67,8 +67,8 @@ absl::StatusOr<Cells> TakeCells(Json& value, double cell_size) {
     Json& cell = cells.try_emplace({x, z}, Json::array()).first->second;
     cell.push_back(std::move(item));
     if (cells.size() > kCellsMax) {
-      return absl::InvalidArgumentError(fmt::format(
-          "cell_size {} gives more than {} cells; choose a larger one", cell_size, kCellsMax));
+      return VerdictError("cell_size {} gives more than {} cells; choose a larger one", cell_size,
+                          kCellsMax);
     }
   }
   *items = std::move(kept);

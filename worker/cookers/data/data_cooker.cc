@@ -12,6 +12,7 @@
 #include "worker/cookers/data/json_source.h"
 #include "worker/cookers/data/references.h"
 #include "worker/cookers/source_looker.h"
+#include "worker/cookers/verdict_error.h"
 
 namespace galley::worker {
 namespace {
@@ -50,7 +51,6 @@ DataCooker::DataCooker() {
       {.name = "cell_size",
        .type = record::SettingType::kNumber,
        .default_json = "0",
-       .choices = {},
        .documentation = "Edge of the square cells that the array `items` is cut into, each a "
                         "generated package; 0: not cut."},
   };
@@ -87,9 +87,9 @@ absl::Status RecordReferences(CookContext& context, Json& value) {
 
 absl::Status CutIntoCells(CookContext& context, Json& value, double cell_size) {
   if (value.is_object() && value.contains(kCellsKey)) {
-    return absl::InvalidArgumentError(fmt::format(
+    return VerdictError(
         "the key \"{}\" is written by the data cooker when cell_size is not 0; rename it",
-        kCellsKey));
+        kCellsKey);
   }
   ASSIGN_OR_RETURN(Cells cells, TakeCells(value, cell_size));
   if (cells.empty()) return absl::OkStatus();
@@ -111,8 +111,8 @@ absl::Status CutIntoCells(CookContext& context, Json& value, double cell_size) {
 absl::StatusOr<Json> ReadSource(CookContext& context) {
   const double cell_size = context.settings().at("cell_size").get<double>();
   if (!std::isfinite(cell_size) || cell_size < 0) {
-    return absl::InvalidArgumentError(fmt::format(
-        "setting \"cell_size\": expected 0 (not cut) or the edge of a cell, not {}", cell_size));
+    return VerdictError("setting \"cell_size\": expected 0 (not cut) or the edge of a cell, not {}",
+                        cell_size);
   }
   ASSIGN_OR_RETURN(Json value, ParseJsonSource(*context.source()));
   if (value.is_object()) {

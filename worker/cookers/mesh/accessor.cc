@@ -8,6 +8,7 @@
 
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
+#include "worker/cookers/verdict_error.h"
 
 namespace galley::worker::mesh {
 namespace {
@@ -184,10 +185,10 @@ absl::Status CheckStored(uint64_t count, uint64_t stored) {
   constexpr uint64_t kZerosMax = uint64_t{1} << 16;
   constexpr uint64_t kZerosForEach = 1024;
   if (count <= kZerosMax + stored * kZerosForEach) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      fmt::format("it says that it has {} elements, and the file has the bytes of {}; all others "
-                  "would be zeros",
-                  count, stored));
+  return VerdictError(
+      "it says that it has {} elements, and the file has the bytes of {}; all others would be "
+      "zeros",
+      count, stored);
 }
 
 absl::StatusOr<Stream> ReadElements(Document& document, size_t index,

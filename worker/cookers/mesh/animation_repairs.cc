@@ -21,8 +21,7 @@ bool IsCubic(const Json& sampler) {
 
 class AnimationRepair {
  public:
-  AnimationRepair(Scene& scene, std::vector<std::string>& warnings)
-      : scene_(scene), warnings_(warnings) {}
+  AnimationRepair(Scene& scene, Warnings& warnings) : scene_(scene), warnings_(warnings) {}
 
   void Run() {
     Json* animations = Array(scene_.json, "animations");
@@ -60,10 +59,10 @@ class AnimationRepair {
       const Json* input = Member(sampler, "input");
       if (input == nullptr || !IsCubic(sampler)) continue;
       if (scene_.streams.at(input->get<size_t>()).count >= 2) continue;
-      warnings_.push_back(
-          fmt::format("{}/samplers/{}/input: CUBICSPLINE needs two keys; the sampler stays as it "
-                      "is (ANIMATION_SAMPLER_INPUT_ACCESSOR_TOO_FEW_ELEMENTS)",
-                      pointer, i));
+      warnings_.Add(
+          "{}/samplers/{}/input: CUBICSPLINE needs two keys; the sampler stays as it is "
+          "(ANIMATION_SAMPLER_INPUT_ACCESSOR_TOO_FEW_ELEMENTS)",
+          pointer, i);
     }
   }
 
@@ -75,25 +74,26 @@ class AnimationRepair {
     const size_t index = node->get<size_t>();
     const std::string path = target["path"].get<std::string>();
     if (!seen.emplace(index, path).second) {
-      warnings_.push_back(
-          RepairWarning(place + ": a channel before it moves the same; this one is left out "
-                                "(ANIMATION_DUPLICATE_TARGETS)"));
+      warnings_.AddRepair(
+          "{}: a channel before it moves the same; this one is left out "
+          "(ANIMATION_DUPLICATE_TARGETS)",
+          place);
       return true;
     }
     const Json& moved = scene_.json["nodes"][index];
     if (path == "weights") {
       const Json* mesh = Member(moved, "mesh");
       if (mesh != nullptr && scene_.meshes[mesh->get<size_t>()].target_count > 0) return false;
-      warnings_.push_back(
-          RepairWarning(place +
-                        ": its node has no mesh with morph targets; the channel is left out "
-                        "(ANIMATION_CHANNEL_TARGET_NODE_WEIGHTS_NO_MORPHS)"));
+      warnings_.AddRepair(
+          "{}: its node has no mesh with morph targets; the channel is left out "
+          "(ANIMATION_CHANNEL_TARGET_NODE_WEIGHTS_NO_MORPHS)",
+          place);
       return true;
     }
     if (Member(moved, "matrix") != nullptr) {
-      warnings_.push_back(place +
-                          ": its node has a matrix; both stay as they are "
-                          "(ANIMATION_CHANNEL_TARGET_NODE_MATRIX)");
+      warnings_.Add(
+          "{}: its node has a matrix; both stay as they are (ANIMATION_CHANNEL_TARGET_NODE_MATRIX)",
+          place);
     }
     return false;
   }
@@ -129,11 +129,11 @@ class AnimationRepair {
       if (RepairQuaternion(stream, i, is_cubic)) ++count;
     }
     if (count == 0) return;
-    warnings_.push_back(
-        RepairWarning(fmt::format("{}/samplers/{}/output: {} quaternions are not of length 1; {} "
-                                  "(ACCESSOR_ANIMATION_SAMPLER_OUTPUT_NON_NORMALIZED_QUATERNION)",
-                                  pointer, sampler_index, count,
-                                  is_cubic ? "they stay as they are" : "they are brought to it")));
+    warnings_.AddRepair(
+        "{}/samplers/{}/output: {} quaternions are not of length 1; {} "
+        "(ACCESSOR_ANIMATION_SAMPLER_OUTPUT_NON_NORMALIZED_QUATERNION)",
+        pointer, sampler_index, count,
+        is_cubic ? "they stay as they are" : "they are brought to it");
   }
 
   // Brings a rotation to length 1 if it has another length. A spline's stays, since its tangents
@@ -152,15 +152,13 @@ class AnimationRepair {
   }
 
   Scene& scene_;
-  std::vector<std::string>& warnings_;
+  Warnings& warnings_;
   std::set<size_t> cubic_;
   std::set<size_t> repaired_;
 };
 
 }  // namespace
 
-void RepairAnimations(Scene& scene, std::vector<std::string>& warnings) {
-  AnimationRepair(scene, warnings).Run();
-}
+void RepairAnimations(Scene& scene, Warnings& warnings) { AnimationRepair(scene, warnings).Run(); }
 
 }  // namespace galley::worker::mesh

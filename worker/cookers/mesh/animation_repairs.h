@@ -2,9 +2,9 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "worker/cookers/mesh/scene.h"
+#include "worker/cookers/mesh/warnings.h"
 
 namespace galley::worker::mesh {
 
@@ -12,6 +12,6 @@ namespace galley::worker::mesh {
 // and then animations without channels; brings rotations to length 1. `warnings` is told of the
 // repairs and of what is odd. REQUIRES: scene.streams has all accessors of animations, and every
 // channel has a path and a sampler of its animation.
-void RepairAnimations(Scene& scene, std::vector<std::string>& warnings);
+void RepairAnimations(Scene& scene, Warnings& warnings);
 
 }  // namespace galley::worker::mesh

@@ -7,6 +7,7 @@
 
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
+#include "worker/cookers/mesh/warnings.h"
 
 namespace galley::worker::mesh {
 namespace {
@@ -49,28 +50,26 @@ absl::StatusOr<std::optional<Version>> ReadVersion(const Json& asset, const char
 
 }  // namespace
 
-absl::Status CheckAssetVersion(const Json& json, std::vector<std::string>& warnings) {
+absl::Status CheckAssetVersion(const Json& json, Warnings& warnings) {
   const Json* asset = Member(json, "asset");
   if (asset == nullptr) return Flaw("", "no member \"asset\"; expected glTF 2.0");
   ASSIGN_OR_RETURN(const std::optional<Version> least, ReadVersion(*asset, "minVersion"));
   ASSIGN_OR_RETURN(const std::optional<Version> version, ReadVersion(*asset, "version"));
   if (!version) return Flaw("/asset", "no member \"version\"");
   if (least && *least > kRead) {
-    return Flaw("/asset/minVersion",
-                fmt::format("the file needs a reader of glTF {}.{}, and this cooker reads 2.0; "
-                            "export it as glTF 2.0",
-                            least->major, least->minor));
+    return Flaw("/asset/minVersion", fmt::format("the file needs a reader of glTF {}.{}, and this "
+                                                 "cooker reads 2.0; export it as glTF 2.0",
+                                                 least->major, least->minor));
   }
   if (version->major < kRead.major || (version->major > kRead.major && !least)) {
     return Flaw("/asset/version",
                 fmt::format("expected 2.0, not {}.{}", version->major, version->minor));
   }
   if (*version > kRead) {
-    warnings.push_back(
-        fmt::format("/asset/version: the file is of glTF {}.{}, and is read as 2.0 ({})",
-                    version->major, version->minor,
-                    version->major > kRead.major ? "UNKNOWN_ASSET_MAJOR_VERSION"
-                                                 : "UNKNOWN_ASSET_MINOR_VERSION"));
+    warnings.Add("/asset/version: the file is of glTF {}.{}, and is read as 2.0 ({})",
+                 version->major, version->minor,
+                 version->major > kRead.major ? "UNKNOWN_ASSET_MAJOR_VERSION"
+                                              : "UNKNOWN_ASSET_MINOR_VERSION");
   }
   return absl::OkStatus();
 }

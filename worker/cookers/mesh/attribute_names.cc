@@ -5,8 +5,8 @@
 #include <set>
 #include <string_view>
 
-#include "common/record/warning.h"
 #include "fmt/format.h"
+#include "worker/cookers/mesh/warnings.h"
 
 namespace galley::worker::mesh {
 namespace {
@@ -39,7 +39,7 @@ std::string PartnerOf(const AttributeSource& source) {
   return {};
 }
 
-void DropPartnerless(std::vector<AttributeSource>& sources, std::vector<std::string>& warnings) {
+void DropPartnerless(std::vector<AttributeSource>& sources, Warnings& warnings) {
   std::set<std::string, std::less<>> base;
   for (const AttributeSource& source : sources) {
     if (source.target == kBase) base.insert(source.semantic);
@@ -48,19 +48,17 @@ void DropPartnerless(std::vector<AttributeSource>& sources, std::vector<std::str
     const std::string partner = PartnerOf(source);
     if (partner.empty() || base.contains(partner)) return false;
     const bool is_delta = source.target != kBase;
-    warnings.push_back(record::KeptWarning(
-        record::WarningKind::kMeshRepaired,
-        fmt::format("{}: the primitive has no {}; the attribute is left out ({})", source.pointer,
-                    partner,
-                    is_delta ? "MESH_PRIMITIVE_MORPH_TARGET_NO_BASE_ACCESSOR"
-                             : "MESH_PRIMITIVE_JOINTS_WEIGHTS_MISMATCH")));
+    warnings.AddRepair("{}: the primitive has no {}; the attribute is left out ({})",
+                       source.pointer, partner,
+                       is_delta ? "MESH_PRIMITIVE_MORPH_TARGET_NO_BASE_ACCESSOR"
+                                : "MESH_PRIMITIVE_JOINTS_WEIGHTS_MISMATCH");
     return true;
   };
   std::erase_if(sources, lacks_partner);
 }
 
 void CheckContinuity(const std::vector<AttributeSource>& sources, const std::string& pointer,
-                     std::vector<std::string>& warnings) {
+                     Warnings& warnings) {
   std::set<std::string, std::less<>> base;
   for (const AttributeSource& source : sources) {
     if (source.target == kBase) base.insert(source.semantic);
@@ -72,10 +70,10 @@ void CheckContinuity(const std::vector<AttributeSource>& sources, const std::str
     }
     for (size_t i = 0; i < count; ++i) {
       if (base.contains(fmt::format("{}{}", kind, i))) continue;
-      warnings.push_back(fmt::format(
+      warnings.Add(
           "{}/attributes: the numbers of {}n do not begin with 0, or have a gap; they stay as they "
           "are (MESH_PRIMITIVE_INDEXED_SEMANTIC_CONTINUITY)",
-          pointer, kind));
+          pointer, kind);
       break;
     }
   }
@@ -84,14 +82,14 @@ void CheckContinuity(const std::vector<AttributeSource>& sources, const std::str
 }  // namespace
 
 void RepairAttributeNames(std::vector<AttributeSource>& sources, const std::string& pointer,
-                          std::vector<std::string>& warnings) {
+                          Warnings& warnings) {
   DropPartnerless(sources, warnings);
   for (const AttributeSource& source : sources) {
     if (IsKnownName(source.semantic, source.target == kBase)) continue;
-    warnings.push_back(
-        fmt::format("{}: glTF knows no attribute of this name, and one of an application begins "
-                    "with _; it stays as it is (MESH_PRIMITIVE_INVALID_ATTRIBUTE)",
-                    source.pointer));
+    warnings.Add(
+        "{}: glTF knows no attribute of this name, and one of an application begins with _; it "
+        "stays as it is (MESH_PRIMITIVE_INVALID_ATTRIBUTE)",
+        source.pointer);
   }
   CheckContinuity(sources, pointer, warnings);
 }

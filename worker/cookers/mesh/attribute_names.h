@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "worker/cookers/mesh/primitive.h"
+#include "worker/cookers/mesh/warnings.h"
 
 namespace galley::worker::mesh {
 
@@ -21,6 +22,6 @@ struct AttributeSource {
 // other, deltas of an absent attribute), and warns of them. Warns also of names that glTF does not
 // know, and of numbers that do not begin with 0 or have a gap. `pointer`: the primitive's.
 void RepairAttributeNames(std::vector<AttributeSource>& sources, const std::string& pointer,
-                          std::vector<std::string>& warnings);
+                          Warnings& warnings);
 
 }  // namespace galley::worker::mesh

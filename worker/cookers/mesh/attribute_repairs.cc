@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "common/record/warning.h"
-#include "fmt/format.h"
 #include "worker/cookers/mesh/vector3.h"
+#include "worker/cookers/mesh/warnings.h"
 
 namespace galley::worker::mesh {
 namespace {
@@ -16,7 +16,7 @@ constexpr double kDirectionLengthOff = 0.00674;
 
 class DataRepair {
  public:
-  DataRepair(Primitive& primitive, std::vector<std::string>& warnings)
+  DataRepair(Primitive& primitive, Warnings& warnings)
       : primitive_(primitive), warnings_(warnings) {}
 
   void Run() {
@@ -36,8 +36,7 @@ class DataRepair {
 
   void Warn(size_t count, std::string_view what, record::WarningKind kind) {
     if (count == 0) return;
-    warnings_.push_back(
-        record::KeptWarning(kind, fmt::format("{}: {} {}", primitive_.pointer, count, what)));
+    warnings_.AddKept(kind, "{}: {} {}", primitive_.pointer, count, what);
   }
 
   // Directions without a length stay: the passes repair and report them.
@@ -173,12 +172,12 @@ class DataRepair {
   }
 
   Primitive& primitive_;
-  std::vector<std::string>& warnings_;
+  Warnings& warnings_;
 };
 
 }  // namespace
 
-void RepairAttributeData(Primitive& primitive, std::vector<std::string>& warnings) {
+void RepairAttributeData(Primitive& primitive, Warnings& warnings) {
   DataRepair(primitive, warnings).Run();
 }
 

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "worker/cookers/mesh/primitive.h"
+#include "worker/cookers/mesh/warnings.h"
 
 namespace galley::worker::mesh {
 
@@ -12,6 +12,6 @@ namespace galley::worker::mesh {
 // become 0. A joint that a vertex names twice is named once, with the sum of its weights; joints
 // without a weight become 0. Warns of repairs that change the drawing, and of colours out of their
 // range.
-void RepairAttributeData(Primitive& primitive, std::vector<std::string>& warnings);
+void RepairAttributeData(Primitive& primitive, Warnings& warnings);
 
 }  // namespace galley::worker::mesh

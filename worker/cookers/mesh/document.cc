@@ -16,6 +16,7 @@
 #include "worker/cookers/mesh/node_repairs.h"
 #include "worker/cookers/mesh/property_rules.h"
 #include "worker/cookers/mesh/uri.h"
+#include "worker/cookers/mesh/warnings.h"
 #include "worker/cookers/source/foreign_source.h"
 
 namespace galley::worker::mesh {
@@ -125,24 +126,23 @@ absl::Status CheckReferences(Json& json) {
 }
 
 // Drops extensions of kExtensionArrays whose array is empty.
-void DropEmptyExtensions(Json& json, std::vector<std::string>& warnings) {
+void DropEmptyExtensions(Json& json, Warnings& warnings) {
   Json* extensions = Member(json, "extensions");
   if (extensions == nullptr) return;
   for (const auto& [extension, name] : kExtensionArrays) {
     const Json* object = Member(*extensions, extension);
     if (object == nullptr || ArraySize(*object, name) > 0) continue;
     if (Member(*object, name) == nullptr) {
-      warnings.push_back(record::KeptWarning(
+      warnings.AddKept(
           record::WarningKind::kMeshExtension,
-          fmt::format("/extensions/{}: no member \"{}\"; the extension is left out "
-                      "(UNDEFINED_PROPERTY)",
-                      extension, name)));
+          "/extensions/{}: no member \"{}\"; the extension is left out (UNDEFINED_PROPERTY)",
+          extension, name);
     }
     extensions->erase(extension);
   }
 }
 
-absl::Status RepairForest(Json& json, std::vector<std::string>& warnings) {
+absl::Status RepairForest(Json& json, Warnings& warnings) {
   {
     ASSIGN_OR_RETURN(const NodeForest forest, NodeForest::Read(json, warnings));
     RepairScenes(json, forest, warnings);

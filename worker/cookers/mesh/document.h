@@ -22,6 +22,7 @@
 #include "common/base/blob.h"
 #include "worker/cookers/mesh/json_fields.h"
 #include "worker/cookers/mesh/memory_budget.h"
+#include "worker/cookers/mesh/warnings.h"
 
 namespace galley::worker::mesh {
 
@@ -39,7 +40,7 @@ class Document {
   std::vector<BufferView> views;
   std::vector<std::string> files;  // of buffers, as written, percent escapes decoded
   bool is_outline = false;         // no file was read: views of buffers in files have no bytes
-  std::vector<std::string> warnings;
+  Warnings warnings;
   MemoryBudget budget;
 
   // Counts memory that is about to be taken (memory_budget.h).

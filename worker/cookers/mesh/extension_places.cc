@@ -5,6 +5,7 @@
 #include "common/record/warning.h"
 #include "fmt/format.h"
 #include "worker/cookers/mesh/extensions.h"
+#include "worker/cookers/mesh/warnings.h"
 
 namespace galley::worker::mesh {
 namespace {
@@ -54,7 +55,7 @@ bool IsKnownExtension(std::string_view name) {
 
 class Dropper {
  public:
-  explicit Dropper(std::vector<std::string>& warnings) : warnings_(warnings) {}
+  explicit Dropper(Warnings& warnings) : warnings_(warnings) {}
 
   void Visit(Json& value, const std::string& owner, const std::string& pointer) {
     if (value.is_array()) {
@@ -95,16 +96,15 @@ class Dropper {
     }
   }
   void Tell(const std::string& place, std::string_view text, std::string_view code) {
-    warnings_.push_back(record::KeptWarning(record::WarningKind::kMeshExtension,
-                                            fmt::format("{}: {} ({})", place, text, code)));
+    warnings_.AddKept(record::WarningKind::kMeshExtension, "{}: {} ({})", place, text, code);
   }
 
-  std::vector<std::string>& warnings_;
+  Warnings& warnings_;
 };
 
 }  // namespace
 
-void DropMisplacedExtensions(Json& json, std::vector<std::string>& warnings) {
+void DropMisplacedExtensions(Json& json, Warnings& warnings) {
   Dropper(warnings).Visit(json, "", "");
 }
 

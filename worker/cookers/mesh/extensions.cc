@@ -7,6 +7,7 @@
 
 #include "common/record/warning.h"
 #include "fmt/format.h"
+#include "worker/cookers/mesh/warnings.h"
 
 namespace galley::worker::mesh {
 namespace {
@@ -106,7 +107,7 @@ absl::Status CheckRequiredExtensions(const Json& json) {
   return absl::OkStatus();
 }
 
-void DropUnknownExtensions(Json& json, std::vector<std::string>& warnings) {
+void DropUnknownExtensions(Json& json, Warnings& warnings) {
   std::set<std::string> dropped;
   VisitExtensions(json, [&](Json& extensions) {
     for (auto item = extensions.begin(); item != extensions.end();) {
@@ -120,9 +121,8 @@ void DropUnknownExtensions(Json& json, std::vector<std::string>& warnings) {
   });
   EraseEmptyExtensions(json);
   for (const std::string& name : dropped)
-    warnings.push_back(record::KeptWarning(
-        record::WarningKind::kMeshExtension,
-        fmt::format("extension {} is not known here and left out", Shown(name))));
+    warnings.AddKept(record::WarningKind::kMeshExtension,
+                     "extension {} is not known here and left out", Shown(name));
 }
 
 void ListExtensions(Json& json, bool is_quantized) {

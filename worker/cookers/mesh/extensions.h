@@ -4,10 +4,10 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "worker/cookers/mesh/json_fields.h"
+#include "worker/cookers/mesh/warnings.h"
 
 namespace galley::worker::mesh {
 
@@ -21,7 +21,7 @@ std::span<const std::string_view> KnownExtensions();
 absl::Status CheckRequiredExtensions(const Json& json);
 // Takes out every use of an unknown extension: it may hold indices of what is renumbered here.
 // Warns once for each name.
-void DropUnknownExtensions(Json& json, std::vector<std::string>& warnings);
+void DropUnknownExtensions(Json& json, Warnings& warnings);
 // Whether the value under `key` is the author's own, whatever its members are called: "extras", and
 // the payload of KHR_xmp_json_ld.
 bool IsAuthorsOwn(std::string_view key);

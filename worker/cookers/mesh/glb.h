@@ -5,16 +5,16 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "absl/status/statusor.h"
+#include "worker/cookers/mesh/warnings.h"
 
 namespace galley::worker::mesh {
 
 struct GlbChunks {
   std::string_view json;
   std::string_view binary;  // empty when there is none
-  std::vector<std::string> warnings;
+  Warnings warnings;
 };
 
 // `size` rounded up to a multiple of 4: chunks, and the bytes of accessors, begin at multiples of

@@ -111,8 +111,8 @@ absl::StatusOr<ImageSource> ReadImage(Document& document, size_t image) {
   ImageSource source;
   if (Member(json, "uri") != nullptr) {
     if (Member(json, "bufferView") != nullptr) {
-      document.warnings.push_back(pointer +
-                                  ": has a uri and a bufferView; the uri counts (ONE_OF_MISMATCH)");
+      document.warnings.Add("{}: has a uri and a bufferView; the uri counts (ONE_OF_MISMATCH)",
+                            pointer);
     }
     RETURN_IF_ERROR(ReadUri(document, json, source, pointer));
   } else if (const Json* view = Member(json, "bufferView"); view != nullptr) {

@@ -5,6 +5,7 @@
 
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
+#include "worker/cookers/verdict_error.h"
 
 namespace galley::worker::mesh {
 namespace {
@@ -30,8 +31,7 @@ std::string Escaped(std::string_view key) {
 }  // namespace
 
 absl::Status Flaw(std::string_view pointer, std::string_view text) {
-  return absl::InvalidArgumentError(
-      fmt::format("{}: {}", pointer.empty() ? "the file" : pointer, text));
+  return VerdictError("{}: {}", pointer.empty() ? "the file" : pointer, text);
 }
 
 std::string Shown(const Json& value) {

@@ -1,6 +1,5 @@
 #include "worker/cookers/mesh/mesh_cooker.h"
 
-#include <new>
 #include <optional>
 #include <utility>
 
@@ -35,13 +34,6 @@ record::CookerDescription Describe() {
           .settings = DescribeMeshSettings()};
 }
 
-// Want of memory is trouble of the machine, no verdict on the source.
-absl::Status OutOfMemory(const CookContext& context) {
-  return OutOfMemoryError(fmt::format(
-      "not enough memory for this mesh (the job may use {} bytes); raise `memory` in its rule",
-      context.MemoryBytesMax()));
-}
-
 class LoadedMesh : public Cooker::Loaded {
  public:
   MeshSettings settings;
@@ -54,7 +46,7 @@ class LoadedMesh : public Cooker::Loaded {
   };
   struct Made {
     std::vector<Output> outputs;
-    std::vector<std::string> warnings;
+    Warnings warnings;
     Totals totals;
   };
   // A failure is kept, too: the scene is used up in either case.
@@ -110,7 +102,7 @@ absl::StatusOr<std::unique_ptr<LoadedMesh>> LoadMesh(CookContext& context) {
   loaded->normal_map_texcoords = textures.normal_map_texcoords;
   ASSIGN_OR_RETURN(loaded->scene, ReadScene(document));
   CheckMaterialUse(loaded->scene.json, loaded->scene.meshes, textures.texcoords, document.warnings);
-  for (const std::string& warning : Grouped(document.warnings))
+  for (const std::string& warning : Grouped(document.warnings.texts()))
     context.AddWarning(record::WarningKind::kMeshFile, warning);
   RETURN_IF_ERROR(ReportTextures(context, std::move(textures)));
   ReportFacts(context, loaded->scene);
@@ -160,12 +152,12 @@ absl::StatusOr<LoadedMesh::Made> MakeOutputs(LoadedMesh& loaded) {
 
 absl::Status CookMesh(CookContext& context, LoadedMesh& loaded) {
   if (!loaded.made) {
-    loaded.made.emplace(OutOfMemory(context));  // in case the next line throws half way
+    loaded.made.emplace(NotEnoughMemory(context, "mesh"));  // in case the next line throws half way
     loaded.made.emplace(MakeOutputs(loaded));
   }
   RETURN_IF_ERROR(loaded.made->status());
   const LoadedMesh::Made& made = **loaded.made;
-  for (const std::string& warning : Grouped(made.warnings))
+  for (const std::string& warning : Grouped(made.warnings.texts()))
     context.AddWarning(record::WarningKind::kMeshRepaired, warning);
   context.AddTag("triangles", static_cast<double>(made.totals.triangles));
   context.AddTag("vertices", static_cast<double>(made.totals.vertices));
@@ -176,30 +168,21 @@ absl::Status CookMesh(CookContext& context, LoadedMesh& loaded) {
 }
 
 absl::StatusOr<std::unique_ptr<Cooker::Loaded>> MeshCooker::Load(CookContext& context) {
-  try {
-    return LoadMesh(context);
-  } catch (const std::bad_alloc&) {
-    return OutOfMemory(context);
-  }
+  return GuardMemory(context, "mesh", [&] { return LoadMesh(context); });
 }
 
 absl::Status MeshCooker::Look(CookContext& context, LookDepth depth, FileLook& look) {
-  try {
+  return GuardMemory(context, "mesh", [&]() -> absl::Status {
     RETURN_IF_ERROR(depth == LookDepth::kOutline ? LookAtOutline(context, look)
                                                  : LoadMesh(context).status());
     look.kind = "glTF 2.0";
     return absl::OkStatus();
-  } catch (const std::bad_alloc&) {
-    return OutOfMemory(context);
-  }
+  });
 }
 
 absl::Status MeshCooker::Cook(CookContext& context, Loaded& loaded) {
-  try {
-    return CookMesh(context, dynamic_cast<LoadedMesh&>(loaded));
-  } catch (const std::bad_alloc&) {
-    return OutOfMemory(context);
-  }
+  return GuardMemory(context, "mesh",
+                     [&] { return CookMesh(context, dynamic_cast<LoadedMesh&>(loaded)); });
 }
 
 }  // namespace

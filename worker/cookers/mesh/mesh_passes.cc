@@ -12,6 +12,7 @@
 #include "worker/cookers/mesh/quantize.h"
 #include "worker/cookers/mesh/tangents.h"
 #include "worker/cookers/mesh/textures.h"
+#include "worker/cookers/mesh/warnings.h"
 
 namespace galley::worker::mesh {
 namespace {
@@ -41,14 +42,14 @@ uint64_t NormalMapOf(const Json& primitive, const std::vector<uint64_t>& texcoor
 }
 
 absl::Status AddTangents(Primitive& primitive, uint64_t texcoord, MemoryBudget& budget,
-                         std::vector<std::string>& warnings) {
+                         Warnings& warnings) {
   if (!primitive.is_triangles() || texcoord == kNoNormalMap) return absl::OkStatus();
   const std::string semantic = fmt::format("TEXCOORD_{}", texcoord);
   if (primitive.Find(semantic) == nullptr) {
-    warnings.push_back(
-        fmt::format("{}: its material has a normal map, and it has no {}; no "
-                    "tangents are made (MESH_PRIMITIVE_TOO_FEW_TEXCOORDS)",
-                    primitive.pointer, semantic));
+    warnings.Add(
+        "{}: its material has a normal map, and it has no {}; no tangents are made "
+        "(MESH_PRIMITIVE_TOO_FEW_TEXCOORDS)",
+        primitive.pointer, semantic);
     return absl::OkStatus();
   }
   if (primitive.Find("NORMAL") != nullptr && primitive.Find("TANGENT") != nullptr)
@@ -87,8 +88,7 @@ absl::Status AbsorbGrids(Scene& scene, const Grids& grids) {
 
 }  // namespace
 
-absl::Status AddTangents(Scene& scene, const std::vector<uint64_t>& texcoords,
-                         std::vector<std::string>& warnings) {
+absl::Status AddTangents(Scene& scene, const std::vector<uint64_t>& texcoords, Warnings& warnings) {
   for (size_t i = 0; i < scene.meshes.size(); ++i) {
     std::vector<Primitive>& primitives = scene.meshes[i].primitives;
     for (size_t k = 0; k < primitives.size(); ++k) {
@@ -100,7 +100,7 @@ absl::Status AddTangents(Scene& scene, const std::vector<uint64_t>& texcoords,
   return absl::OkStatus();
 }
 
-absl::Status QuantizeScene(Scene& scene, std::vector<std::string>& warnings) {
+absl::Status QuantizeScene(Scene& scene, Warnings& warnings) {
   const Grids grids = PlanGrids(scene.json, scene.meshes);
   for (size_t i = 0; i < scene.meshes.size(); ++i) {
     for (Primitive& primitive : scene.meshes[i].primitives) {
@@ -113,7 +113,7 @@ absl::Status QuantizeScene(Scene& scene, std::vector<std::string>& warnings) {
   return absl::OkStatus();
 }
 
-void NormalizeScene(Scene& scene, std::vector<std::string>& warnings) {
+void NormalizeScene(Scene& scene, Warnings& warnings) {
   for (MeshData& mesh : scene.meshes) {
     for (Primitive& primitive : mesh.primitives) NormalizeAttributes(primitive, warnings);
   }

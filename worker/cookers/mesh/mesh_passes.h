@@ -6,19 +6,19 @@
 
 #include "absl/status/status.h"
 #include "worker/cookers/mesh/scene.h"
+#include "worker/cookers/mesh/warnings.h"
 
 namespace galley::worker::mesh {
 
 // Adds TANGENT to primitives without it whose material has a normal map. `texcoords`: by material,
 // from TakeTextures; materials of variants count, too. OUT_OF_RANGE: normals that must be made for
 // the tangents take more than is left of the scene's budget. REQUIRES: called before QuantizeScene.
-absl::Status AddTangents(Scene& scene, const std::vector<uint64_t>& texcoords,
-                         std::vector<std::string>& warnings);
+absl::Status AddTangents(Scene& scene, const std::vector<uint64_t>& texcoords, Warnings& warnings);
 // Gives attributes small formats, and undoes the positions' grids by nodes and matrices.
 // INVALID_ARGUMENT: inverse bind matrices would become infinite.
-absl::Status QuantizeScene(Scene& scene, std::vector<std::string>& warnings);
+absl::Status QuantizeScene(Scene& scene, Warnings& warnings);
 // Called instead of QuantizeScene. Formats stay; weights get the sum 1, and directions a length.
-void NormalizeScene(Scene& scene, std::vector<std::string>& warnings);
+void NormalizeScene(Scene& scene, Warnings& warnings);
 // Joins equal vertices, and puts triangles and vertices in a good order.
 void OptimizeScene(Scene& scene);
 

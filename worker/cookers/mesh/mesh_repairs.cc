@@ -20,13 +20,13 @@ void ForgetMesh(Json& node) {
 
 // Gives `weights` a number for each target: extra numbers are left out, missing numbers are 0.
 void FitWeights(Json& object, size_t target_count, const std::string& pointer,
-                std::string_view code, std::vector<std::string>& warnings) {
+                std::string_view code, Warnings& warnings) {
   Json* weights = Array(object, "weights");
   if (weights == nullptr || weights->size() == target_count) return;
-  warnings.push_back(RepairWarning(fmt::format(
+  warnings.AddRepair(
       "{}/weights: expected {}, one for each morph target; those too many are left out, and those "
       "that lack are 0 ({})",
-      pointer, target_count, code)));
+      pointer, target_count, code);
   if (target_count == 0) {
     object.erase("weights");
     return;
@@ -44,14 +44,14 @@ bool HasJoints(const MeshData& mesh) {
 }
 
 void CheckPrimitive(const Primitive& primitive, const Json& material,
-                    const std::set<uint64_t>& texcoords, std::vector<std::string>& warnings) {
+                    const std::set<uint64_t>& texcoords, Warnings& warnings) {
   for (const uint64_t texcoord : texcoords) {
     const std::string semantic = fmt::format("TEXCOORD_{}", texcoord);
     if (primitive.Find(semantic) != nullptr) continue;
-    warnings.push_back(
-        fmt::format("{}: its material has textures for {}, which the primitive has not "
-                    "(MESH_PRIMITIVE_TOO_FEW_TEXCOORDS)",
-                    primitive.pointer, semantic));
+    warnings.Add(
+        "{}: its material has textures for {}, which the primitive has not "
+        "(MESH_PRIMITIVE_TOO_FEW_TEXCOORDS)",
+        primitive.pointer, semantic);
   }
   const Json* extensions = Member(material, "extensions");
   const bool is_anisotropic =
@@ -61,24 +61,22 @@ void CheckPrimitive(const Primitive& primitive, const Json& material,
   const bool has_normal_map = galley != nullptr && (Member(*galley, "normal") != nullptr ||
                                                     Member(*galley, "clearcoatNormal") != nullptr);
   if (is_anisotropic && !has_normal_map && primitive.Find("TANGENT") == nullptr) {
-    warnings.push_back(
-        fmt::format("{}: its material is anisotropic, and there are neither tangents nor a normal "
-                    "map to make them for (MESH_PRIMITIVE_NO_TANGENT_SPACE)",
-                    primitive.pointer));
+    warnings.Add(
+        "{}: its material is anisotropic, and there are neither tangents nor a normal map to make "
+        "them for (MESH_PRIMITIVE_NO_TANGENT_SPACE)",
+        primitive.pointer);
   }
 }
 
 }  // namespace
 
-void DropEmptyMeshes(Json& json, std::vector<MeshData>& meshes,
-                     std::vector<std::string>& warnings) {
+void DropEmptyMeshes(Json& json, std::vector<MeshData>& meshes, Warnings& warnings) {
   constexpr size_t kDropped = SIZE_MAX;
   std::vector<size_t> places(meshes.size(), kDropped);
   Json kept = Json::array();
   for (size_t i = 0; i < meshes.size(); ++i) {
     if (meshes[i].primitives.empty()) {
-      warnings.push_back(fmt::format(
-          "/meshes/{}: the mesh has nothing to draw; it is left out (EMPTY_ENTITY)", i));
+      warnings.Add("/meshes/{}: the mesh has nothing to draw; it is left out (EMPTY_ENTITY)", i);
       continue;
     }
     places[i] = kept.size();
@@ -103,8 +101,7 @@ void DropEmptyMeshes(Json& json, std::vector<MeshData>& meshes,
   }
 }
 
-void RepairMeshUse(Json& json, const std::vector<MeshData>& meshes,
-                   std::vector<std::string>& warnings) {
+void RepairMeshUse(Json& json, const std::vector<MeshData>& meshes, Warnings& warnings) {
   for (size_t i = 0; i < meshes.size(); ++i) {
     FitWeights(json["meshes"][i], meshes[i].target_count, fmt::format("/meshes/{}", i),
                "MESH_INVALID_WEIGHTS_COUNT", warnings);
@@ -119,16 +116,15 @@ void RepairMeshUse(Json& json, const std::vector<MeshData>& meshes,
     const std::string pointer = fmt::format("/nodes/{}", i);
     FitWeights(node, meshes[index].target_count, pointer, "NODE_WEIGHTS_INVALID", warnings);
     if (has_joints[index] || node.erase("skin") == 0) continue;
-    warnings.push_back(
-        RepairWarning(pointer +
-                      "/skin: the node's mesh has no joints; it is shown without the skin "
-                      "(NODE_SKIN_WITH_NON_SKINNED_MESH)"));
+    warnings.AddRepair(
+        "{}/skin: the node's mesh has no joints; it is shown without the skin "
+        "(NODE_SKIN_WITH_NON_SKINNED_MESH)",
+        pointer);
   }
 }
 
 void CheckMaterialUse(const Json& json, const std::vector<MeshData>& meshes,
-                      const std::vector<std::set<uint64_t>>& texcoords,
-                      std::vector<std::string>& warnings) {
+                      const std::vector<std::set<uint64_t>>& texcoords, Warnings& warnings) {
   for (size_t i = 0; i < meshes.size(); ++i) {
     for (size_t k = 0; k < meshes[i].primitives.size(); ++k) {
       const Json* material = Member(json["meshes"][i]["primitives"][k], "material");

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "common/base/status_macros.h"
-#include "common/record/warning.h"
 #include "fmt/format.h"
+#include "worker/cookers/mesh/warnings.h"
 
 namespace galley::worker::mesh {
 namespace {
@@ -30,10 +30,9 @@ absl::Status CheckNoCircle(const std::vector<size_t>& parent) {
   return absl::OkStatus();
 }
 
-void WarnOfList(std::vector<std::string>& warnings, const std::string& place, std::string_view what,
+void WarnOfList(Warnings& warnings, const std::string& place, std::string_view what,
                 std::string_view code) {
-  warnings.push_back(record::KeptWarning(record::WarningKind::kMeshRepaired,
-                                         fmt::format("{}: {} ({})", place, what, code)));
+  warnings.AddRepair("{}: {} ({})", place, what, code);
 }
 
 // A node in the list of a scene.
@@ -47,7 +46,7 @@ struct Listed {
 
 class SceneRepair {
  public:
-  SceneRepair(Json& json, const NodeForest& forest, std::vector<std::string>& warnings)
+  SceneRepair(Json& json, const NodeForest& forest, Warnings& warnings)
       : json_(json), forest_(forest), warnings_(warnings) {}
 
   void Run() {
@@ -106,10 +105,10 @@ class SceneRepair {
                  "SCENE_NON_ROOT_NODE");
     } else if (!forest_.IsRoot(each.node)) {
       if (IsShown(forest_.parent(each.node))) {
-        warnings_.push_back(fmt::format(
+        warnings_.Add(
             "{}: the node is no root, and another scene shows its parent; the list stays as it is "
             "(SCENE_NON_ROOT_NODE)",
-            place));
+            place);
         return;
       }
       Detach(each.node);
@@ -147,7 +146,7 @@ class SceneRepair {
 
   Json& json_;
   const NodeForest& forest_;
-  std::vector<std::string>& warnings_;
+  Warnings& warnings_;
   std::vector<Listed> listed_;  // in the order of the file
   std::vector<std::pair<size_t, size_t>> shown_;
   size_t next_ = 0;
@@ -155,7 +154,7 @@ class SceneRepair {
 
 }  // namespace
 
-absl::Status NodeForest::ReadParents(Json& json, std::vector<std::string>& warnings) {
+absl::Status NodeForest::ReadParents(Json& json, Warnings& warnings) {
   const size_t count = ArraySize(json, "nodes");
   parent_.assign(count, count);
   for (size_t i = 0; i < count; ++i) {
@@ -212,14 +211,14 @@ void NodeForest::NumberNodes(const Json& json) {
   }
 }
 
-absl::StatusOr<NodeForest> NodeForest::Read(Json& json, std::vector<std::string>& warnings) {
+absl::StatusOr<NodeForest> NodeForest::Read(Json& json, Warnings& warnings) {
   NodeForest forest;
   RETURN_IF_ERROR(forest.ReadParents(json, warnings));
   forest.NumberNodes(json);
   return forest;
 }
 
-void RepairScenes(Json& json, const NodeForest& forest, std::vector<std::string>& warnings) {
+void RepairScenes(Json& json, const NodeForest& forest, Warnings& warnings) {
   SceneRepair(json, forest, warnings).Run();
 }
 

@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "worker/cookers/mesh/json_fields.h"
+#include "worker/cookers/mesh/warnings.h"
 
 namespace galley::worker::mesh {
 
@@ -14,7 +15,7 @@ class NodeForest {
  public:
   // INVALID_ARGUMENT: a node has two parents, or is its own ancestor. A child that its parent names
   // twice is named once in `json` afterwards, with a warning. REQUIRES: indices are in range.
-  static absl::StatusOr<NodeForest> Read(Json& json, std::vector<std::string>& warnings);
+  static absl::StatusOr<NodeForest> Read(Json& json, Warnings& warnings);
 
   size_t size() const { return parent_.size(); }
   bool IsRoot(size_t node) const { return parent_[node] == size(); }
@@ -29,7 +30,7 @@ class NodeForest {
   size_t RootOf(size_t node) const { return root_[node]; }
 
  private:
-  absl::Status ReadParents(Json& json, std::vector<std::string>& warnings);
+  absl::Status ReadParents(Json& json, Warnings& warnings);
   void NumberNodes(const Json& json);
 
   std::vector<size_t> parent_;  // size(): a root
@@ -41,6 +42,6 @@ class NodeForest {
 // Makes the lists of scenes name only roots, each once, and warns of the change. A listed node
 // below another listed node is left out, since it is drawn with that node. Any other listed node
 // that is no root becomes a root when no scene shows its parent; else the list stays as it is.
-void RepairScenes(Json& json, const NodeForest& forest, std::vector<std::string>& warnings);
+void RepairScenes(Json& json, const NodeForest& forest, Warnings& warnings);
 
 }  // namespace galley::worker::mesh

@@ -18,7 +18,7 @@ constexpr double kRotationLengthOff = 0.00769;
 // How far, as a part of their lengths, the axes of a matrix may be from right angles.
 constexpr double kSkewMax = 1e-4;
 
-void RepairRotation(Json& node, const std::string& pointer, std::vector<std::string>& warnings) {
+void RepairRotation(Json& node, const std::string& pointer, Warnings& warnings) {
   const Json* rotation = Array(node, "rotation");
   if (rotation == nullptr || rotation->size() != 4) return;
   double square = 0;
@@ -27,15 +27,14 @@ void RepairRotation(Json& node, const std::string& pointer, std::vector<std::str
   if (std::abs(length - 1) <= kRotationLengthOff) return;
   if (!(length > 1e-150) || !std::isfinite(length)) {
     node.erase("rotation");
-    warnings.push_back(RepairWarning(pointer +
-                                     "/rotation: the quaternion has no length; it is left out "
-                                     "(ROTATION_NON_UNIT)"));
+    warnings.AddRepair(
+        "{}/rotation: the quaternion has no length; it is left out (ROTATION_NON_UNIT)", pointer);
     return;
   }
   for (Json& each : node["rotation"]) each = each.get<double>() / length;
-  warnings.push_back(
-      RepairWarning(pointer + "/rotation: the quaternion is not of length 1; it is brought to it "
-                              "(ROTATION_NON_UNIT)"));
+  warnings.AddRepair(
+      "{}/rotation: the quaternion is not of length 1; it is brought to it (ROTATION_NON_UNIT)",
+      pointer);
 }
 
 // Whether a translation, a rotation and a scale can make this matrix.
@@ -51,20 +50,22 @@ bool IsTrs(const Json& matrix) {
   return true;
 }
 
-void RepairMatrix(Json& node, const std::string& pointer, std::vector<std::string>& warnings) {
+void RepairMatrix(Json& node, const std::string& pointer, Warnings& warnings) {
   const Json* matrix = Array(node, "matrix");
   if (matrix == nullptr) return;
   size_t erased = 0;
   for (const char* key : {"translation", "rotation", "scale"}) erased += node.erase(key);
   if (erased > 0) {
-    warnings.push_back(RepairWarning(pointer +
-                                     ": has a matrix, and translation, rotation or scale, too; the "
-                                     "matrix counts, and they are left out (NODE_MATRIX_TRS)"));
+    warnings.AddRepair(
+        "{}: has a matrix, and translation, rotation or scale, too; the matrix counts, and they "
+        "are left out (NODE_MATRIX_TRS)",
+        pointer);
   }
   if (!IsTrs(node["matrix"])) {
-    warnings.push_back(pointer +
-                       "/matrix: no translation, rotation and scale make this matrix; it stays as "
-                       "it is (NODE_MATRIX_NON_TRS)");
+    warnings.Add(
+        "{}/matrix: no translation, rotation and scale make this matrix; it stays as it is "
+        "(NODE_MATRIX_NON_TRS)",
+        pointer);
   }
 }
 
@@ -84,7 +85,7 @@ Span SpanOf(const Json& joints, const NodeForest& forest) {
 }
 
 void RepairSkin(Json& skin, const NodeForest& forest, const std::string& pointer,
-                std::vector<std::string>& warnings) {
+                Warnings& warnings) {
   const Json* joints = Array(skin, "joints");
   if (joints == nullptr || joints->empty()) return;
   const Span span = SpanOf(*joints, forest);
@@ -93,23 +94,24 @@ void RepairSkin(Json& skin, const NodeForest& forest, const std::string& pointer
     return forest.begin(node) <= span.begin && span.last < forest.end(node);
   };
   if (!holds(root)) {
-    warnings.push_back(pointer +
-                       "/joints: the joints have no root in common; the skin stays as it is "
-                       "(SKIN_NO_COMMON_ROOT)");
+    warnings.Add(
+        "{}/joints: the joints have no root in common; the skin stays as it is "
+        "(SKIN_NO_COMMON_ROOT)",
+        pointer);
   }
   if (const Json* skeleton = Member(skin, "skeleton");
       skeleton != nullptr && !holds(skeleton->get<size_t>())) {
     skin.erase("skeleton");
-    warnings.push_back(
-        RepairWarning(pointer + "/skeleton: not all joints are below this node; the member is left "
-                                "out (SKIN_SKELETON_INVALID)"));
+    warnings.AddRepair(
+        "{}/skeleton: not all joints are below this node; the member is left out "
+        "(SKIN_SKELETON_INVALID)",
+        pointer);
   }
   std::set<size_t> seen;
   for (const Json& joint : *joints) {
     if (seen.insert(joint.get<size_t>()).second) continue;
-    warnings.push_back(pointer +
-                       "/joints: a node is a joint twice; the skin stays as it is "
-                       "(DUPLICATE_ELEMENTS)");
+    warnings.Add("{}/joints: a node is a joint twice; the skin stays as it is (DUPLICATE_ELEMENTS)",
+                 pointer);
     return;
   }
 }
@@ -125,8 +127,7 @@ std::vector<std::set<size_t>> ScenesOfRoots(const Json& json, const NodeForest& 
   return scenes;
 }
 
-void CheckScenesOfSkins(const Json& json, const NodeForest& forest,
-                        std::vector<std::string>& warnings) {
+void CheckScenesOfSkins(const Json& json, const NodeForest& forest, Warnings& warnings) {
   if (ArraySize(json, "skins") == 0) return;
   const std::vector<std::set<size_t>> scenes = ScenesOfRoots(json, forest);
   for (size_t i = 0; i < forest.size(); ++i) {
@@ -140,16 +141,16 @@ void CheckScenesOfSkins(const Json& json, const NodeForest& forest,
                                       scenes[own].begin(), scenes[own].end())) {
       continue;
     }
-    warnings.push_back(fmt::format(
+    warnings.Add(
         "/nodes/{}/skin: a scene shows this node, and not the skin's joints; the node stays as it "
         "is (NODE_SKIN_NO_SCENE)",
-        i));
+        i);
   }
 }
 
 }  // namespace
 
-void RepairNodes(Json& json, std::vector<std::string>& warnings) {
+void RepairNodes(Json& json, Warnings& warnings) {
   for (size_t i = 0; i < ArraySize(json, "nodes"); ++i) {
     Json& node = json["nodes"][i];
     const std::string pointer = fmt::format("/nodes/{}", i);
@@ -157,14 +158,14 @@ void RepairNodes(Json& json, std::vector<std::string>& warnings) {
     RepairRotation(node, pointer, warnings);
     for (const char* key : {"skin", "weights"}) {
       if (Member(node, "mesh") != nullptr || node.erase(key) == 0) continue;
-      warnings.push_back(RepairWarning(fmt::format(
+      warnings.AddRepair(
           "{}/{}: the node has no mesh; the member is left out (UNSATISFIED_DEPENDENCY)", pointer,
-          key)));
+          key);
     }
   }
 }
 
-void RepairSkins(Json& json, const NodeForest& forest, std::vector<std::string>& warnings) {
+void RepairSkins(Json& json, const NodeForest& forest, Warnings& warnings) {
   for (size_t i = 0; i < ArraySize(json, "skins"); ++i)
     RepairSkin(json["skins"][i], forest, fmt::format("/skins/{}", i), warnings);
   CheckScenesOfSkins(json, forest, warnings);

@@ -4,18 +4,18 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "worker/cookers/mesh/json_fields.h"
 #include "worker/cookers/mesh/node_forest.h"
+#include "worker/cookers/mesh/warnings.h"
 
 namespace galley::worker::mesh {
 
 // Repairs transforms, and nodes with what only a mesh can have. REQUIRES: indices are in range, and
 // RepairProperties was called.
-void RepairNodes(Json& json, std::vector<std::string>& warnings);
+void RepairNodes(Json& json, Warnings& warnings);
 // Repairs skins whose joints have no root in common, whose skeleton is no skeleton, or that belong
 // to another scene. REQUIRES: as RepairNodes.
-void RepairSkins(Json& json, const NodeForest& forest, std::vector<std::string>& warnings);
+void RepairSkins(Json& json, const NodeForest& forest, Warnings& warnings);
 
 }  // namespace galley::worker::mesh

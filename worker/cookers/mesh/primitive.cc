@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "common/base/status_macros.h"
-#include "common/record/warning.h"
 #include "fmt/format.h"
 #include "worker/cookers/mesh/accessor.h"
 #include "worker/cookers/mesh/attribute_names.h"
@@ -144,10 +143,10 @@ absl::StatusOr<std::vector<uint32_t>> ReadIndices(Document& document, const Json
     }
   }
   if (std::find(indices.begin(), indices.end(), RestartOf(component)) != indices.end()) {
-    document.warnings.push_back(
-        fmt::format("{}: the greatest number that an index can be is one of them; it is taken for "
-                    "a vertex (ACCESSOR_INDEX_PRIMITIVE_RESTART)",
-                    place));
+    document.warnings.Add(
+        "{}: the greatest number that an index can be is one of them; it is taken for a vertex "
+        "(ACCESSOR_INDEX_PRIMITIVE_RESTART)",
+        place);
   }
   return indices;
 }
@@ -212,9 +211,7 @@ absl::Status FillEmptyTargets(Document& document, size_t target_count, Primitive
     zeros = MakeStream(zeros.format, primitive.vertex_count);
     primitive.attributes.push_back(
         {.semantic = "POSITION", .target = static_cast<int>(i), .stream = std::move(zeros)});
-    document.warnings.push_back(record::KeptWarning(
-        record::WarningKind::kMeshRepaired,
-        fmt::format("{}: the morph target moves nothing (EMPTY_ENTITY)", place)));
+    document.warnings.AddRepair("{}: the morph target moves nothing (EMPTY_ENTITY)", place);
   }
   return absl::OkStatus();
 }
@@ -234,9 +231,8 @@ absl::StatusOr<Primitive> ReadPrimitive(Document& document, const Json& json,
     return Flaw(pointer, fmt::format("{} corners; a triangle has three", indices.size()));
   }
   if (primitive.mode == Mode::kTriangles && indices.size() % 3 != 0) {
-    document.warnings.push_back(
-        fmt::format("{}: {} corners are no whole number of triangles; the last are left out",
-                    pointer, indices.size()));
+    document.warnings.Add("{}: {} corners are no whole number of triangles; the last are left out",
+                          pointer, indices.size());
   }
   if (is_filled) {
     RETURN_IF_ERROR(document.Take(indices.size() * 3 * sizeof(uint32_t), pointer));
@@ -286,8 +282,8 @@ absl::StatusOr<MeshData> ReadMesh(Document& document, size_t index) {
     Json& primitive = json["primitives"][i];
     const std::string place = fmt::format("{}/primitives/{}", pointer, i);
     if (!HasPositions(primitive)) {
-      document.warnings.push_back(
-          place + ": the primitive has no POSITION; it is left out (MESH_PRIMITIVE_NO_POSITION)");
+      document.warnings.Add(
+          "{}: the primitive has no POSITION; it is left out (MESH_PRIMITIVE_NO_POSITION)", place);
       continue;
     }
     ASSIGN_OR_RETURN(Primitive read, ReadPrimitive(document, primitive, place));

@@ -10,10 +10,10 @@
 #include <set>
 #include <string_view>
 
-#include "common/record/warning.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 #include "worker/cookers/mesh/extensions.h"
+#include "worker/cookers/mesh/warnings.h"
 
 namespace galley::worker::mesh {
 namespace {
@@ -274,22 +274,20 @@ std::optional<Finding> CheckList(const Rule& rule, const Json& value) {
                                                   fmt::join(rule.allowed, ", "), value.dump())};
 }
 
-void ApplyRule(const Rule& rule, Json& object, const std::string& pointer,
-               std::vector<std::string>& warnings) {
+void ApplyRule(const Rule& rule, Json& object, const std::string& pointer, Warnings& warnings) {
   const Json* value = Member(object, rule.key);
   if (value == nullptr) return;
   if (const std::optional<Finding> type = CheckType(rule, *value)) {
     object.erase(rule.key);
-    warnings.push_back(record::KeptWarning(record::WarningKind::kMeshRepaired,
-                                           fmt::format("{}/{}: {}; the value is left out ({})",
-                                                       pointer, rule.key, type->text, type->code)));
+    warnings.AddRepair("{}/{}: {}; the value is left out ({})", pointer, rule.key, type->text,
+                       type->code);
     return;
   }
   std::optional<Finding> wrong = CheckRange(rule, *value);
   if (!wrong) wrong = CheckList(rule, *value);
   if (wrong) {
-    warnings.push_back(fmt::format("{}/{}: {}; the value stays as it is ({})", pointer, rule.key,
-                                   wrong->text, wrong->code));
+    warnings.Add("{}/{}: {}; the value stays as it is ({})", pointer, rule.key, wrong->text,
+                 wrong->code);
   }
 }
 
@@ -298,65 +296,67 @@ double NumberOf(const Json& object, const char* key, double otherwise) {
   return member != nullptr && member->is_number() ? member->get<double>() : otherwise;
 }
 
-void CheckCamera(const Json& camera, const std::string& pointer,
-                 std::vector<std::string>& warnings) {
+void CheckCamera(const Json& camera, const std::string& pointer, Warnings& warnings) {
   const Json* perspective = Member(camera, "perspective");
   const Json* orthographic = Member(camera, "orthographic");
   if ((perspective == nullptr) == (orthographic == nullptr)) {
-    warnings.push_back(pointer +
-                       ": expected either perspective or orthographic; the camera stays as it is "
-                       "(ONE_OF_MISMATCH)");
+    warnings.Add(
+        "{}: expected either perspective or orthographic; the camera stays as it is "
+        "(ONE_OF_MISMATCH)",
+        pointer);
   }
   for (const Json* kind : {perspective, orthographic}) {
     if (kind == nullptr) continue;
     if (NumberOf(*kind, "zfar", kAny) <= NumberOf(*kind, "znear", -kAny)) {
-      warnings.push_back(pointer +
-                         ": zfar is not greater than znear; the camera stays as it is "
-                         "(CAMERA_ZFAR_LEQUAL_ZNEAR)");
+      warnings.Add(
+          "{}: zfar is not greater than znear; the camera stays as it is "
+          "(CAMERA_ZFAR_LEQUAL_ZNEAR)",
+          pointer);
     }
   }
   if (orthographic == nullptr) return;
   if (NumberOf(*orthographic, "xmag", 1) == 0 || NumberOf(*orthographic, "ymag", 1) == 0) {
-    warnings.push_back(pointer +
-                       ": xmag and ymag must not be 0; the camera stays as it is "
-                       "(CAMERA_XMAG_YMAG_ZERO)");
+    warnings.Add(
+        "{}: xmag and ymag must not be 0; the camera stays as it is (CAMERA_XMAG_YMAG_ZERO)",
+        pointer);
   }
 }
 
-void CheckLight(const Json& light, const std::string& pointer, std::vector<std::string>& warnings) {
+void CheckLight(const Json& light, const std::string& pointer, Warnings& warnings) {
   constexpr double kOuterDefault = kHalfPi / 2;
   const Json* type = Member(light, "type");
   const Json* spot = Member(light, "spot");
   if (spot == nullptr) {
     if (type != nullptr && *type == "spot") {
-      warnings.push_back(pointer +
-                         ": a light of type spot needs a member spot; the light stays as it is "
-                         "(UNDEFINED_PROPERTY)");
+      warnings.Add(
+          "{}: a light of type spot needs a member spot; the light stays as it is "
+          "(UNDEFINED_PROPERTY)",
+          pointer);
     }
     return;
   }
   if (NumberOf(*spot, "outerConeAngle", kOuterDefault) <= NumberOf(*spot, "innerConeAngle", 0)) {
-    warnings.push_back(pointer +
-                       "/spot: the outer angle is not greater than the inner one; the light stays "
-                       "as it is (KHR_LIGHTS_PUNCTUAL_LIGHT_SPOT_ANGLES)");
+    warnings.Add(
+        "{}/spot: the outer angle is not greater than the inner one; the light stays as it is "
+        "(KHR_LIGHTS_PUNCTUAL_LIGHT_SPOT_ANGLES)",
+        pointer);
   }
 }
 
 // Warns of an index of refraction between 0, which stands for an infinite one, and 1.
-void CheckRefraction(const Json& material, const std::string& pointer,
-                     std::vector<std::string>& warnings) {
+void CheckRefraction(const Json& material, const std::string& pointer, Warnings& warnings) {
   const Json* extensions = Member(material, "extensions");
   const Json* own = extensions == nullptr ? nullptr : Member(*extensions, "KHR_materials_ior");
   const double ior = own == nullptr ? 1 : NumberOf(*own, "ior", 1);
   if (!(ior > 0 && ior < 1)) return;
-  warnings.push_back(pointer +
-                     "/extensions/KHR_materials_ior/ior: expected 0, or a number of at least 1; "
-                     "the value stays as it is (VALUE_NOT_IN_RANGE)");
+  warnings.Add(
+      "{}/extensions/KHR_materials_ior/ior: expected 0, or a number of at least 1; the value stays "
+      "as it is (VALUE_NOT_IN_RANGE)",
+      pointer);
 }
 
 // Warns of a variant that two mappings of a primitive give a material.
-void CheckVariants(const Json& primitive, const std::string& pointer,
-                   std::vector<std::string>& warnings) {
+void CheckVariants(const Json& primitive, const std::string& pointer, Warnings& warnings) {
   const Json* extensions = Member(primitive, "extensions");
   const Json* own = extensions == nullptr ? nullptr : Member(*extensions, "KHR_materials_variants");
   const Json* mappings = own == nullptr ? nullptr : Array(*own, "mappings");
@@ -367,9 +367,10 @@ void CheckVariants(const Json& primitive, const std::string& pointer,
     if (variants == nullptr) continue;
     for (const Json& variant : *variants) {
       if (seen.insert(variant).second) continue;
-      warnings.push_back(pointer +
-                         ": a variant is mapped to a material twice; the mappings stay as they are "
-                         "(KHR_MATERIALS_VARIANTS_NON_UNIQUE_VARIANT)");
+      warnings.Add(
+          "{}: a variant is mapped to a material twice; the mappings stay as they are "
+          "(KHR_MATERIALS_VARIANTS_NON_UNIQUE_VARIANT)",
+          pointer);
       return;
     }
   }
@@ -395,7 +396,7 @@ void DropEmptyArrays(Json& json) {
   }
 }
 
-void RepairProperties(Json& json, std::vector<std::string>& warnings) {
+void RepairProperties(Json& json, Warnings& warnings) {
   for (const Rule& rule : kRules) {
     VisitObjects(json, rule.place, "", [&](Json& object, const std::string& pointer) {
       ApplyRule(rule, object, pointer, warnings);
@@ -404,13 +405,12 @@ void RepairProperties(Json& json, std::vector<std::string>& warnings) {
   for (const Required& required : kRequired) {
     VisitObjects(json, required.place, "", [&](const Json& object, const std::string& pointer) {
       if (Member(object, required.key) != nullptr) return;
-      warnings.push_back(
-          fmt::format("{}: no member \"{}\" (UNDEFINED_PROPERTY)", pointer, required.key));
+      warnings.Add("{}: no member \"{}\" (UNDEFINED_PROPERTY)", pointer, required.key);
     });
   }
 }
 
-void CheckParameters(const Json& json, std::vector<std::string>& warnings) {
+void CheckParameters(const Json& json, Warnings& warnings) {
   for (size_t i = 0; i < ArraySize(json, "cameras"); ++i)
     CheckCamera(json["cameras"][i], fmt::format("/cameras/{}", i), warnings);
   for (size_t i = 0; i < ArraySize(json, "materials"); ++i)

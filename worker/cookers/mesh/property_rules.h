@@ -4,9 +4,9 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "worker/cookers/mesh/json_fields.h"
+#include "worker/cookers/mesh/warnings.h"
 
 namespace galley::worker::mesh {
 
@@ -14,8 +14,8 @@ namespace galley::worker::mesh {
 void DropEmptyArrays(Json& json);
 // Takes out values of a wrong type, so that their default counts, and warns of them. Warns also of
 // values that are missing or out of their range.
-void RepairProperties(Json& json, std::vector<std::string>& warnings);
+void RepairProperties(Json& json, Warnings& warnings);
 // Warns of impossible cameras, lights, indices of refraction and mappings of variants.
-void CheckParameters(const Json& json, std::vector<std::string>& warnings);
+void CheckParameters(const Json& json, Warnings& warnings);
 
 }  // namespace galley::worker::mesh

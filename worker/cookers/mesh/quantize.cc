@@ -7,8 +7,8 @@
 #include <string_view>
 #include <utility>
 
-#include "fmt/format.h"
 #include "worker/cookers/mesh/vector3.h"
+#include "worker/cookers/mesh/warnings.h"
 
 namespace galley::worker::mesh {
 namespace {
@@ -230,21 +230,19 @@ void ShrinkJoints(Stream& stream) {
   stream = std::move(shrunk);
 }
 
-void Warn(std::vector<std::string>& warnings, const Primitive& primitive, size_t count,
-          std::string_view what) {
-  if (count > 0) warnings.push_back(fmt::format("{}: {} {}", primitive.pointer, count, what));
+void Warn(Warnings& warnings, const Primitive& primitive, size_t count, std::string_view what) {
+  if (count > 0) warnings.Add("{}: {} {}", primitive.pointer, count, what);
 }
 
 // Puts a direction where a normal or tangent has none.
-void RepairLengths(const Primitive& primitive, Attribute& attribute,
-                   std::vector<std::string>& warnings) {
+void RepairLengths(const Primitive& primitive, Attribute& attribute, Warnings& warnings) {
   if (attribute.semantic == "NORMAL")
     Warn(warnings, primitive, PutLengths(attribute.stream, {0, 0, 1}), kNoNormal);
   if (attribute.semantic == "TANGENT")
     Warn(warnings, primitive, PutLengths(attribute.stream, {1, 0, 0}), kNoTangent);
 }
 
-void QuantizeBase(Primitive& primitive, Attribute& attribute, std::vector<std::string>& warnings) {
+void QuantizeBase(Primitive& primitive, Attribute& attribute, Warnings& warnings) {
   Stream& stream = attribute.stream;
   size_t zero_count = 0;
   if (attribute.semantic == "NORMAL" && IsFloat(stream)) {
@@ -280,7 +278,7 @@ bool IsCoreFormat(const Attribute& attribute) {
 
 }  // namespace
 
-void QuantizeAttributes(Primitive& primitive, std::vector<std::string>& warnings) {
+void QuantizeAttributes(Primitive& primitive, Warnings& warnings) {
   Influences influences(primitive);
   const size_t zero_count = influences.QuantizeWeights();
   influences.ClearIdleJoints();
@@ -295,7 +293,7 @@ void QuantizeAttributes(Primitive& primitive, std::vector<std::string>& warnings
   }
 }
 
-void NormalizeAttributes(Primitive& primitive, std::vector<std::string>& warnings) {
+void NormalizeAttributes(Primitive& primitive, Warnings& warnings) {
   Warn(warnings, primitive, Influences(primitive).NormalizeWeights(), kNoWeight);
   for (Attribute& attribute : primitive.attributes) {
     if (attribute.target == kBase) RepairLengths(primitive, attribute, warnings);

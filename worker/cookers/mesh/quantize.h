@@ -13,16 +13,16 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "worker/cookers/mesh/primitive.h"
+#include "worker/cookers/mesh/warnings.h"
 
 namespace galley::worker::mesh {
 
 // `warnings` is told of normals and weights without a meaning, and of their replacements.
-void QuantizeAttributes(Primitive& primitive, std::vector<std::string>& warnings);
+void QuantizeAttributes(Primitive& primitive, Warnings& warnings);
 // Keeps the formats; gives weights the sum 1, and directions a length. `warnings` as above.
-void NormalizeAttributes(Primitive& primitive, std::vector<std::string>& warnings);
+void NormalizeAttributes(Primitive& primitive, Warnings& warnings);
 // Whether some attribute has a format that only KHR_mesh_quantization allows.
 bool NeedsQuantizationExtension(const Primitive& primitive);
 

@@ -12,6 +12,7 @@
 #include "worker/cookers/mesh/mesh_repairs.h"
 #include "worker/cookers/mesh/quantize.h"
 #include "worker/cookers/mesh/scene_checks.h"
+#include "worker/cookers/mesh/warnings.h"
 
 namespace galley::worker::mesh {
 namespace {
@@ -21,10 +22,9 @@ constexpr const char* kAnimationOutputs = "animations/*/samplers/*/output";
 constexpr const char* kInstances = "nodes/*/extensions/EXT_mesh_gpu_instancing/attributes/{}";
 
 // Leaves out channels with an unknown path ("pointer"), and animations without channels.
-absl::Status FilterChannels(Json& animation, std::vector<std::string>& warnings,
-                            const std::string& pointer) {
+absl::Status FilterChannels(Json& animation, Warnings& warnings, const std::string& pointer) {
   if (Member(animation, "channels") == nullptr) {
-    warnings.push_back(pointer + ": the animation has no channels; it is left out (EMPTY_ENTITY)");
+    warnings.Add("{}: the animation has no channels; it is left out (EMPTY_ENTITY)", pointer);
     return absl::OkStatus();
   }
   Json* channels = Array(animation, "channels");
@@ -44,15 +44,14 @@ absl::Status FilterChannels(Json& animation, std::vector<std::string>& warnings,
     if (path == "translation" || path == "rotation" || path == "scale" || path == "weights") {
       kept.push_back(std::move(channel));
     } else {
-      warnings.push_back(fmt::format("{}: path {} is not known here; the channel is left out",
-                                     place, Shown(path)));
+      warnings.Add("{}: path {} is not known here; the channel is left out", place, Shown(path));
     }
   }
   *channels = std::move(kept);
   return absl::OkStatus();
 }
 
-absl::Status FilterAnimations(Json& json, std::vector<std::string>& warnings) {
+absl::Status FilterAnimations(Json& json, Warnings& warnings) {
   Json* animations = Array(json, "animations");
   if (animations == nullptr) return absl::OkStatus();
   Json kept = Json::array();
@@ -107,10 +106,10 @@ absl::Status ReadSkins(Document& document, Scene& scene) {
                   fmt::format("expected MAT4 of floats, at least {}", joint_count));
     }
     if (!AreAffine(*matrices)) {
-      document.warnings.push_back(
-          place +
-          "/inverseBindMatrices: the last row of a matrix is not 0 0 0 1; it stays as it is "
-          "(ACCESSOR_INVALID_IBM)");
+      document.warnings.Add(
+          "{}/inverseBindMatrices: the last row of a matrix is not 0 0 0 1; it stays as it is "
+          "(ACCESSOR_INVALID_IBM)",
+          place);
     }
     scene.inverse_binds.back() = *std::move(matrices);
   }

@@ -37,9 +37,9 @@ absl::Status CheckKeys(const Stream& keys, const std::string& pointer) {
     if (keys.At(i, 0) < 0)
       return Flaw(pointer, fmt::format("key {} is negative: {}", i, keys.At(i, 0)));
     if (i > 0 && keys.At(i, 0) <= keys.At(i - 1, 0)) {
-      return Flaw(pointer, fmt::format("key {} is {}, and the one before it {}; expected rising "
-                                       "ones",
-                                       i, keys.At(i, 0), keys.At(i - 1, 0)));
+      return Flaw(pointer,
+                  fmt::format("key {} is {}, and the one before it {}; expected rising ones", i,
+                              keys.At(i, 0), keys.At(i - 1, 0)));
     }
   }
   return absl::OkStatus();
@@ -113,9 +113,9 @@ absl::Status CheckJoints(const Scene& scene) {
     const size_t index = skin->get<size_t>();
     const size_t joint_count = ArraySize(scene.json["skins"][index], "joints");
     if (!found || static_cast<size_t>(found->joint) < joint_count) continue;
-    return Flaw(found->pointer, fmt::format("joint {}, and /skins/{}, with which /nodes/{} shows "
-                                            "it, has {}",
-                                            found->joint, index, i, joint_count));
+    return Flaw(found->pointer,
+                fmt::format("joint {}, and /skins/{}, with which /nodes/{} shows it, has {}",
+                            found->joint, index, i, joint_count));
   }
   return absl::OkStatus();
 }

@@ -158,9 +158,8 @@ void TextureTaker::PutSlots(Json& material, Json slots, const std::string& point
   Json& extras = material["extras"];
   if (!extras.is_object()) {
     if (!extras.is_null()) {
-      document_.warnings.push_back(pointer +
-                                   "/extras: is no object; it is kept as its member "
-                                   "\"source\"");
+      document_.warnings.Add("{}/extras: is no object; it is kept as its member \"source\"",
+                             pointer);
       extras = Json{{"source", extras}};
     } else {
       extras = Json::object();
@@ -180,7 +179,7 @@ absl::Status TextureTaker::TakeMaterial(size_t index) {
   for (Info& info : infos) {
     ASSIGN_OR_RETURN(const std::optional<size_t> image, ImageOf(info));
     if (!image) {
-      document_.warnings.push_back(info.pointer + ": the texture names no image and is left out");
+      document_.warnings.Add("{}: the texture names no image and is left out", info.pointer);
       continue;
     }
     info.image = *image;

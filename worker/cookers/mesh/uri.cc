@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "common/base/status_macros.h"
-#include "fmt/format.h"
+#include "worker/cookers/verdict_error.h"
 
 namespace galley::worker::mesh {
 namespace {
@@ -29,16 +29,14 @@ int Base64Digit(char c) {
 
 absl::StatusOr<std::string> DecodeBase64(std::string_view text) {
   for (int padding = 0; padding < 2 && text.ends_with('='); ++padding) text.remove_suffix(1);
-  if (text.size() % 4 == 1)
-    return absl::InvalidArgumentError("base64 data ends in the middle of a byte");
+  if (text.size() % 4 == 1) return VerdictError("base64 data ends in the middle of a byte");
   std::string bytes;
   bytes.reserve(text.size() / 4 * 3 + 2);
   uint32_t bits = 0;
   int bit_count = 0;
   for (size_t i = 0; i < text.size(); ++i) {
     const int digit = Base64Digit(text[i]);
-    if (digit < 0)
-      return absl::InvalidArgumentError(fmt::format("base64 data has a bad character at {}", i));
+    if (digit < 0) return VerdictError("base64 data has a bad character at {}", i);
     bits = bits << 6 | static_cast<uint32_t>(digit);
     bit_count += 6;
     if (bit_count < 8) continue;
@@ -72,10 +70,8 @@ absl::StatusOr<std::string> DecodePercent(std::string_view text) {
     }
     const int high = text.size() - i > 2 ? HexDigit(text[i + 1]) : -1;
     const int low = text.size() - i > 2 ? HexDigit(text[i + 2]) : -1;
-    if (high < 0 || low < 0) {
-      return absl::InvalidArgumentError(
-          fmt::format("\"%\" at {} is not followed by two hexadecimal digits", i));
-    }
+    if (high < 0 || low < 0)
+      return VerdictError("\"%\" at {} is not followed by two hexadecimal digits", i);
     decoded.push_back(static_cast<char>(high * 16 + low));
     i += 2;
   }
@@ -83,10 +79,10 @@ absl::StatusOr<std::string> DecodePercent(std::string_view text) {
 }
 
 absl::StatusOr<std::string> PathOfUri(std::string_view uri) {
-  if (uri.empty()) return absl::InvalidArgumentError("an empty URI; expected a relative path");
+  if (uri.empty()) return VerdictError("an empty URI; expected a relative path");
   if (HasScheme(uri)) {
-    return absl::InvalidArgumentError(fmt::format(
-        "\"{}\" is not a relative path; put the file beside the source", uri.substr(0, kShownMax)));
+    return VerdictError("\"{}\" is not a relative path; put the file beside the source",
+                        uri.substr(0, kShownMax));
   }
   return DecodePercent(uri);
 }
@@ -95,8 +91,7 @@ absl::StatusOr<DataUri> ParseDataUri(std::string_view uri) {
   constexpr std::string_view kBase64 = ";base64";
   uri.remove_prefix(std::string_view("data:").size());
   const size_t comma = uri.find(',');
-  if (comma == std::string_view::npos)
-    return absl::InvalidArgumentError("a data URI without a comma");
+  if (comma == std::string_view::npos) return VerdictError("a data URI without a comma");
   std::string_view head = uri.substr(0, comma);
   const bool is_base64 = head.ends_with(kBase64);
   if (is_base64) head.remove_suffix(kBase64.size());

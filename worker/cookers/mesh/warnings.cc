@@ -5,7 +5,6 @@
 #include <map>
 #include <string_view>
 
-#include "common/record/warning.h"
 #include "fmt/format.h"
 
 namespace galley::worker::mesh {
@@ -33,10 +32,6 @@ Warning Parse(std::string_view warning) {
 }
 
 }  // namespace
-
-std::string RepairWarning(std::string_view text) {
-  return record::KeptWarning(record::WarningKind::kMeshRepaired, text);
-}
 
 std::vector<std::string> Grouped(const std::vector<std::string>& warnings) {
   struct Group {

@@ -2,18 +2,41 @@
 #pragma once
 
 #include <string>
-#include <string_view>
+#include <utility>
 #include <vector>
 
+#include "common/record/warning.h"
+#include "fmt/format.h"
+#include "worker/cookers/mesh/warnings.h"
+
 namespace galley::worker::mesh {
+
+// Warnings: the warnings about one file, in the order in which they were found.
+class Warnings {
+ public:
+  template <typename... Args>
+  void Add(fmt::format_string<Args...> text, Args&&... args) {
+    texts_.push_back(fmt::format(text, std::forward<Args>(args)...));
+  }
+  // The kind of the warning goes before the kind that its reader would give it.
+  template <typename... Args>
+  void AddKept(record::WarningKind kind, fmt::format_string<Args...> text, Args&&... args) {
+    texts_.push_back(record::KeptWarning(kind, fmt::format(text, std::forward<Args>(args)...)));
+  }
+  template <typename... Args>
+  void AddRepair(fmt::format_string<Args...> text, Args&&... args) {
+    AddKept(record::WarningKind::kMeshRepaired, text, std::forward<Args>(args)...);
+  }
+  const std::vector<std::string>& texts() const { return texts_; }
+
+ private:
+  std::vector<std::string> texts_;
+};
 
 // Groups warnings. A warning is "<pointer>: <text>", and the text may begin with a count ("3
 // normals have no length"). Warnings of equal text become one, at the place of the first: "<first
 // pointer> and 70 other places: <text>", with the sum of their counts. A single warning stays
 // unchanged.
 std::vector<std::string> Grouped(const std::vector<std::string>& warnings);
-
-// The text of a warning about a repair; its kind goes before the file's.
-std::string RepairWarning(std::string_view text);
 
 }  // namespace galley::worker::mesh

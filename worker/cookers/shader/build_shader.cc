@@ -13,6 +13,7 @@
 #include "worker/cookers/shader/reflection.h"
 #include "worker/cookers/shader/spirv_tools.h"
 #include "worker/cookers/shader/target_names.h"
+#include "worker/cookers/verdict_error.h"
 
 namespace galley::worker {
 namespace {
@@ -41,8 +42,7 @@ spvc_backend BackendOf(ShaderLanguage language) {
 absl::Status CheckCompiled(const Module& module, const ShaderTarget& target) {
   const std::string flaw = FindInvalid(module, target.tools_environment);
   if (flaw.empty()) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      fmt::format("this shader's SPIR-V is not valid for {}: {}", target.name, flaw));
+  return VerdictError("this shader's SPIR-V is not valid for {}: {}", target.name, flaw);
 }
 
 // The optimised module of a valid shader; nullopt: the optimiser failed, since some of its passes,
@@ -145,7 +145,7 @@ absl::StatusOr<BuiltShader> BuildShader(const BuildRequest& request, Includes& i
   try {
     RETURN_IF_ERROR(ReflectAndWrite(request, modules, built));
   } catch (const std::exception& error) {
-    return absl::InvalidArgumentError(fmt::format("spirv-cross: {}", error.what()));
+    return VerdictError("spirv-cross: {}", error.what());
   }
   return built;
 }

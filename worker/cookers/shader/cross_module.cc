@@ -8,6 +8,7 @@
 #include "worker/cookers/library/build_id.h"
 #include "worker/cookers/out_of_memory.h"
 #include "worker/cookers/shader/parted_structures.h"
+#include "worker/cookers/verdict_error.h"
 
 namespace galley::worker {
 namespace {
@@ -123,7 +124,7 @@ absl::StatusOr<std::string> CrossModule::Compile() {
 absl::Status CheckNoMultiview(const CrossModule& module) {
   ASSIGN_OR_RETURN(const bool has_views, module.HasCapability(SpvCapabilityMultiView));
   if (!has_views) return absl::OkStatus();
-  return absl::InvalidArgumentError(
+  return VerdictError(
       "the shader has gl_ViewIndex (GL_EXT_multiview), which only SPIR-V targets take; draw once "
       "for each view, and give the view's number as a push constant or in a buffer");
 }

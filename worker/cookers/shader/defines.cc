@@ -7,6 +7,7 @@
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
+#include "worker/cookers/verdict_error.h"
 
 namespace galley::worker {
 namespace {
@@ -32,26 +33,22 @@ bool IsVariantName(std::string_view name) {
 absl::StatusOr<std::string> ValueOf(const nlohmann::json& value) {
   if (value.is_boolean()) return std::string(value.get<bool>() ? "1" : "0");
   if (value.is_number()) return value.dump();
-  if (!value.is_string())
-    return absl::InvalidArgumentError("expected a string, a number, or true or false");
+  if (!value.is_string()) return VerdictError("expected a string, a number, or true or false");
   std::string text = value.get<std::string>();
   if (std::any_of(text.begin(), text.end(),
                   [](char c) { return (c >= 0 && c < ' ') || c == '\x7F'; }) ||
       text.ends_with('\\')) {
-    return absl::InvalidArgumentError(
+    return VerdictError(
         "a value is one line without control characters and without '\\' at its end");
   }
   return text;
 }
 
 absl::Status AddTo(Table& table, const nlohmann::json& given, std::string_view where) {
-  if (!given.is_object())
-    return absl::InvalidArgumentError(fmt::format("{}: expected a table of defines", where));
+  if (!given.is_object()) return VerdictError("{}: expected a table of defines", where);
   for (const auto& [name, value] : given.items()) {
-    if (!IsIdentifier(name)) {
-      return absl::InvalidArgumentError(
-          fmt::format("{}: \"{}\" is no name for a define", where, EscapeControl(name)));
-    }
+    if (!IsIdentifier(name))
+      return VerdictError("{}: \"{}\" is no name for a define", where, EscapeControl(name));
     auto text = ValueOf(value);
     if (!text.ok()) return Annotate(text.status(), fmt::format("{}.{}", where, name));
     table[name] = *std::move(text);
@@ -71,18 +68,15 @@ absl::StatusOr<std::vector<Variant>> ParseVariants(const nlohmann::json& defines
                                                    const nlohmann::json& variants) {
   Table base;
   RETURN_IF_ERROR(AddTo(base, defines, "defines"));
-  if (!variants.is_object())
-    return absl::InvalidArgumentError("variants: expected a table, name -> defines");
-  if (variants.size() > kVariantsMax) {
-    return absl::InvalidArgumentError(
-        fmt::format("variants: {} are given; at most {}", variants.size(), kVariantsMax));
-  }
+  if (!variants.is_object()) return VerdictError("variants: expected a table, name -> defines");
+  if (variants.size() > kVariantsMax)
+    return VerdictError("variants: {} are given; at most {}", variants.size(), kVariantsMax);
   std::vector<Variant> all = {{.name = "", .preamble = Lines(base)}};
   for (const auto& [name, given] : variants.items()) {
     if (!IsVariantName(name)) {
-      return absl::InvalidArgumentError(fmt::format(
+      return VerdictError(
           "variants: \"{}\" is no name for a variant; expected letters, digits, '_' and '-'",
-          EscapeControl(name)));
+          EscapeControl(name));
     }
     Table table = base;
     RETURN_IF_ERROR(AddTo(table, given, "variants." + name));

@@ -14,6 +14,7 @@
 #include "worker/cookers/shader/glsl.h"
 #include "worker/cookers/shader/reserved_words.h"
 #include "worker/cookers/shader/stage_interface.h"
+#include "worker/cookers/verdict_error.h"
 
 namespace galley::worker {
 namespace {
@@ -127,7 +128,7 @@ absl::Status EsslWriter::Combine() {
       module_.Check(spvc_compiler_get_combined_image_samplers(compiler_, &list, &size)));
   for (size_t i = 0; i < size; ++i) {
     const ReflectedBinding* image = Find(list[i].image_id);
-    if (image == nullptr) return absl::InvalidArgumentError("an image without a binding");
+    if (image == nullptr) return VerdictError("an image without a binding");
     combined_.push_back(
         {.id = list[i].combined_id, .image = image, .sampler = Find(list[i].sampler_id)});
   }
@@ -153,17 +154,17 @@ absl::Status EsslWriter::PlaceOne(const ReflectedBinding& binding, uint32_t id, 
   const std::string whose =
       fmt::format("{} (set {}, binding {})", binding.name, binding.set, binding.binding);
   if (first + count > kBindingMax) {
-    return absl::InvalidArgumentError(fmt::format("{} lands at {} {}; no device has so many", whose,
-                                                  SpaceName(space), first + count - 1));
+    return VerdictError("{} lands at {} {}; no device has so many", whose, SpaceName(space),
+                        first + count - 1);
   }
   for (uint64_t place = first; place < first + count; ++place) {
     const auto [other, is_new] = taken_.emplace(std::pair(space, place), whose);
     if (is_new) continue;
-    return absl::InvalidArgumentError(fmt::format(
+    return VerdictError(
         "{} and {} both land at {} {}: OpenGL ES has no sets, binding b of set s is at s * {} + b, "
         "and an array takes as many as it has elements; change the bindings, or the setting "
         "`set_stride`",
-        other->second, whose, SpaceName(space), place, options_.set_stride));
+        other->second, whose, SpaceName(space), place, options_.set_stride);
   }
   spvc_compiler_set_decoration(compiler_, id, SpvDecorationBinding, static_cast<unsigned>(first));
   return absl::OkStatus();
@@ -185,10 +186,10 @@ absl::Status EsslWriter::Place() {
 absl::Status EsslWriter::NameVarying(const InterfaceVariable& variable) {
   const spvc_type type = spvc_compiler_get_type_handle(compiler_, variable.type);
   if (spvc_type_get_basetype(type) == SPVC_BASETYPE_STRUCT) {
-    return absl::InvalidArgumentError(fmt::format(
+    return VerdictError(
         "{} (location {}) is a structure between stages: before essl-320 both shaders would have "
         "to give it the same names; make its members variables or members of a block",
-        variable.name, variable.location));
+        variable.name, variable.location);
   }
   std::string name = fmt::format("at{}", variable.location);
   if (variable.component != 0) name += fmt::format("c{}", variable.component);
@@ -218,10 +219,10 @@ absl::Status EsslWriter::CheckNames() const {
   for (unsigned id = 1; id < bound; ++id) {
     const std::string_view name = spvc_compiler_get_name(compiler_, id);
     if (!name.starts_with(kVaryingPrefix)) continue;
-    return absl::InvalidArgumentError(
-        fmt::format("the name {} begins with {}, as those begin that the cooker gives to what goes "
-                    "between stages; choose another one",
-                    name.substr(0, name.find('(')), kVaryingPrefix));
+    return VerdictError(
+        "the name {} begins with {}, as those begin that the cooker gives to what goes between "
+        "stages; choose another one",
+        name.substr(0, name.find('(')), kVaryingPrefix);
   }
   return absl::OkStatus();
 }
@@ -229,10 +230,10 @@ absl::Status EsslWriter::CheckNames() const {
 // Drops `component`, which ESSL does not have, not even for component 0.
 absl::Status EsslWriter::DropComponent(const InterfaceVariable& variable) {
   if (variable.component != 0) {
-    return absl::InvalidArgumentError(fmt::format(
+    return VerdictError(
         "{} is at component {} of location {}: ESSL has no components; give it a location of its "
         "own, or join what shares the location into one vector",
-        variable.name, variable.component, variable.location));
+        variable.name, variable.component, variable.location);
   }
   Undecorate(variable, SpvDecorationComponent);
   return absl::OkStatus();

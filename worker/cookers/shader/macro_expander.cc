@@ -7,6 +7,7 @@
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
 #include "worker/cookers/shader/glsl_scanner.h"
+#include "worker/cookers/verdict_error.h"
 
 namespace galley::worker {
 
@@ -18,10 +19,10 @@ std::string_view MacroExpander::Keep(std::string_view token) {
 absl::Status MacroExpander::Spend(uint64_t tokens) {
   spent_ += tokens;
   if (spent_ <= kMacroTokensMax) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      fmt::format("macros write more than {} words and signs; write functions in place of macros "
-                  "that name others twice",
-                  kMacroTokensMax));
+  return VerdictError(
+      "macros write more than {} words and signs; write functions in place of macros that name "
+      "others twice",
+      kMacroTokensMax);
 }
 
 void MacroExpander::Define(const std::vector<std::string_view>& tokens, bool has_parameters) {
@@ -95,8 +96,8 @@ absl::StatusOr<std::vector<MacroExpander::Tokens>> MacroExpander::ReadArguments(
 
 absl::StatusOr<MacroExpander::Tokens> MacroExpander::ExpandAll(const Tokens& tokens, size_t depth) {
   if (depth > kMacroDepthMax) {
-    return absl::InvalidArgumentError(fmt::format(
-        "calls of macros nest deeper than {}; use variables for the inner ones", kMacroDepthMax));
+    return VerdictError("calls of macros nest deeper than {}; use variables for the inner ones",
+                        kMacroDepthMax);
   }
   Stream stream;
   stream.read = [&tokens, at = size_t{0}]() mutable {

@@ -12,6 +12,7 @@
 #include "fmt/format.h"
 #include "worker/cookers/shader/spirv_words.h"
 #include "worker/cookers/shader/text_guard.h"
+#include "worker/cookers/verdict_error.h"
 
 namespace galley::worker {
 namespace {
@@ -76,14 +77,14 @@ class TypeReader {
     }
     if (is_structure) ++type.depth;
     if (type.unfolded > kUnfoldedMembersMax) {
-      return absl::InvalidArgumentError(
-          fmt::format("structure {} has more than {} members, those of the structures in it "
-                      "counted each time; make arrays of them, or fewer levels",
-                      NameOf(id), kUnfoldedMembersMax));
+      return VerdictError(
+          "structure {} has more than {} members, those of the structures in it counted each time; "
+          "make arrays of them, or fewer levels",
+          NameOf(id), kUnfoldedMembersMax);
     }
     if (type.depth > kStructureDepthMax) {
-      return absl::InvalidArgumentError(fmt::format(
-          "structure {} nests deeper than {}; make it flatter", NameOf(id), kStructureDepthMax));
+      return VerdictError("structure {} nests deeper than {}; make it flatter", NameOf(id),
+                          kStructureDepthMax);
     }
     types_[id] = std::move(type);
     return absl::OkStatus();
@@ -196,11 +197,10 @@ uint64_t LocalElementsOf(const std::vector<uint32_t>& module) {
 absl::Status CheckModuleNesting(const std::vector<uint32_t>& module) {
   for (const auto& [id, function] : ReadFunctions(module)) {
     if (function.depth <= kControlDepthMax) continue;
-    return absl::InvalidArgumentError(
-        fmt::format("the control flow of a function nests deeper than {} (each else if counts, and "
-                    "a loop twice): "
-                    "use a switch, a table, or functions for what is inside",
-                    kControlDepthMax));
+    return VerdictError(
+        "the control flow of a function nests deeper than {} (each else if counts, and a loop "
+        "twice): use a switch, a table, or functions for what is inside",
+        kControlDepthMax);
   }
   return absl::OkStatus();
 }
@@ -281,18 +281,17 @@ absl::Status CheckSpecializationConstants(const std::vector<uint32_t>& module) {
     constant.names = names[id];
     if (constant.names.empty()) constant.names.emplace_back("without a name");
     if (constant.ids.size() > 1) {
-      return absl::InvalidArgumentError(fmt::format(
-          "the specialisation constants {} are one constant in SPIR-V, because one is the "
-          "default of the other, and all but one would lose their id: give each a literal as its "
-          "default",
-          ListOf(constant)));
+      return VerdictError(
+          "the specialisation constants {} are one constant in SPIR-V, because one is the default "
+          "of the other, and all but one would lose their id: give each a literal as its default",
+          ListOf(constant));
     }
     if (!computed.contains(id)) continue;
-    return absl::InvalidArgumentError(fmt::format(
+    return VerdictError(
         "the default of the specialisation constant {} is computed from other specialisation "
         "constants, and SPIR-V has no id for such a constant: give it a literal as its default, or "
         "leave out its constant_id",
-        ListOf(constant)));
+        ListOf(constant));
   }
   return absl::OkStatus();
 }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/base/status_macros.h"
-#include "fmt/format.h"
+#include "worker/cookers/verdict_error.h"
 
 namespace galley::worker {
 namespace {
@@ -98,10 +98,10 @@ absl::Status CheckShared(const Reflection& reflection) {
     auto& others = used[{binding.set, binding.binding}];
     for (const ReflectedBinding* other : others) {
       if (CanShare(*other, binding) || !WantTheSame(*other, binding)) continue;
-      return absl::InvalidArgumentError(fmt::format(
+      return VerdictError(
           "{} and {} are both at set {}, binding {}: in Metal only uniform buffers, or storage "
           "buffers of one access, can share a place, and no arrays; give each a binding of its own",
-          other->name, binding.name, binding.set, binding.binding));
+          other->name, binding.name, binding.set, binding.binding);
     }
     others.push_back(&binding);
   }
@@ -110,10 +110,9 @@ absl::Status CheckShared(const Reflection& reflection) {
 
 absl::Status CheckCount(std::string_view what, uint64_t count, uint64_t max) {
   if (count <= max) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      fmt::format("the shader has {} {}, used or not, each element of an array counted; Metal "
-                  "takes at most {}",
-                  count, what, max));
+  return VerdictError(
+      "the shader has {} {}, used or not, each element of an array counted; Metal takes at most {}",
+      count, what, max);
 }
 
 // Gives out indices. They count up in the order of sets and bindings, over all declared bindings,
@@ -147,11 +146,11 @@ absl::StatusOr<Places> PlaceAll(const Reflection& reflection) {
 // Language Specification, 2.1: no double; long since 2.2).
 absl::Status CheckTypes(const CrossModule& module, unsigned version) {
   ASSIGN_OR_RETURN(const bool has_double, module.HasCapability(SpvCapabilityFloat64));
-  if (has_double) return absl::InvalidArgumentError("Metal has no double; use float");
+  if (has_double) return VerdictError("Metal has no double; use float");
   RETURN_IF_ERROR(CheckNoMultiview(module));
   ASSIGN_OR_RETURN(const bool has_long, module.HasCapability(SpvCapabilityInt64));
   if (has_long && version < kLongSince)
-    return absl::InvalidArgumentError("Metal has 64-bit integers since msl-2.2");
+    return VerdictError("Metal has 64-bit integers since msl-2.2");
   return absl::OkStatus();
 }
 
@@ -161,11 +160,11 @@ absl::Status CheckImages(const Reflection& reflection) {
   for (const ReflectedBinding& binding : reflection.bindings) {
     if (!binding.is_used || binding.count == 1 || !MayHaveAtomics(binding)) continue;
     if (binding.fields.value("access", "") != "read_write") continue;
-    return absl::InvalidArgumentError(fmt::format(
+    return VerdictError(
         "{} (set {}, binding {}) is an array of {} images, which may have atomics: MSL has them "
         "only on single images; declare the elements one by one, use an arrayed image, or say "
         "readonly or writeonly",
-        binding.name, binding.set, binding.binding, binding.format));
+        binding.name, binding.set, binding.binding, binding.format);
   }
   return absl::OkStatus();
 }

@@ -8,6 +8,7 @@
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
 #include "worker/cookers/shader/reflection.h"
+#include "worker/cookers/verdict_error.h"
 
 namespace galley::worker {
 namespace {
@@ -174,10 +175,8 @@ absl::StatusOr<Json> TypeReflector::Members(uint32_t type_id, bool has_layout) {
   const spvc_type type = spvc_compiler_get_type_handle(module_.compiler(), type_id);
   Json members = Json::array();
   for (unsigned i = 0; i < spvc_type_get_num_member_types(type); ++i) {
-    if (++members_ > kReflectedMembersMax) {
-      return absl::InvalidArgumentError(
-          fmt::format("the shader's blocks have more than {} members", kReflectedMembersMax));
-    }
+    if (++members_ > kReflectedMembersMax)
+      return VerdictError("the shader's blocks have more than {} members", kReflectedMembersMax);
     ASSIGN_OR_RETURN(Json member, Describe(spvc_type_get_member_type(type, i), has_layout));
     member["name"] = spvc_compiler_get_member_name(module_.compiler(), type_id, i);
     if (has_layout) RETURN_IF_ERROR(AddLayout(type, i, member));

@@ -15,6 +15,7 @@
 #include "worker/cookers/shader/shader_target.h"
 #include "worker/cookers/source/foreign_source.h"
 #include "worker/cookers/source_looker.h"
+#include "worker/cookers/verdict_error.h"
 
 namespace galley::worker {
 namespace {
@@ -61,37 +62,31 @@ ShaderCooker::ShaderCooker() {
       {.name = "include_dirs",
        .type = SettingType::kStringList,
        .default_json = "[]",
-       .choices = {},
        .documentation = "Virtual folders in which includes are searched, in order, after the "
                         "includer's own folder."},
       {.name = "defines",
        .type = SettingType::kTable,
        .default_json = "{}",
-       .choices = {},
        .documentation =
            "Macros for all compilations: name -> string, number, or true (1) or false (0)."},
       {.name = "variants",
        .type = SettingType::kTable,
        .default_json = "{}",
-       .choices = {},
        .documentation =
            "Further compilations: name -> defines on top of `defines`; the outputs are "
            ".d/<name>.spv (or .essl, .msl) and .d/<name>.reflect.cbor."},
       {.name = "optimize",
        .type = SettingType::kBool,
        .default_json = "true",
-       .choices = {},
        .documentation = "Runs spirv-opt's performance passes; SPIR-V loses its names."},
       {.name = "set_stride",
        .type = SettingType::kInteger,
        .default_json = "8",
-       .choices = {},
        .documentation = "ESSL, which has no descriptor sets: binding b of set s is at "
                         "s * set_stride + b."},
       {.name = "fix_clip_space",
        .type = SettingType::kBool,
        .default_json = "true",
-       .choices = {},
        .documentation = "Positions are turned from Vulkan's clip space into the target's (ESSL: "
                         "depth; MSL: y). false for a vertex shader whose positions go to a "
                         "tessellation or geometry shader."},
@@ -101,16 +96,16 @@ ShaderCooker::ShaderCooker() {
 absl::StatusOr<ShaderTarget> TargetOf(CookContext& context) {
   ASSIGN_OR_RETURN(const std::optional<std::string> name, context.Platform("shader"));
   if (name.has_value()) return ParseShaderTarget(*name);
-  return absl::InvalidArgumentError(
+  return VerdictError(
       "the platform has no `shader`; expected for instance spirv-1.3, essl-310 or msl-2.1");
 }
 
 absl::StatusOr<EShLanguage> StageOf(const CookContext& context, const ShaderTarget& target) {
   const std::optional<EShLanguage> stage = ParseStage(context.extension());
   if (!stage.has_value()) {
-    return absl::InvalidArgumentError(fmt::format(
+    return VerdictError(
         "extension \"{}\" names no stage; expected vert, frag, comp, geom, tesc or tese",
-        context.extension()));
+        context.extension());
   }
   RETURN_IF_ERROR(CheckStage(target, *stage));
   return *stage;
@@ -119,8 +114,7 @@ absl::StatusOr<EShLanguage> StageOf(const CookContext& context, const ShaderTarg
 absl::StatusOr<uint32_t> SetStrideOf(const nlohmann::json& settings) {
   const int64_t stride = settings.at("set_stride").get<int64_t>();
   if (stride >= 0 && stride <= kSetStrideMax) return static_cast<uint32_t>(stride);
-  return absl::InvalidArgumentError(
-      fmt::format("setting \"set_stride\": expected 0 to {}, not {}", kSetStrideMax, stride));
+  return VerdictError("setting \"set_stride\": expected 0 to {}, not {}", kSetStrideMax, stride);
 }
 
 absl::StatusOr<std::vector<std::string>> IncludeFoldersOf(const nlohmann::json& settings) {
@@ -135,10 +129,10 @@ absl::StatusOr<std::vector<std::string>> IncludeFoldersOf(const nlohmann::json& 
 
 absl::StatusOr<std::string_view> TextOf(const Blob& source) {
   std::string_view text = *source;
-  if (text.empty()) return absl::InvalidArgumentError("the file is empty; expected GLSL");
+  if (text.empty()) return VerdictError("the file is empty; expected GLSL");
   if (text.size() > kSourceBytesMax) {
-    return absl::InvalidArgumentError(fmt::format(
-        "the file has {} bytes; a shader may have at most {}", text.size(), kSourceBytesMax));
+    return VerdictError("the file has {} bytes; a shader may have at most {}", text.size(),
+                        kSourceBytesMax);
   }
   RETURN_IF_ERROR(CheckNoLfsPointer(text));
   if (text.find('\0') != std::string_view::npos) return ForeignSource("GLSL text", text);

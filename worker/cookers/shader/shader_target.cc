@@ -2,8 +2,8 @@
 
 #include <array>
 
-#include "fmt/format.h"
 #include "spirv-tools/libspirv.h"
+#include "worker/cookers/verdict_error.h"
 
 namespace galley::worker {
 namespace {
@@ -70,10 +70,10 @@ std::string_view Instead(const ShaderTarget& target, EShLanguage stage) {
 
 absl::StatusOr<ShaderTarget> ParseShaderTarget(std::string_view text) {
   if (std::optional<ShaderTarget> target = FindTarget(text)) return *std::move(target);
-  return absl::InvalidArgumentError(
-      fmt::format("the platform's `shader` is {}; expected spirv-1.0 to spirv-1.6, essl-300, "
-                  "essl-310, essl-320, or msl-2.0 to msl-2.4",
-                  text));
+  return VerdictError(
+      "the platform's `shader` is {}; expected spirv-1.0 to spirv-1.6, essl-300, essl-310, "
+      "essl-320, or msl-2.0 to msl-2.4",
+      text);
 }
 
 std::string_view SuffixOf(ShaderLanguage language) {
@@ -107,8 +107,8 @@ absl::Status CheckStage(const ShaderTarget& target, EShLanguage stage) {
   for (const Stage& each : kStages) {
     if (each.stage == stage) words = each.words;
   }
-  return absl::InvalidArgumentError(fmt::format("the platform's shader target {} has no {}: {}",
-                                                target.name, words, Instead(target, stage)));
+  return VerdictError("the platform's shader target {} has no {}: {}", target.name, words,
+                      Instead(target, stage));
 }
 
 }  // namespace galley::worker

@@ -6,6 +6,7 @@
 
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
+#include "worker/cookers/verdict_error.h"
 
 namespace galley::worker {
 namespace {
@@ -57,10 +58,8 @@ absl::Status AddMembers(const CrossModule& module, const spvc_reflected_resource
                          .component = spvc_compiler_get_member_decoration(compiler, block_id, i,
                                                                           SpvDecorationComponent)});
     const uint64_t locations = LocationsOf(compiler, type);
-    if (locations > kLocationsMax) {
-      return absl::InvalidArgumentError(
-          fmt::format("{} takes more than {} locations", variables.back().name, kLocationsMax));
-    }
+    if (locations > kLocationsMax)
+      return VerdictError("{} takes more than {} locations", variables.back().name, kLocationsMax);
     next += locations;
   }
   return absl::OkStatus();

@@ -7,6 +7,7 @@
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
 #include "worker/cookers/shader/glsl_scanner.h"
+#include "worker/cookers/verdict_error.h"
 
 namespace galley::worker {
 namespace {
@@ -92,7 +93,7 @@ class TextGuard::Reader {
     return open.name.empty() ? "without a name" : open.name;
   }
   absl::Status TooMuch(std::string_view text) const {
-    return absl::InvalidArgumentError(fmt::format("{}:{}: {}", file_, scanner_.line(), text));
+    return VerdictError("{}:{}: {}", file_, scanner_.line(), text);
   }
   absl::Status ReadDirective();
   void ReadDefine();
@@ -265,10 +266,10 @@ absl::Status TextGuard::Reader::ReadMember(std::string_view token) {
     open.has_type = true;
   }
   if (open.structure.members > kUnfoldedMembersMax) {
-    return TooMuch(fmt::format(
-        "structure {} has more than {} members, those of the structures in it counted each time; "
-        "make arrays of them, or fewer levels",
-        NameOf(open), kUnfoldedMembersMax));
+    return TooMuch(
+        fmt::format("structure {} has more than {} members, those of the structures in it counted "
+                    "each time; make arrays of them, or fewer levels",
+                    NameOf(open), kUnfoldedMembersMax));
   }
   if (open.structure.depth > kStructureDepthMax) {
     return TooMuch(fmt::format("structure {} nests deeper than {}; make it flatter", NameOf(open),

@@ -6,6 +6,7 @@
 #include "common/base/status_macros.h"
 #include "common/content/lfs_pointer.h"
 #include "fmt/format.h"
+#include "worker/cookers/verdict_error.h"
 
 namespace galley::worker {
 namespace {
@@ -54,17 +55,17 @@ std::string MisnamedFlaw(std::string_view extension, std::string_view bytes,
 
 absl::Status CheckNoLfsPointer(std::string_view bytes) {
   if (!content::IsLfsPointerFile(bytes)) return absl::OkStatus();
-  return absl::InvalidArgumentError("the file is a Git LFS pointer; run `git lfs pull`");
+  return VerdictError("the file is a Git LFS pointer; run `git lfs pull`");
 }
 
 absl::Status CheckNoOtherCookers(std::string_view format, std::string_view bytes) {
   for (const BinaryKind& kind : kBinaryKinds) {
     if (!bytes.starts_with(kind.begins) || bytes.substr(0, 12).find(kind.then) == bytes.npos)
       continue;
-    return absl::InvalidArgumentError(
-        fmt::format("the file is no {}: it is {}, which the cooker `{}` takes; set that cooker in "
-                    "its rule, or replace the file",
-                    format, kind.name, kind.cooker));
+    return VerdictError(
+        "the file is no {}: it is {}, which the cooker `{}` takes; set that cooker in its rule, or "
+        "replace the file",
+        format, kind.name, kind.cooker);
   }
   return absl::OkStatus();
 }
@@ -72,9 +73,8 @@ absl::Status CheckNoOtherCookers(std::string_view format, std::string_view bytes
 absl::Status ForeignSource(std::string_view format, std::string_view bytes) {
   RETURN_IF_ERROR(CheckNoLfsPointer(bytes));
   RETURN_IF_ERROR(CheckNoOtherCookers(format, bytes));
-  return absl::InvalidArgumentError(
-      fmt::format("the file is no {}: it begins with {}; replace or convert it, or {}", format,
-                  FirstBytes(bytes), kOtherCookers));
+  return VerdictError("the file is no {}: it begins with {}; replace or convert it, or {}", format,
+                      FirstBytes(bytes), kOtherCookers);
 }
 
 }  // namespace galley::worker

@@ -10,7 +10,7 @@ namespace {
 
 absl::Status AstcFailure(std::string_view what, astcenc_error error) {
   const std::string text = fmt::format("astcenc: {}: {}", what, astcenc_get_error_string(error));
-  return error == ASTCENC_ERR_OUT_OF_MEM ? OutOfMemoryError(text) : absl::InternalError(text);
+  return error == ASTCENC_ERR_OUT_OF_MEM ? OutOfMemoryError("{}", text) : absl::InternalError(text);
 }
 
 float Preset(Quality quality) {

@@ -7,6 +7,7 @@
 #include "fmt/format.h"
 #include "worker/cookers/out_of_memory.h"
 #include "worker/cookers/source/foreign_source.h"
+#include "worker/cookers/verdict_error.h"
 
 namespace galley::worker::texture {
 namespace {
@@ -41,17 +42,15 @@ std::string_view SniffFormat(std::string_view bytes) {
 }
 
 absl::Status CheckSignature(std::string_view format, std::string_view bytes) {
-  if (bytes.empty()) return absl::InvalidArgumentError("the file is empty");
+  if (bytes.empty()) return VerdictError("the file is empty");
   RETURN_IF_ERROR(CheckNoLfsPointer(bytes));
   const std::string_view found = SniffFormat(bytes);
   if (found == format || (format == "tga" && (found.empty() || found == "bmp")))
     return absl::OkStatus();
   if (found.empty()) return ForeignSource(format, bytes);
-  if (IsRead(found))
-    return absl::InvalidArgumentError(
-        fmt::format("the file is a {0}; name it .{0}, or convert it", found));
-  return absl::InvalidArgumentError(fmt::format(
-      "the file is a {}; convert it to png, jpg, tga, bmp or hdr, or {}", found, kOtherCookers));
+  if (IsRead(found)) return VerdictError("the file is a {0}; name it .{0}, or convert it", found);
+  return VerdictError("the file is a {}; convert it to png, jpg, tga, bmp or hdr, or {}", found,
+                      kOtherCookers);
 }
 
 template <typename T>
@@ -78,8 +77,8 @@ absl::StatusOr<Decoded> DecodeAs(std::string_view format, std::string_view bytes
 absl::Status CheckSize(uint64_t width, uint64_t height, uint64_t channel_bytes,
                        const DecodeOptions& options) {
   if (width == 0 || height == 0 || width > kSideMax || height > kSideMax) {
-    return absl::InvalidArgumentError(fmt::format(
-        "the image is {} x {}; each side must be from 1 to {} texels", width, height, kSideMax));
+    return VerdictError("the image is {} x {}; each side must be from 1 to {} texels", width,
+                        height, kSideMax);
   }
   const uint64_t decoded_bytes = width * height * 4 * channel_bytes * options.images_count;
   const std::string layers =
@@ -88,13 +87,13 @@ absl::Status CheckSize(uint64_t width, uint64_t height, uint64_t channel_bytes,
       fmt::format("the image is {} x {} (RGBA, {} bits a channel){}: {} bytes decoded", width,
                   height, channel_bytes * 8, layers, decoded_bytes);
   if (decoded_bytes > kDecodedBytesMax) {
-    return absl::InvalidArgumentError(fmt::format(
-        "{}, above the limit of {}; make it smaller or split it", size, kDecodedBytesMax));
+    return VerdictError("{}, above the limit of {}; make it smaller or split it", size,
+                        kDecodedBytesMax);
   }
   if (decoded_bytes > options.memory_bytes_max / 4) {
-    return OutOfMemoryError(fmt::format(
+    return OutOfMemoryError(
         "{}, above a quarter of the job's memory ({} bytes); raise `memory` in its rule", size,
-        options.memory_bytes_max));
+        options.memory_bytes_max);
   }
   return absl::OkStatus();
 }
@@ -110,8 +109,8 @@ absl::StatusOr<Decoded> Decode(std::string_view extension, std::string_view byte
                                const DecodeOptions& options) {
   const std::string_view format = extension == "jpeg" ? "jpg" : extension;
   if (!IsRead(format)) {
-    return absl::InvalidArgumentError(fmt::format(
-        "texture: expected a png, jpg, jpeg, tga, bmp or hdr file, not .{}", extension));
+    return VerdictError("texture: expected a png, jpg, jpeg, tga, bmp or hdr file, not .{}",
+                        extension);
   }
   absl::StatusOr<Decoded> decoded = DecodeAs(format, bytes, options);
   if (!decoded.ok()) return Annotate(decoded.status(), format);

@@ -7,9 +7,9 @@
 #include <bit>
 
 #include "common/base/status_macros.h"
-#include "fmt/format.h"
 #include "worker/cookers/texture/byte_reader.h"
 #include "worker/cookers/texture/decode.h"
+#include "worker/cookers/verdict_error.h"
 
 namespace galley::worker::texture {
 namespace {
@@ -36,11 +36,10 @@ struct BmpHeader {
 };
 
 absl::Status Unsupported(std::string_view what, uint64_t value) {
-  return absl::InvalidArgumentError(
-      fmt::format("the file is corrupt or of an unsupported kind: {} {}", what, value));
+  return VerdictError("the file is corrupt or of an unsupported kind: {} {}", what, value);
 }
 
-absl::Status Truncated() { return absl::InvalidArgumentError("the file is truncated"); }
+absl::Status Truncated() { return VerdictError("the file is truncated"); }
 
 absl::Status ReadSizes(ByteReader& reader, BmpHeader& header) {
   if (header.header_bytes == kCoreHeaderBytes) {
@@ -53,9 +52,8 @@ absl::Status ReadSizes(ByteReader& reader, BmpHeader& header) {
   header.is_from_top = height > INT32_MAX;  // the height is negative
   header.height = header.is_from_top ? 0u - height : height;
   if (header.width <= INT32_MAX && header.height <= INT32_MAX) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      fmt::format("the file is corrupt: its width is {} and its height {}",
-                  static_cast<int32_t>(header.width), static_cast<int32_t>(height)));
+  return VerdictError("the file is corrupt: its width is {} and its height {}",
+                      static_cast<int32_t>(header.width), static_cast<int32_t>(height));
 }
 
 void ReadMasks(ByteReader& reader, BmpHeader& header) {
@@ -86,7 +84,7 @@ absl::Status CheckKind(const BmpHeader& header) {
       if (header.bits != (header.compression == kRle8 ? 8u : 4u))
         return Unsupported("run lengths with bits of a texel:", header.bits);
       if (header.is_from_top) {
-        return absl::InvalidArgumentError(
+        return VerdictError(
             "the file is corrupt: run lengths begin at the bottom row, and its height is negative");
       }
       return absl::OkStatus();
@@ -95,7 +93,7 @@ absl::Status CheckKind(const BmpHeader& header) {
       if (header.bits != 16 && header.bits != 32)
         return Unsupported("masks with bits of a texel:", header.bits);
       if ((header.masks[0] | header.masks[1] | header.masks[2]) == 0)
-        return absl::InvalidArgumentError("the file is corrupt: its masks are empty");
+        return VerdictError("the file is corrupt: its masks are empty");
       return absl::OkStatus();
     default:
       return Unsupported("compression", header.compression);
@@ -140,10 +138,10 @@ absl::Status CheckPalette(const BmpHeader& header) {
   const uint32_t most = 1u << header.bits;
   const size_t room = (header.data_offset - header.palette_offset) / 4;
   if (header.colors_used <= std::min<uint64_t>(most, room)) return absl::OkStatus();
-  return absl::InvalidArgumentError(fmt::format(
+  return VerdictError(
       "the file is corrupt: its palette has {} colours, of which its texels can name {}, and the "
       "file has room for {}",
-      header.colors_used, most, room));
+      header.colors_used, most, room);
 }
 
 // Reads as many palette entries as are announced and have room before the image.
@@ -203,9 +201,8 @@ class BmpReader {
   }
   absl::Status PutMapped(uint8_t* out, uint32_t index) const {
     if (index >= palette_.size()) {
-      return absl::InvalidArgumentError(
-          fmt::format("the file is corrupt: a texel has colour {}, and the palette holds {}", index,
-                      palette_.size()));
+      return VerdictError("the file is corrupt: a texel has colour {}, and the palette holds {}",
+                          index, palette_.size());
     }
     std::copy(palette_[index].begin(), palette_[index].end(), out);
     return absl::OkStatus();
@@ -250,8 +247,7 @@ absl::Status BmpReader::ReadRow(uint32_t row) {
 }
 
 absl::Status LeavesImage(uint32_t row) {
-  return absl::InvalidArgumentError(
-      fmt::format("the file is corrupt: a run leaves the image at row {}", row));
+  return VerdictError("the file is corrupt: a run leaves the image at row {}", row);
 }
 
 absl::Status BmpReader::PutRun(uint32_t count, uint32_t packed) {

@@ -11,9 +11,9 @@
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "common/base/utf8.h"
-#include "fmt/format.h"
 #include "worker/cookers/texture/byte_reader.h"
 #include "worker/cookers/texture/decode.h"
+#include "worker/cookers/verdict_error.h"
 
 namespace galley::worker::texture {
 namespace {
@@ -64,10 +64,10 @@ absl::Status ParseResolution(std::string_view line, HdrHeader& header) {
     header.is_from_right = !is_x_plus;
     return absl::OkStatus();
   }
-  return absl::InvalidArgumentError(fmt::format(
+  return VerdictError(
       "expected a line such as \"-Y 512 +X 1024\" after the header, not \"{}\"; pictures that lie "
       "on their side (X first) are not supported",
-      Quotable(line.substr(0, 40))));
+      Quotable(line.substr(0, 40)));
 }
 
 absl::StatusOr<HdrHeader> ParseHeader(std::string_view bytes) {
@@ -77,21 +77,19 @@ absl::StatusOr<HdrHeader> ParseHeader(std::string_view bytes) {
   for (std::optional<std::string_view> line = TakeLine(rest); line && !line->empty();
        line = TakeLine(rest)) {
     if (line->starts_with(kFormat) && *line != "FORMAT=32-bit_rle_rgbe") {
-      return absl::InvalidArgumentError(
-          fmt::format("expected texels of 32-bit_rle_rgbe, not \"{}\"",
-                      Quotable(line->substr(kFormat.size(), 40))));
+      return VerdictError("expected texels of 32-bit_rle_rgbe, not \"{}\"",
+                          Quotable(line->substr(kFormat.size(), 40)));
     }
   }
   const std::optional<std::string_view> resolution = TakeLine(rest);
-  if (!resolution) return absl::InvalidArgumentError("the file is truncated");
+  if (!resolution) return VerdictError("the file is truncated");
   RETURN_IF_ERROR(ParseResolution(*resolution, header));
   header.image_offset = bytes.size() - rest.size();
   return header;
 }
 
 absl::Status Corrupt(uint32_t row) {
-  return absl::InvalidArgumentError(
-      fmt::format("the file is corrupt: a run goes past the end of row {}", row));
+  return VerdictError("the file is corrupt: a run goes past the end of row {}", row);
 }
 
 // Reads rows of RGBE, in the order of the file.
@@ -105,13 +103,10 @@ class RowReader {
     for (size_t i = 0; i < 4; ++i) first[i] = reader_.Get8();
     const bool is_new_run = width >= kRunRowMin && width <= kRunRowMax && first[0] == kRunMark &&
                             first[1] == kRunMark && first[2] < 128;
-    if (is_new_run && (uint32_t{first[2]} << 8 | first[3]) != width) {
-      return absl::InvalidArgumentError(
-          fmt::format("the file is corrupt: row {} has a length of its own", row));
-    }
+    if (is_new_run && (uint32_t{first[2]} << 8 | first[3]) != width)
+      return VerdictError("the file is corrupt: row {} has a length of its own", row);
     RETURN_IF_ERROR(is_new_run ? ReadChannels(row) : ReadTexels(row));
-    return reader_.is_truncated() ? absl::InvalidArgumentError("the file is truncated")
-                                  : absl::OkStatus();
+    return reader_.is_truncated() ? VerdictError("the file is truncated") : absl::OkStatus();
   }
   const uint8_t* texel(size_t x) const { return row_.data() + x * 4; }
 
@@ -201,8 +196,7 @@ absl::StatusOr<Decoded> DecodeHdr(std::string_view bytes, const DecodeOptions& o
   decoded.image.height = header.height;
   if (options.header_only) return decoded;
   const std::string_view image = bytes.substr(header.image_offset);
-  if (header.height * kRowBytesMin > image.size())
-    return absl::InvalidArgumentError("the file is truncated");
+  if (header.height * kRowBytesMin > image.size()) return VerdictError("the file is truncated");
   ASSIGN_OR_RETURN(decoded.image.texels, ReadRows(image, header));
   return decoded;
 }

@@ -12,6 +12,7 @@
 #include "fmt/format.h"
 #include "worker/cookers/out_of_memory.h"
 #include "worker/cookers/texture/decode.h"
+#include "worker/cookers/verdict_error.h"
 
 namespace galley::worker::texture {
 namespace {
@@ -40,7 +41,7 @@ class JpegReader {
   bool ReadRows(uint8_t* texels);
 
   absl::Status Error() const {
-    return is_out_of_memory_ ? OutOfMemoryError(error_) : absl::InvalidArgumentError(error_);
+    return is_out_of_memory_ ? OutOfMemoryError("{}", error_) : absl::InvalidArgumentError(error_);
   }
   uint32_t width() const { return info_.image_width; }
   uint32_t height() const { return info_.image_height; }
@@ -112,10 +113,9 @@ bool JpegReader::ReadRows(uint8_t* texels) {
 absl::Status CheckPlausible(const JpegReader& reader, size_t file_bytes) {
   const uint64_t bits_min = uint64_t{reader.width()} * reader.height() / kTexelsOfBitMax;
   if (!reader.is_huffman() || bits_min / 8 <= file_bytes) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      fmt::format("the file is truncated: an image of {} x {} takes at least {} bytes, the file "
-                  "has {}",
-                  reader.width(), reader.height(), bits_min / 8, file_bytes));
+  return VerdictError(
+      "the file is truncated: an image of {} x {} takes at least {} bytes, the file has {}",
+      reader.width(), reader.height(), bits_min / 8, file_bytes);
 }
 
 }  // namespace

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "common/base/status_macros.h"
-#include "fmt/format.h"
 #include "worker/cookers/out_of_memory.h"
 #include "worker/cookers/texture/decode.h"
+#include "worker/cookers/verdict_error.h"
 
 namespace galley::worker::texture {
 namespace {
@@ -36,7 +36,7 @@ class PngReader {
   bool ReadRows(png_bytepp rows);
 
   absl::Status Error() const {
-    return is_out_of_memory_ ? OutOfMemoryError(error_) : absl::InvalidArgumentError(error_);
+    return is_out_of_memory_ ? OutOfMemoryError("{}", error_) : absl::InvalidArgumentError(error_);
   }
   uint32_t width() const { return png_get_image_width(png_, info_); }
   uint32_t height() const { return png_get_image_height(png_, info_); }
@@ -157,9 +157,8 @@ absl::Status PngReader::ApplyPalette(std::vector<uint8_t>& texels) {
     for (size_t x = width(); x-- > 0;) {  // from the end, so that only read bytes are overwritten
       const int index = row[x];
       if (index >= colors_count) {
-        return absl::InvalidArgumentError(
-            fmt::format("the file is corrupt: a texel has colour {}, and the palette holds {}",
-                        index, colors_count));
+        return VerdictError("the file is corrupt: a texel has colour {}, and the palette holds {}",
+                            index, colors_count);
       }
       uint8_t* const out = row + x * 4;
       out[0] = colors[index].red;
@@ -187,9 +186,9 @@ absl::Status CheckPlausible(const PngReader& reader, size_t file_bytes) {
   const uint64_t raw_bytes =
       uint64_t{reader.width()} * reader.height() * reader.bits_per_texel() / 8;
   if (raw_bytes / kDeflateRatioMax <= file_bytes) return absl::OkStatus();
-  return absl::InvalidArgumentError(fmt::format(
+  return VerdictError(
       "the file is truncated: an image of {} x {} takes at least {} bytes, the file has {}",
-      reader.width(), reader.height(), raw_bytes / kDeflateRatioMax, file_bytes));
+      reader.width(), reader.height(), raw_bytes / kDeflateRatioMax, file_bytes);
 }
 
 template <typename T>

@@ -6,9 +6,9 @@
 #include <array>
 
 #include "common/base/status_macros.h"
-#include "fmt/format.h"
 #include "worker/cookers/texture/byte_reader.h"
 #include "worker/cookers/texture/decode.h"
+#include "worker/cookers/verdict_error.h"
 
 namespace galley::worker::texture {
 namespace {
@@ -64,15 +64,14 @@ bool IsColorBits(uint8_t bits) { return bits == 15 || bits == 16 || bits == 24 |
 
 absl::Status CheckHeader(const TgaHeader& header) {
   const auto refuse = [](std::string_view what, int value) {
-    return absl::InvalidArgumentError(
-        fmt::format("the file is corrupt or of an unsupported kind: {} {}", what, value));
+    return VerdictError("the file is corrupt or of an unsupported kind: {} {}", what, value);
   };
   // Version 1.0 has interleaving: rows in two or four passes. Version 2.0 demands 0.
   if (header.interleaving != 0) return refuse("interleaving", header.interleaving);
   switch (header.kind) {
     case TgaKind::kMapped:
       if (!header.has_map || header.map_count == 0)
-        return absl::InvalidArgumentError("the file is corrupt: it has no colour map");
+        return VerdictError("the file is corrupt: it has no colour map");
       if (header.bits != 8 && header.bits != 16) return refuse("bits of an index:", header.bits);
       if (!IsColorBits(header.map_bits))
         return refuse("bits of a colour map's entry:", header.map_bits);
@@ -96,9 +95,8 @@ absl::Status CheckLength(const TgaHeader& header, const ByteReader& reader) {
                            : texels_count * BytesOf(header.bits);
   const uint64_t wanted = header.id_bytes + map_bytes + image_bytes;
   if (wanted <= reader.bytes_left()) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      fmt::format("the file is truncated: it should have at least {} bytes and has {}",
-                  reader.offset() + wanted, reader.offset() + reader.bytes_left()));
+  return VerdictError("the file is truncated: it should have at least {} bytes and has {}",
+                      reader.offset() + wanted, reader.offset() + reader.bytes_left());
 }
 
 uint8_t Expand5(uint32_t value) { return static_cast<uint8_t>(((value & 31) * 255 + 15) / 31); }
@@ -159,9 +157,8 @@ absl::StatusOr<Rgba> TgaReader::ReadTexel() {
   const uint32_t index = header_.bits == 8 ? reader_.Get8() : reader_.Get16();
   if (index >= header_.map_first && index - header_.map_first < map_.size())
     return map_[index - header_.map_first];
-  return absl::InvalidArgumentError(
-      fmt::format("the file is corrupt: a texel has colour {}, and the map holds {} to {}", index,
-                  header_.map_first, header_.map_first + map_.size() - 1));
+  return VerdictError("the file is corrupt: a texel has colour {}, and the map holds {} to {}",
+                      index, header_.map_first, header_.map_first + map_.size() - 1);
 }
 
 absl::StatusOr<std::vector<uint8_t>> TgaReader::ReadTexels() {
@@ -170,10 +167,8 @@ absl::StatusOr<std::vector<uint8_t>> TgaReader::ReadTexels() {
   for (uint64_t i = 0; i < texels_count && !reader_.is_truncated();) {
     const uint8_t packet = header_.is_run_length ? reader_.Get8() : uint8_t{0};
     const uint64_t length = uint64_t{packet & 127u} + 1;
-    if (length > texels_count - i) {
-      return absl::InvalidArgumentError(
-          "the file is corrupt: a run goes past the end of the image");
-    }
+    if (length > texels_count - i)
+      return VerdictError("the file is corrupt: a run goes past the end of the image");
     const bool is_run = packet >= 128;
     Rgba texel{};
     for (uint64_t k = 0; k < length; ++k, ++i) {
@@ -183,7 +178,7 @@ absl::StatusOr<std::vector<uint8_t>> TgaReader::ReadTexels() {
       std::copy(texel.begin(), texel.end(), texels.begin() + static_cast<ptrdiff_t>(PlaceOf(i)));
     }
   }
-  if (reader_.is_truncated()) return absl::InvalidArgumentError("the file is truncated");
+  if (reader_.is_truncated()) return VerdictError("the file is truncated");
   return texels;
 }
 
@@ -192,7 +187,7 @@ absl::StatusOr<std::vector<uint8_t>> TgaReader::ReadTexels() {
 absl::StatusOr<Decoded> DecodeTga(std::string_view bytes, const DecodeOptions& options) {
   ByteReader reader(bytes);
   const TgaHeader header = ReadHeader(reader);
-  if (reader.is_truncated()) return absl::InvalidArgumentError("the file is truncated");
+  if (reader.is_truncated()) return VerdictError("the file is truncated");
   RETURN_IF_ERROR(CheckHeader(header));
   RETURN_IF_ERROR(CheckSize(header.width, header.height, 1, options));
   Decoded decoded;

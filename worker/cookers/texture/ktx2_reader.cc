@@ -3,21 +3,20 @@
 #include <zstd.h>
 
 #include "common/base/status_macros.h"
-#include "fmt/format.h"
 #include "worker/cookers/texture/byte_reader.h"
 #include "worker/cookers/texture/decode.h"
 #include "worker/cookers/texture/image.h"
 #include "worker/cookers/texture/ktx2_format.h"
 #include "worker/cookers/texture/texture_settings.h"
+#include "worker/cookers/verdict_error.h"
 
 namespace galley::worker::texture {
 namespace {
 
-absl::Status TruncatedFile() { return absl::InvalidArgumentError("the KTX2 file is truncated"); }
+absl::Status TruncatedFile() { return VerdictError("the KTX2 file is truncated"); }
 
 absl::Status UnsupportedFile(std::string_view what, uint64_t value) {
-  return absl::InvalidArgumentError(
-      fmt::format("the KTX2 file is corrupt or of an unsupported kind: {} {}", what, value));
+  return VerdictError("the KTX2 file is corrupt or of an unsupported kind: {} {}", what, value);
 }
 
 bool IsWithin(std::string_view file, uint64_t offset, uint64_t size) {
@@ -64,9 +63,8 @@ absl::Status ReadLevelIndex(std::string_view file, ByteReader& reader, uint32_t 
     const uint64_t inflated = reader.Get64();
     if (reader.is_truncated() || !IsWithin(file, offset, stored)) return TruncatedFile();
     if (inflated != LevelBytes(contents, level) || (!contents.is_zstd && stored != inflated)) {
-      return absl::InvalidArgumentError(
-          fmt::format("the KTX2 file is corrupt: level {} should have {} bytes and has {}", level,
-                      LevelBytes(contents, level), contents.is_zstd ? inflated : stored));
+      return VerdictError("the KTX2 file is corrupt: level {} should have {} bytes and has {}",
+                          level, LevelBytes(contents, level), contents.is_zstd ? inflated : stored);
     }
     contents.levels.push_back(file.substr(offset, stored));
   }
@@ -76,7 +74,7 @@ absl::Status ReadLevelIndex(std::string_view file, ByteReader& reader, uint32_t 
 }  // namespace
 
 absl::StatusOr<Ktx2Contents> ParseKtx2(std::string_view file) {
-  if (!file.starts_with(kKtx2Identifier)) return absl::InvalidArgumentError("this is no KTX2 file");
+  if (!file.starts_with(kKtx2Identifier)) return VerdictError("this is no KTX2 file");
   ByteReader reader(file.substr(kKtx2Identifier.size()));
   Ktx2Contents contents;
   const uint32_t vk_format = reader.Get32();
@@ -115,16 +113,14 @@ absl::StatusOr<std::string> ReadKtx2Image(const Ktx2Contents& contents, uint32_t
   const uint64_t image_bytes = level_bytes / contents.images_count();
   if (!contents.is_zstd) return std::string(stored.substr(image * image_bytes, image_bytes));
   if (ZSTD_getFrameContentSize(stored.data(), stored.size()) != level_bytes) {
-    return absl::InvalidArgumentError(fmt::format(
-        "the KTX2 file is corrupt: level {} is not {} bytes of zstd", level, level_bytes));
+    return VerdictError("the KTX2 file is corrupt: level {} is not {} bytes of zstd", level,
+                        level_bytes);
   }
   std::string inflated(level_bytes, '\0');
   const size_t size =
       ZSTD_decompress(inflated.data(), inflated.size(), stored.data(), stored.size());
-  if (ZSTD_isError(size) != 0 || size != level_bytes) {
-    return absl::InvalidArgumentError(
-        fmt::format("the KTX2 file is corrupt: level {}: {}", level, ZSTD_getErrorName(size)));
-  }
+  if (ZSTD_isError(size) != 0 || size != level_bytes)
+    return VerdictError("the KTX2 file is corrupt: level {}: {}", level, ZSTD_getErrorName(size));
   return inflated.substr(image * image_bytes, image_bytes);
 }
 

@@ -8,6 +8,7 @@
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
 #include "worker/cookers/texture/decode.h"
+#include "worker/cookers/verdict_error.h"
 
 namespace galley::worker::texture {
 namespace {
@@ -44,14 +45,12 @@ absl::Status CheckAlike(CookContext& context, const Image& source, const std::st
   if (is_alike && source.is_hdr() == layer.is_hdr()) return absl::OkStatus();
   ASSIGN_OR_RETURN(const std::string name, context.Name());
   if (!is_alike) {
-    return absl::InvalidArgumentError(
-        fmt::format("all layers must be of one size: {} is {} x {}, {} is {} x {}", name,
-                    source.width, source.height, path, layer.width, layer.height));
+    return VerdictError("all layers must be of one size: {} is {} x {}, {} is {} x {}", name,
+                        source.width, source.height, path, layer.width, layer.height);
   }
   const auto kind = [](const Image& image) { return image.is_hdr() ? "HDR" : "not HDR"; };
-  return absl::InvalidArgumentError(
-      fmt::format("all layers must be HDR, or none: {} is {}, {} is {}", name, kind(source), path,
-                  kind(layer)));
+  return VerdictError("all layers must be HDR, or none: {} is {}, {} is {}", name, kind(source),
+                      path, kind(layer));
 }
 
 }  // namespace
@@ -63,9 +62,8 @@ absl::StatusOr<std::vector<Image>> ReadLayers(CookContext& context,
   ASSIGN_OR_RETURN(Image source,
                    DecodeLayer(context, context.extension(), *context.source(), count));
   if (settings.layout != Layout::kArray && source.width != source.height) {
-    return absl::InvalidArgumentError(
-        fmt::format("setting \"layout\": a cube's faces are square, and the image is {} x {}",
-                    source.width, source.height));
+    return VerdictError("setting \"layout\": a cube's faces are square, and the image is {} x {}",
+                        source.width, source.height);
   }
   images.push_back(std::move(source));
   for (const std::string& path : settings.layers) {

@@ -20,7 +20,7 @@ absl::StatusOr<std::string> WritePng(const Image& image) {
   png_alloc_size_t size = out.size();
   const int is_written =
       png_image_write_to_memory(&png, out.data(), &size, 0, texels->data(), 0, nullptr);
-  if (is_written == 0) return OutOfMemoryError(std::string("libpng: ") + png.message);
+  if (is_written == 0) return OutOfMemoryError("libpng: {}", png.message);
   out.resize(size);
   return out;
 }

@@ -13,6 +13,7 @@
 #include "worker/cookers/out_of_memory.h"
 #include "worker/cookers/texture/ktx2_reader.h"
 #include "worker/cookers/texture/transfer.h"
+#include "worker/cookers/verdict_error.h"
 
 namespace galley::worker::texture {
 namespace {
@@ -25,7 +26,7 @@ struct FreeContext {
 
 absl::Status AstcFailure(astcenc_error error) {
   const std::string text = fmt::format("astcenc: {}", astcenc_get_error_string(error));
-  return error == ASTCENC_ERR_OUT_OF_MEM ? OutOfMemoryError(text)
+  return error == ASTCENC_ERR_OUT_OF_MEM ? OutOfMemoryError("{}", text)
                                          : absl::InvalidArgumentError(text);
 }
 
@@ -122,9 +123,9 @@ void DrawHalves(const std::string& halves, Texels& texels) {
 absl::StatusOr<Image> DecodePreview(std::string_view ktx2, const PreviewOptions& options) {
   ASSIGN_OR_RETURN(const Ktx2Contents contents, ParseKtx2(ktx2));
   if (options.level >= contents.levels.size() || options.image >= contents.images_count()) {
-    return absl::InvalidArgumentError(
-        fmt::format("there is no level {}, image {}: the texture has {} levels and {} images",
-                    options.level, options.image, contents.levels.size(), contents.images_count()));
+    return VerdictError("there is no level {}, image {}: the texture has {} levels and {} images",
+                        options.level, options.image, contents.levels.size(),
+                        contents.images_count());
   }
   ASSIGN_OR_RETURN(const std::string bytes, ReadKtx2Image(contents, options.level, options.image));
   Image image{.width = contents.level_width(options.level),

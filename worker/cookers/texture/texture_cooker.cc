@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <new>
 #include <utility>
 
 #include "common/base/status_macros.h"
@@ -18,6 +17,7 @@
 #include "worker/cookers/texture/mip_chain.h"
 #include "worker/cookers/texture/normal_map.h"
 #include "worker/cookers/texture/texture_settings.h"
+#include "worker/cookers/verdict_error.h"
 
 namespace galley::worker {
 namespace texture {
@@ -195,19 +195,8 @@ class TextureCooker : public Cooker, public SourceLooker {
   AstcEncoder astc_encoder_;
 };
 
-// Want of memory is trouble of the machine, no verdict on the source.
-absl::Status OutOfMemory(const CookContext& context) {
-  return OutOfMemoryError(fmt::format(
-      "not enough memory for this texture (the job may use {} bytes); raise `memory` in its rule",
-      context.MemoryBytesMax()));
-}
-
 absl::StatusOr<std::unique_ptr<Cooker::Loaded>> TextureCooker::Load(CookContext& context) {
-  try {
-    return LoadImages(context);
-  } catch (const std::bad_alloc&) {
-    return OutOfMemory(context);
-  }
+  return GuardMemory(context, "texture", [&] { return LoadImages(context); });
 }
 
 // The bits of a channel.
@@ -246,22 +235,17 @@ absl::Status LookAtTexels(CookContext& context, FileLook& look) {
 }
 
 absl::Status TextureCooker::Look(CookContext& context, LookDepth depth, FileLook& look) {
-  try {
+  return GuardMemory(context, "texture", [&]() -> absl::Status {
     absl::Status status =
         depth == LookDepth::kOutline ? LookAtHeader(context, look) : LookAtTexels(context, look);
     if (!status.ok()) look.flaw = FindImageFlaw(context.extension(), *context.source());
     return status;
-  } catch (const std::bad_alloc&) {
-    return OutOfMemory(context);
-  }
+  });
 }
 
 absl::Status TextureCooker::Cook(CookContext& context, Loaded& loaded) {
-  try {
-    return CookImages(context, dynamic_cast<LoadedTexture&>(loaded));
-  } catch (const std::bad_alloc&) {
-    return OutOfMemory(context);
-  }
+  return GuardMemory(context, "texture",
+                     [&] { return CookImages(context, dynamic_cast<LoadedTexture&>(loaded)); });
 }
 
 absl::StatusOr<std::unique_ptr<Cooker::Loaded>> TextureCooker::LoadImages(CookContext& context) {
@@ -277,7 +261,7 @@ absl::StatusOr<FormatKind> TextureCooker::ChooseFormat(CookContext& context,
   if (loaded.content().is_hdr) return FormatKind::kRgba16f;
   ASSIGN_OR_RETURN(const std::optional<std::string> family, context.Platform("texture"));
   if (!family) {
-    return absl::InvalidArgumentError(
+    return VerdictError(
         "the platform has no texture family; set `texture` to bc, astc or rgba8 in its "
         "[[platform]], or `format` in the rule");
   }

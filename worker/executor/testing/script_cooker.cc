@@ -103,7 +103,7 @@ class ScriptCooker final : public Cooker {
     if (verb == "throw") throw std::runtime_error(first);
     if (verb == "exhaust") throw std::bad_alloc();
     if (verb == "refuse") return absl::FailedPreconditionError(first);
-    if (verb == "outgrow") return OutOfMemoryError(first);
+    if (verb == "outgrow") return OutOfMemoryError("{}", first);
     if (verb == "errno") return ErrnoStatus(std::stoi(first), "write", "a file");
     if (verb == "fail") return absl::InternalError("disk on fire");
     return absl::OkStatus();
