@@ -1,7 +1,7 @@
 #include "worker/cookers/audio/audio_settings.h"
 
 #include "common/base/status_macros.h"
-#include "fmt/format.h"
+#include "worker/cookers/verdict_error.h"
 
 namespace galley::worker::audio {
 namespace {
@@ -10,26 +10,6 @@ using record::SettingType;
 
 // Above the limit of any codec for kChannelsMax channels.
 constexpr int64_t kBitrateMax = 4'000'000;
-
-absl::StatusOr<Codec> ParseCodec(const nlohmann::json& settings) {
-  const auto found = settings.find("codec");
-  if (found == settings.end() || *found == "opus") return Codec::kOpus;
-  if (*found == "vorbis") return Codec::kVorbis;
-  return absl::InvalidArgumentError(
-      fmt::format("setting \"codec\": expected one of opus, vorbis, not {}", found->dump()));
-}
-
-absl::StatusOr<int64_t> ParseBitrate(const nlohmann::json& settings) {
-  const auto found = settings.find("bitrate");
-  if (found == settings.end()) return 0;
-  if (found->is_number_integer()) {
-    const int64_t value = found->get<int64_t>();
-    if (value >= 0 && value <= kBitrateMax) return value;
-  }
-  return absl::InvalidArgumentError(
-      fmt::format("setting \"bitrate\": expected bits per second, an integer from 0 to {}, not {}",
-                  kBitrateMax, found->dump()));
-}
 
 }  // namespace
 
@@ -43,7 +23,6 @@ std::vector<record::SettingDescription> DescribeAudioSettings() {
       {.name = "bitrate",
        .type = SettingType::kInteger,
        .default_json = "0",
-       .choices = {},
        .documentation = "Bits per second that all channels together are to have on average; 0: the "
                         "codec's default for that many channels."},
   };
@@ -51,8 +30,13 @@ std::vector<record::SettingDescription> DescribeAudioSettings() {
 
 absl::StatusOr<AudioSettings> ParseAudioSettings(const nlohmann::json& settings) {
   AudioSettings parsed;
-  ASSIGN_OR_RETURN(parsed.codec, ParseCodec(settings));
-  ASSIGN_OR_RETURN(parsed.bitrate, ParseBitrate(settings));
+  parsed.codec = settings.at("codec") == "vorbis" ? Codec::kVorbis : Codec::kOpus;
+  parsed.bitrate = settings.at("bitrate").get<int64_t>();
+  if (parsed.bitrate < 0 || parsed.bitrate > kBitrateMax) {
+    return VerdictError(
+        "setting \"bitrate\": expected bits per second, an integer from 0 to {}, not {}",
+        kBitrateMax, settings.at("bitrate").dump());
+  }
   return parsed;
 }
 

@@ -18,7 +18,8 @@ struct AudioSettings {
 };
 
 std::vector<record::SettingDescription> DescribeAudioSettings();
-// Errors: INVALID_ARGUMENT names the setting and what was expected.
+// `settings`: as record::ResolveSettings gives them. Errors: INVALID_ARGUMENT names the setting and
+// what was expected.
 absl::StatusOr<AudioSettings> ParseAudioSettings(const nlohmann::json& settings);
 
 }  // namespace galley::worker::audio

@@ -185,8 +185,8 @@ TEST_F(LayersTest, WhatIsNoImageIsNamed) {
   files_[Path(1)] = Layer(1).substr(0, 40);
   EXPECT_THAT(ErrorOf(Layers(1)),
               HasSubstr("setting \"layers\": 1.png: png: the file is truncated"));
-  settings["layers"] = {1};
-  EXPECT_EQ(ErrorOf(settings), "setting \"layers\": expected a list of paths, not [1]");
+  settings["layers"] = {""};
+  EXPECT_EQ(ErrorOf(settings), "setting \"layers\": expected a list of paths, not [\"\"]");
 }
 
 TEST_F(LayersTest, CubesNeedSixSquareFaces) {

@@ -4,8 +4,8 @@
 #include <iterator>
 
 #include "common/base/status_macros.h"
-#include "fmt/format.h"
 #include "fmt/ranges.h"
+#include "worker/cookers/verdict_error.h"
 
 namespace galley::worker::texture {
 namespace {
@@ -21,76 +21,42 @@ const std::vector<std::string> kQualities = {"fast", "medium", "thorough"};
 const std::vector<std::string> kLayouts = {"array", "cube", "cube_array"};
 const std::vector<std::string> kFormats = {"rgba8", "rgba16f", "bc1", "bc3", "bc4", "bc5", "astc"};
 
-// Index of a choice; nullopt: the setting is absent or null.
-absl::StatusOr<std::optional<size_t>> ParseChoice(const nlohmann::json& settings, const char* name,
-                                                  const std::vector<std::string>& choices) {
-  const auto found = settings.find(name);
-  if (found == settings.end() || found->is_null()) return std::nullopt;
-  if (found->is_string()) {
-    const auto choice = std::find(choices.begin(), choices.end(), found->get<std::string>());
-    if (choice != choices.end()) return static_cast<size_t>(choice - choices.begin());
-  }
-  return absl::InvalidArgumentError(fmt::format("setting \"{}\": expected one of {}, not {}", name,
-                                                fmt::join(choices, ", "), found->dump()));
+// The index of a choice; nullopt: the setting is absent or null.
+std::optional<size_t> ParseChoice(const nlohmann::json& settings, const char* name,
+                                  const std::vector<std::string>& choices) {
+  const auto choice =
+      std::find(choices.begin(), choices.end(), settings.value(name, nlohmann::json()));
+  if (choice == choices.end()) return std::nullopt;
+  return static_cast<size_t>(choice - choices.begin());
 }
 
 absl::StatusOr<int64_t> ParseInteger(const nlohmann::json& settings, const char* name,
                                      int64_t max) {
-  const auto found = settings.find(name);
-  if (found == settings.end() || found->is_null()) return 0;
-  if (found->is_number_integer()) {
-    const int64_t value = found->get<int64_t>();
-    if (value >= 0 && value <= max) return value;
-  }
-  return absl::InvalidArgumentError(fmt::format(
-      "setting \"{}\": expected an integer from 0 to {}, not {}", name, max, found->dump()));
-}
-
-absl::StatusOr<bool> ParseBool(const nlohmann::json& settings, const char* name,
-                               bool default_value) {
-  const auto found = settings.find(name);
-  if (found == settings.end() || found->is_null()) return default_value;
-  if (found->is_boolean()) return found->get<bool>();
-  return absl::InvalidArgumentError(
-      fmt::format("setting \"{}\": expected true or false, not {}", name, found->dump()));
-}
-
-absl::StatusOr<std::vector<std::string>> ParsePaths(const nlohmann::json& settings,
-                                                    const char* name) {
-  std::vector<std::string> paths;
-  const auto found = settings.find(name);
-  if (found == settings.end() || found->is_null()) return paths;
-  const auto is_path = [](const nlohmann::json& item) {
-    return item.is_string() && !item.get_ref<const std::string&>().empty();
-  };
-  if (!found->is_array() || !std::all_of(found->begin(), found->end(), is_path)) {
-    return absl::InvalidArgumentError(
-        fmt::format("setting \"{}\": expected a list of paths, not {}", name, found->dump()));
-  }
-  for (const nlohmann::json& item : *found) paths.push_back(item.get<std::string>());
-  return paths;
+  const int64_t value = settings.at(name).get<int64_t>();
+  if (value >= 0 && value <= max) return value;
+  return VerdictError("setting \"{}\": expected an integer from 0 to {}, not {}", name, max,
+                      settings.at(name).dump());
 }
 
 absl::Status CheckLayerCount(const TextureSettings& settings) {
   const uint32_t count = settings.images_count();
   if (count > kImagesMax) {
-    return absl::InvalidArgumentError(fmt::format(
+    return VerdictError(
         "setting \"layers\": {} paths; expected at most {}, since the source is the first of {} "
         "images",
-        settings.layers.size(), kImagesMax - 1, kImagesMax));
+        settings.layers.size(), kImagesMax - 1, kImagesMax);
   }
   if (settings.layout == Layout::kCube && count != kCubeFaces) {
-    return absl::InvalidArgumentError(fmt::format(
-        "setting \"layers\": {} paths; expected 5 with layout \"cube\": the source is +X, then "
-        "-X +Y -Y +Z -Z",
-        settings.layers.size()));
+    return VerdictError(
+        "setting \"layers\": {} paths; expected 5 with layout \"cube\": the source is +X, then -X "
+        "+Y -Y +Z -Z",
+        settings.layers.size());
   }
   if (settings.layout == Layout::kCubeArray && count % kCubeFaces != 0) {
-    return absl::InvalidArgumentError(
-        fmt::format("setting \"layers\": {} paths; expected 5, 11, 17, ... with layout "
-                    "\"cube_array\": six faces a cube, +X -X +Y -Y +Z -Z, the source is the "
-                    "first",
-                    settings.layers.size()));
+    return VerdictError(
+        "setting \"layers\": {} paths; expected 5, 11, 17, ... with layout \"cube_array\": six "
+        "faces a cube, +X -X +Y -Y +Z -Z, the source is the first",
+        settings.layers.size());
   }
   return absl::OkStatus();
 }
@@ -121,12 +87,10 @@ std::vector<record::SettingDescription> DescribeTextureSettings() {
       {.name = "mipmaps",
        .type = SettingType::kBool,
        .default_json = "true",
-       .choices = {},
        .documentation = "Whether the whole chain down to 1x1 is made."},
       {.name = "max_size",
        .type = SettingType::kInteger,
        .default_json = "0",
-       .choices = {},
        .documentation = "The image is halved until no side is longer than this; 0: never."},
       {.name = "quality",
        .type = SettingType::kChoice,
@@ -146,12 +110,10 @@ std::vector<record::SettingDescription> DescribeTextureSettings() {
       {.name = "zstd",
        .type = SettingType::kInteger,
        .default_json = "0",
-       .choices = {},
        .documentation = "Supercompression with zstd at this level, 1 to 19; 0: none."},
       {.name = "layers",
        .type = SettingType::kStringList,
        .default_json = "[]",
-       .choices = {},
        .documentation = "Paths of further images of the same size, relative to the source or "
                         "absolute: the source is the first layer, these follow."},
       {.name = "layout",
@@ -165,28 +127,26 @@ std::vector<record::SettingDescription> DescribeTextureSettings() {
 
 absl::StatusOr<TextureSettings> ParseTextureSettings(const nlohmann::json& settings) {
   TextureSettings parsed;
-  ASSIGN_OR_RETURN(const std::optional<size_t> usage, ParseChoice(settings, "usage", kUsages));
-  ASSIGN_OR_RETURN(const std::optional<size_t> color_space,
-                   ParseChoice(settings, "color_space", kColorSpaces));
-  ASSIGN_OR_RETURN(const std::optional<size_t> quality,
-                   ParseChoice(settings, "quality", kQualities));
-  ASSIGN_OR_RETURN(const std::optional<size_t> format, ParseChoice(settings, "format", kFormats));
-  ASSIGN_OR_RETURN(const std::optional<size_t> block, ParseChoice(settings, "block", AstcBlocks()));
-  ASSIGN_OR_RETURN(parsed.mipmaps, ParseBool(settings, "mipmaps", true));
+  const std::optional<size_t> color_space = ParseChoice(settings, "color_space", kColorSpaces);
+  const std::optional<size_t> format = ParseChoice(settings, "format", kFormats);
   ASSIGN_OR_RETURN(const int64_t max_size, ParseInteger(settings, "max_size", kMaxSizeMax));
   ASSIGN_OR_RETURN(const int64_t zstd_level, ParseInteger(settings, "zstd", kZstdLevelMax));
-  ASSIGN_OR_RETURN(const std::optional<size_t> layout, ParseChoice(settings, "layout", kLayouts));
-  ASSIGN_OR_RETURN(parsed.layers, ParsePaths(settings, "layers"));
-  parsed.layout = static_cast<Layout>(layout.value_or(0));
-  parsed.usage = static_cast<Usage>(usage.value_or(0));
+  parsed.mipmaps = settings.at("mipmaps").get<bool>();
+  parsed.layers = settings.at("layers").get<std::vector<std::string>>();
+  if (std::find(parsed.layers.begin(), parsed.layers.end(), "") != parsed.layers.end()) {
+    return VerdictError("setting \"layers\": expected a list of paths, not {}",
+                        settings.at("layers").dump());
+  }
+  parsed.layout = static_cast<Layout>(ParseChoice(settings, "layout", kLayouts).value_or(0));
+  parsed.usage = static_cast<Usage>(ParseChoice(settings, "usage", kUsages).value_or(0));
   if (color_space) parsed.color_space = static_cast<ColorSpace>(*color_space);
-  parsed.quality = static_cast<Quality>(quality.value_or(0));
+  parsed.quality = static_cast<Quality>(ParseChoice(settings, "quality", kQualities).value_or(0));
   if (format) parsed.format = ParseFormat(kFormats[*format]);
-  parsed.astc_block = block ? kAstcBlocks[*block] : std::string_view("6x6");
+  parsed.astc_block = kAstcBlocks[ParseChoice(settings, "block", AstcBlocks()).value_or(0)];
   parsed.max_size = static_cast<uint32_t>(max_size);
   parsed.zstd_level = static_cast<int>(zstd_level);
   if (parsed.usage == Usage::kNormal && parsed.color_space == ColorSpace::kSrgb) {
-    return absl::InvalidArgumentError(
+    return VerdictError(
         "the settings usage = \"normal\" and color_space = \"srgb\" contradict each other: a "
         "vector is not a colour");
   }
@@ -196,8 +156,8 @@ absl::StatusOr<TextureSettings> ParseTextureSettings(const nlohmann::json& setti
 
 absl::StatusOr<FormatKind> FormatOfFamily(std::string_view family, Usage usage, Content content) {
   if (family != "bc" && family != "astc" && family != "rgba8") {
-    return absl::InvalidArgumentError(
-        fmt::format("the platform's texture family is \"{}\"; expected bc, astc or rgba8", family));
+    return VerdictError("the platform's texture family is \"{}\"; expected bc, astc or rgba8",
+                        family);
   }
   if (content.is_hdr) return FormatKind::kRgba16f;
   if (family == "rgba8") return FormatKind::kRgba8;
@@ -210,20 +170,18 @@ absl::StatusOr<FormatKind> FormatOfFamily(std::string_view family, Usage usage, 
 absl::StatusOr<TextureFormat> MakeFormat(FormatKind kind, const TextureSettings& settings,
                                          Content content) {
   if (content.is_hdr && kind != FormatKind::kRgba16f) {
-    return absl::InvalidArgumentError(fmt::format(
+    return VerdictError(
         "setting \"format\": \"{}\" cannot hold an HDR image; expected \"rgba16f\", or none",
-        FormatName(kind)));
+        FormatName(kind));
   }
-  if (content.is_hdr && settings.usage != Usage::kColor) {
-    return absl::InvalidArgumentError(
-        "setting \"usage\": an HDR image can only have the usage \"color\"");
-  }
+  if (content.is_hdr && settings.usage != Usage::kColor)
+    return VerdictError("setting \"usage\": an HDR image can only have the usage \"color\"");
   const bool is_data = kind == FormatKind::kBc4 || kind == FormatKind::kBc5;
   if (is_data && settings.color_space == ColorSpace::kSrgb) {
-    return absl::InvalidArgumentError(
-        fmt::format("the settings color_space = \"srgb\" and format = \"{0}\" do not go together: "
-                    "\"{0}\" holds linear values only",
-                    FormatName(kind)));
+    return VerdictError(
+        "the settings color_space = \"srgb\" and format = \"{0}\" do not go together: \"{0}\" "
+        "holds linear values only",
+        FormatName(kind));
   }
   const ColorSpace by_usage =
       settings.usage == Usage::kColor ? ColorSpace::kSrgb : ColorSpace::kLinear;

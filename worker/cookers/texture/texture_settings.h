@@ -35,7 +35,8 @@ inline constexpr size_t kImagesMax = 2048;
 
 std::vector<record::SettingDescription> DescribeTextureSettings();
 
-// Errors: INVALID_ARGUMENT names the setting and what was expected.
+// `settings`: as record::ResolveSettings gives them. Errors: INVALID_ARGUMENT names the setting and
+// what was expected.
 absl::StatusOr<TextureSettings> ParseTextureSettings(const nlohmann::json& settings);
 // Content: the facts about all layers together that decide the format.
 struct Content {
