@@ -1,7 +1,7 @@
-// Bad machines cost a cook little more than their absence would, and are told of once each.
+// Bad machines cost a cook little more than their absence would, and each is told of once.
 //
 //   GALLEY_BAD_SEEDS=1000 build/tests/bad_machines_test    more seeds than in a plain run
-//   GALLEY_BAD_FIRST=42 GALLEY_BAD_SEEDS=1 ...             one again
+//   GALLEY_BAD_FIRST=42 GALLEY_BAD_SEEDS=1 ...             a single seed again
 #include "tests/simulation/bad_machines.h"
 
 #include <algorithm>
@@ -64,7 +64,7 @@ TEST(BadMachinesTest, ThreeOfEightThatAreBadCostLittle) {
     sum += ratio;
     if (ratio > worst) worst_seed = seed;
     worst = std::max(worst, ratio);
-    // One line for each of the two that are told of.
+    // The machines that are told of, two at most, have a line each.
     for (size_t i = 0; i < all.size(); ++i) {
       const std::string machine = "m" + std::to_string(i);
       const auto of_it =
@@ -96,7 +96,7 @@ TEST(BadMachinesTest, OneOrSeveralFullDisksFromTheStartInTheMiddleAndHealed) {
       BadFarm later = farm;
       later.full_from = alone.took / 3;
       ExpectRight(CookOn(later), seed);
-      // Few jobs are lost to them, however long the cook takes.
+      // Full disks lose few jobs, however long the cook takes.
       for (const uint64_t failed : from_the_start.jobs_failed) EXPECT_LE(failed, 20u) << seed;
       BadFarm healed = later;
       healed.full_until = later.full_from + absl::Seconds(10);
@@ -126,7 +126,8 @@ TEST(BadMachinesTest, AllFullDisksEndTheCookWithinTwoMinutesUnlessOneIsHealed) {
   }
 }
 
-// With few packages it takes a while until each machine has failed three: that is not waited for.
+// With few packages it takes a while until each machine has failed three of them: nobody waits for
+// that.
 TEST(BadMachinesTest, FortyFullDisksAndFewPackagesEndTheCookWithinTwoMinutesToo) {
   for (uint64_t seed = 1; seed <= 5; ++seed) {
     const BadFarmOutcome outcome =

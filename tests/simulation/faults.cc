@@ -25,7 +25,7 @@ Faults::Faults(bool are_any, uint64_t seed, Random& random)
     const auto fault = static_cast<Fault>(i);
     on_[i] = fault < kFirstLate ? random.Percent(50) : IsLateOn(seed, FaultName(fault));
   }
-  // It takes a farm, proofs, and this.
+  // The fault takes a farm, proofs, and this draw.
   on_[static_cast<size_t>(Fault::kWorkerWrong)] |= IsLateOn(seed, "and once more");
 }
 

@@ -1,5 +1,6 @@
-// Bugs that are put in on purpose (common/base/sabotage.h): each is found within 1,000 seeds. The
-// files that ask about them are compiled a second time for this test, with GALLEY_SABOTAGE.
+// Sabotages: bugs that are put in on purpose (common/base/sabotage.h); each is found within 1,000
+// seeds. The files that ask about sabotages are compiled a second time for this test, with
+// GALLEY_SABOTAGE.
 //
 // Each sabotage runs in a process of its own, since a CHECK that fails has found it, too.
 #include <sys/wait.h>
@@ -26,7 +27,7 @@ namespace {
 
 constexpr uint64_t kSeeds = 4'000;
 
-// A whole cluster with one cook at a time, or one core with several.
+// Scene: a whole cluster with one cook at a time, or one core with several cooks.
 enum class Scene { kCluster, kSeveralCooks };
 
 struct Case {
@@ -48,7 +49,7 @@ std::string WhatIsWrongIn(Scene scene, Sabotage sabotage, uint64_t seed) {
   return WhatIsWrong(calm, RunCluster({.seed = seed, .has_faults = true}));
 }
 
-// Prints each seed before it begins, and what was wrong in the last one.
+// Prints each seed before it begins, and the violation of the last seed.
 [[noreturn]] void RunSeeds(const Case& one, int out) {
   for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
     const std::string begun = std::to_string(seed) + "\n";
@@ -68,7 +69,7 @@ TEST_P(SabotageTest, IsCaught) {
   const pid_t child = ::fork();
   if (child == 0) {
     ::close(ends[0]);
-    ::close(STDERR_FILENO);  // of CHECKs
+    ::close(STDERR_FILENO);  // a CHECK prints there
     RunSeeds(GetParam(), ends[1]);
   }
   ::close(ends[1]);
@@ -87,7 +88,7 @@ TEST_P(SabotageTest, IsCaught) {
     ++seeds;
   }
   const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-  const bool has_crashed = signal == SIGABRT;  // any other says nothing (memory, a person)
+  const bool has_crashed = signal == SIGABRT;  // other signals say nothing (memory, a person)
   const std::string wrong = has_crashed ? "crash: a CHECK" : said.substr(at);
   fmt::print("{:<24} seed {:>4}: {}\n", GetParam().name, seeds, wrong.substr(0, wrong.find('\n')));
   EXPECT_TRUE(has_crashed || (WIFEXITED(status) && WEXITSTATUS(status) == 0))
@@ -114,7 +115,7 @@ INSTANTIATE_TEST_SUITE_P(
                       OF_ONE(TellClosedCook)),
     [](const auto& test) { return std::string(test.param.name); });
 
-// The seed's number alone says nothing when nothing is sabotaged.
+// Without a sabotage the same code must be right; else finding one would mean nothing.
 TEST(SabotageNoneTest, WithoutSabotageThisCodeIsRight) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     EXPECT_EQ(

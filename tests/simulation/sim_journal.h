@@ -1,9 +1,9 @@
-// SimJournal: the product's journal (StoredJournal) on the simulation's disk, in a log of batches
-// in place of RocksDB. As there, a batch is whole or absent, and a synced one keeps all before it;
-// after a failed sync nothing more is written until it is opened anew
-// (https://github.com/facebook/rocksdb/wiki/Background-Error-Handling); and what an opener finds in
-// the log it writes to a file of its own and syncs, before anybody is told (as RocksDB flushes what
-// it recovers).
+// SimJournal: the product's journal (StoredJournal) on the simulation's disk, with a log of batches
+// instead of RocksDB. The properties of RocksDB hold: a batch is whole or absent, and a synced
+// batch keeps all earlier batches. After a failed sync nothing more is written until the journal is
+// opened anew (https://github.com/facebook/rocksdb/wiki/Background-Error-Handling). An opener
+// writes the entries that it finds in the log to a file of its own and syncs it, before anybody is
+// told, as RocksDB flushes recovered entries.
 #pragma once
 
 #include <functional>
@@ -20,7 +20,7 @@ namespace galley::simulation {
 
 class SimJournal final : public director::StoredJournal, private director::JournalEntries {
  public:
-  // Throws Disk::Crash: it cannot be opened.
+  // Throws Disk::Crash: the journal cannot be opened.
   explicit SimJournal(Disk& disk);
 
   absl::StatusOr<std::optional<director::PackageRecord>> Find(std::string_view package) override;
@@ -29,11 +29,12 @@ class SimJournal final : public director::StoredJournal, private director::Journ
   void Fence(std::function<absl::Status()> may_write) override {
     fence_ = director::WriteFence(std::move(may_write));
   }
-  // A sync failed.
+  // Whether a sync has failed.
   bool is_broken() const { return is_broken_; }
-  // Asked at each read of a package's record, and of who is affected by changes.
+  // Asked at each read of a package's record, and of the packages that changes affect. True: it
+  // fails.
   std::function<bool()> fails;
-  // Called at each write that goes through.
+  // Called at each write that succeeds.
   std::function<void()> wrote;
 
  private:

@@ -1,11 +1,11 @@
 // The whole cluster, seed by seed. Without variables: seeds 1 to 2,000.
 //
-//   GALLEY_SIM_FIRST=42 GALLEY_SIM_SEEDS=1 build/tests/simulation_test     one seed again
-//   GALLEY_SIM_TRACE=1 ...                                                 and all its decisions
-//   GALLEY_SIM_DECISIONS=1 ...                                             a digest of these
+//   GALLEY_SIM_FIRST=42 GALLEY_SIM_SEEDS=1 build/tests/simulation_test     a single seed again
+//   GALLEY_SIM_TRACE=1 ...                                                 with all its decisions
+//   GALLEY_SIM_DECISIONS=1 ...                                             with a digest of them
 //   GALLEY_SIM_CRASH_AT=7 [GALLEY_SIM_CRASH_AGAIN_AT=2] [GALLEY_SIM_POWER_CUT=1] ...
-//     --gtest_filter='CrashTest.*'                                         one crash again
-//   scripts/test --sim 10000                                               many
+//     --gtest_filter='CrashTest.*'                                         a single crash again
+//   scripts/test --sim 10000                                               many seeds
 #include <algorithm>
 #include <array>
 #include <csignal>
@@ -22,12 +22,13 @@ namespace {
 
 constexpr uint64_t kSeeds = 2'000;
 
-// How much is asked for. The other tests do less, too, where that is little (under a sanitizer).
+// The number of seeds that is asked for. Where it is small (under a sanitizer), other tests do
+// less, too.
 uint64_t SeedCount() { return FromEnvironment("GALLEY_SIM_SEEDS", kSeeds); }
 
 constexpr std::string_view kTest = "simulation_test";
 
-// A CHECK or a fault of the core ends the process: how to repeat it must be known then.
+// A CHECK or a fault of the core ends the process, so the way to repeat it must be known before.
 char present_replay[256] = "";
 void SetReplay(const std::string& line) {
   std::snprintf(present_replay, sizeof present_replay, "%s", line.c_str());
@@ -107,15 +108,15 @@ TEST_F(SimulationTest, EverySeedEndsWithTheRootsOfItsFaultFreeCook) {
   EXPECT_GT(resumed_, count / 100);
   EXPECT_GT(split_, count / 10);
   EXPECT_GT(found_equal_, count / 10);
-  // The storm is a storm: each class fires in enough seeds.
+  // Every class of faults fires in enough seeds.
   for (size_t i = 0; i < kFaultCount; ++i) {
     const auto fault = static_cast<Fault>(i);
     EXPECT_GT(runs_[i], count / 50) << FaultName(fault);
   }
 }
 
-// Behind a slow line jobs have left their slots long before they are reported. A director that does
-// not hear of it takes jobs that have begun for jobs that wait, and has them cooked elsewhere.
+// With a slow line, jobs leave their slots long before they are reported. A director that does not
+// hear of this takes jobs that have begun for jobs that wait, and has them cooked elsewhere.
 TEST_F(SimulationTest, FewerJobsAreCookedTwiceWhereTheDirectorHearsWhichHaveLeftTheirSlots) {
   constexpr uint64_t kSlowSeeds = 100;
   const uint64_t seeds = std::min(kSlowSeeds, (SeedCount() + 9) / 10);
@@ -140,13 +141,13 @@ TEST_F(SimulationTest, FewerJobsAreCookedTwiceWhereTheDirectorHearsWhichHaveLeft
   EXPECT_LT(3 * told, 2 * untold);
 }
 
-// The first director ends at each of its writes, torn or whole; at some of them the next one ends
-// at each write of its recovery, too. What was durable is not cooked again, and the roots are the
-// same.
+// The first director ends at each of its writes, torn or whole. At some of these writes the next
+// director ends at each write of its recovery, too. Durable results are not cooked again, and the
+// roots are the same.
 class CrashTest : public ::testing::Test {
  protected:
   static constexpr uint64_t kWritesMin = 100, kWritesMax = 200;
-  // So many places of the first crash, at most, have all places of the second one.
+  // The most places of the first crash that are combined with all places of the second.
   static constexpr uint64_t kTwice = 20;
 
   void SetUp() override {
