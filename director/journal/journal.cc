@@ -134,7 +134,8 @@ class RocksJournal final : public StoredJournal {
   }
 
   // Makes a write that changes what the journal says. The generation's name moves before the write,
-  // and again after it for whoever noted the new name meanwhile, which costs nothing when nobody did.
+  // and again after it for whoever noted the new name meanwhile, which costs nothing when nobody
+  // did.
   template <typename Write>
   absl::Status InNewGeneration(bool is_change, std::string_view why, const Write& write) {
     if (!is_change) return write();
