@@ -7,7 +7,7 @@ namespace galley::worker {
 
 bool PendingWatch::Spoke() {
   const bool was_pending = is_pending_;
-  Begin();
+  *this = PendingWatch();
   return was_pending;
 }
 

@@ -23,8 +23,6 @@ class PendingWatch {
   // The limit of the back-off, which doubles kPeriod.
   static constexpr absl::Duration kPeriodMax = absl::Seconds(1);
 
-  // Another job runs, or no job.
-  void Begin() { *this = PendingWatch(); }
   bool IsDue(absl::Time now) const { return now >= next_look_; }
   // The executor spoke: the job does not wait before two more looks. True: it did wait.
   bool Spoke();

@@ -53,7 +53,6 @@ struct SessionOptions {
 // How a session ends (CONTRACT.md). kExitDone: no more work; kExitUnfit: refused, or fit for
 // nothing; kExitDrained: its jobs are for another session, which must be started.
 inline constexpr int kExitDone = 0, kExitUnfit = 3, kExitDrained = 75;
-inline constexpr uint32_t kSlotsMax = 1'024;
 // The bytes of the log that may go to the director between two ticks.
 inline constexpr size_t kLogBytesInTick = 64 << 10;
 inline constexpr absl::Duration kNewsWaitMax = absl::Milliseconds(200);
