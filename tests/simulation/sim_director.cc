@@ -269,7 +269,12 @@ void SimDirector::Take(const PackagesCleared& cleared) {
   ForgetLost();
   for (const std::string& name : cleared.packages) deps_.checks.Trace("made again: " + name);
   if (!has_request_ || is_ending_ || !last_build_.empty()) return;
-  own_faults_->Change(WithReaders(cleared.packages));
+  std::vector<std::string> changed = cleared.packages;
+  for (const std::string& name : cleared.packages) {
+    for (const std::string& one : deps_.world.At(name).generated)
+      changed.push_back(name + "/" + one);
+  }
+  own_faults_->Change(WithReaders(std::move(changed)));
   own_faults_->Clear(cleared.packages);
 }
 

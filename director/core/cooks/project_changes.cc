@@ -207,6 +207,18 @@ void ProjectChanges::OnPackagesCleared(const PackagesCleared& event) {
     graph_.blame().Forget(package);
     graph_.blame().Pardon(package);
     claims_.RequeueWithReaders(package, done);
+    HoldGenerated(package, done);
+  }
+}
+
+// Packages whose source a cleared package generates wait until it is made again: the bytes of the
+// source may be what is gone, and no machine could work on them.
+void ProjectChanges::HoldGenerated(PackageId generator, absl::btree_set<PackageId>& done) {
+  const auto& listed = packages_[generator].generates;
+  for (const PackageId child : std::vector<PackageId>(listed.begin(), listed.end())) {
+    if (packages_[child].work == nullptr) continue;
+    packages_[child].generated.reset();
+    claims_.RequeueWithReaders(child, done);
   }
 }
 

@@ -269,6 +269,20 @@ TEST(ClearTest, AQuarantineIsForgotten) {
   EXPECT_THAT(shell.TakeLog(), HasSubstr("root A Z\n"));
 }
 
+// The bytes of its source may be what cannot be read: every machine would fail with it, while the
+// generator waits for one that can work.
+TEST(ClearTest, WhatAClearedPackageGeneratesWaitsUntilItIsMadeAgain) {
+  CoreHarness shell("G : a\nZ\n");
+  shell.Request({"G", "Z"});
+  shell.Saved("G");
+  ASSERT_TRUE(shell.HasOpenJob("G/_gen/a"));
+  shell.Send(PackagesCleared{{"G"}});
+  EXPECT_TRUE(shell.HasOpenJob("G"));
+  EXPECT_FALSE(shell.HasOpenJob("G/_gen/a"));
+  shell.Saved("G");
+  EXPECT_TRUE(shell.HasOpenJob("G/_gen/a"));
+}
+
 TEST(ClearTest, OnceRootsAreBuiltTheCookBelongsToWhatWasBefore) {
   CoreHarness shell("A\n");
   shell.hold_roots = true;
