@@ -35,6 +35,8 @@ void ClassBounds::Look(absl::Time now, const std::vector<HandedOver>& handed_ove
 }
 
 void ClassBounds::CheckOrder(const HandedOver& one) const {
+  // (Where workers are held, the others may be none that can do what is urgent.)
+  if (core_.held_workers() > 0 || one.is_second) return;
   const size_t of_class = ClassQuota::ClassOf(one.urgency);
   const bool has_its_turn = one.as > one.urgency;
   for (const auto& [package, ready] : ready_) {

@@ -28,6 +28,7 @@ class ClassBounds {
     director::Urgency urgency = director::Urgency::kNormal;  // the job's own
     director::Urgency as = director::Urgency::kNormal;       // at its worker
     absl::Duration expected;
+    bool is_second = false;  // an earlier attempt at it is in hand: it took its turn with that
   };
 
   // `longest`: the longest job; `overtakes_within`: the limit from ready to handed over.

@@ -50,6 +50,17 @@ Cluster::Cluster(const ClusterOptions& options)
   disk_.CrashAt(options.crash_at_write);
 }
 
+Cluster::Cluster(uint64_t seed, const std::vector<Fault>& faults, World world, bool is_told)
+    : options_({.seed = seed}),
+      random_(seed),
+      faults_(faults, random_),
+      disk_(random_),
+      network_(schedule_, random_, faults_),
+      world_(std::make_shared<World>(std::move(world))),
+      checks_(is_told),
+      own_faults_(std::make_unique<OwnFaults>(1, checks_)),
+      has_several_(true) {}
+
 Outcome Cluster::Run() {
   StartDirector();
   EverySecond();
@@ -160,7 +171,7 @@ void Cluster::StartDirector() {
   try {
     director_ = std::make_unique<SimDirector>(
         SimDirector::Deps{schedule_, random_, faults_, disk_, *world_, tables_, checks_,
-                          *own_faults_},
+                          *own_faults_, has_several_},
         cook_,
         SimDirector::Callbacks{
             .spawn = if_present([this](const Spawn& spawn) { Start(spawn); }),
@@ -168,7 +179,11 @@ void Cluster::StartDirector() {
             .send = if_its(
                 [this](uint64_t stream, const v1::ToWorker& message) { Send(stream, message); }),
             .hang_up = if_its([this](uint64_t stream) { BreakStream(stream); }),
-            .ended = if_present([this](const CookEnded& ended) { OnEnded(ended); })},
+            .ended = if_present([this](const CookEnded& ended) { OnEnded(ended); }),
+            .stepped =
+                [this, number](const Event& event, std::span<const Effect> effects) {
+                  if (number == directors_ && director_ != nullptr) OnStepped(event, effects);
+                }},
         TakeSurvivors());
   } catch (const Disk::Crash&) {
     CrashDirector();

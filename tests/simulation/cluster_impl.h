@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,9 +21,13 @@ namespace galley::simulation {
 class Cluster {
  public:
   explicit Cluster(const ClusterOptions& options);
+  virtual ~Cluster() = default;
   Outcome Run();
 
- private:
+ protected:
+  // A cluster of several cooks beside each other, which the derived class asks for. It has `faults`
+  // alone.
+  Cluster(uint64_t seed, const std::vector<Fault>& faults, World world, bool is_told);
   struct Stream {
     size_t body = 0;
     uint64_t director = 0;  // by number; 0: none
@@ -43,7 +48,7 @@ class Cluster {
   bool RunNext();
   void DrawLimits();
   void StartDirector();
-  void RequestCook();
+  virtual void RequestCook();
   std::set<std::string> TakeSurvivors();
   void LoseDirector(bool is_power_cut);
   void CountResumed();
@@ -51,7 +56,9 @@ class Cluster {
   bool HasEverFired(Fault fault) const { return faults_.counts()[static_cast<size_t>(fault)] > 0; }
   bool HasFired(Fault fault) const;
   bool HasLostMuch() const;
-  void OnEnded(const director::CookEnded& ended);
+  virtual void OnEnded(const director::CookEnded& ended);
+  // After each step of the present director's core.
+  virtual void OnStepped(const director::Event&, std::span<const director::Effect>) {}
   bool EndDisputes();
   void RequestLater();
   void Conclude();
@@ -140,6 +147,7 @@ class Cluster {
   std::map<uint64_t, Stream> streams_;
   uint64_t streams_count_ = 0, forged_ = 0, requests_ = 0;
   uint32_t failures_in_row_ = 0, foreigners_ = 0;
+  const bool has_several_ = false;
   FaultCounts faults_at_request_{};
   std::optional<absl::Time> calm_since_;
   bool is_forced_ = false, is_fail_fast_ = false, is_requested_ = false, is_cancelled_ = false;

@@ -21,7 +21,7 @@ std::set<std::string> Of(const std::set<std::string>& members, const std::set<st
   std::set<std::string> kept;
   for (const std::string& line : lines) {
     const std::string name = line.substr(0, line.find_first_of(": "));
-    const size_t at = line.find("refers to /P");
+    const size_t at = line.find("refers to /");
     const size_t from = at + std::string("refers to ").size();
     const bool is_of_other = at != std::string::npos &&
                              !members.contains(line.substr(from, line.find(',', from) - from));
@@ -40,7 +40,7 @@ std::string DifferenceOf(const CookEnding& alone, const CookEnding& among,
     if (found == among.roots.end()) return "safety: " + of + " lacks a root";
     if (found->second != root)
       return "safety: " + of + ": another root than alone, for platform " +
-             std::to_string(platform) + ":\n" + found->second + "alone:\n" + root;
+             std::to_string(platform) + ": " + found->second + ", alone: " + root;
   }
   // Published roots stand, and what fails behind them stops nothing (Claimant::FailsFast).
   const bool may_fail_slowly = request.fail_fast && among.was_opened_after_publishing;

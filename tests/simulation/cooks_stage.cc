@@ -5,18 +5,17 @@
 
 namespace galley::simulation {
 
-using namespace director;  // NOLINT: a shell of it
+using namespace director;  // NOLINT: a simulation of it
 
 namespace {
 
+constexpr uint64_t kActsMax = 400'000;
 constexpr absl::Duration kWindow = absl::Milliseconds(200);
-constexpr absl::Duration kLongestJob = absl::Milliseconds(300);
+constexpr absl::Duration kLongestJob = absl::Milliseconds(50);  // as workers tell it
 // The longest job, one more that waits before what fills a worker's window, the window, and a while
-// in which its stream is broken or another worker takes its place.
-constexpr absl::Duration kOvertakesWithin = absl::Milliseconds(1300);
+// in which its stream is broken or another worker takes its place, of which it is heard later.
+constexpr absl::Duration kOvertakesWithin = absl::Milliseconds(1500);
 constexpr absl::Duration kUnheardMax = absl::Seconds(5);
-// Look-ups of a slow store, in some runs: files change, and roots are built, while they are asked.
-constexpr int64_t kSlowLookUpMs = 400;
 
 // Failures that depend on how often something was tried are told with other words.
 std::string TextOf(const PackageFailed& failed) {
@@ -25,503 +24,242 @@ std::string TextOf(const PackageFailed& failed) {
              : std::string(FailureCauseName(failed.cause));
 }
 
-std::string MadeOfFile(const CooksProject& project, const ProjectPackage& package) {
-  return std::to_string(package.version) +
-         (package.looks_at_environment ? project.environment : "");
+std::vector<Fault> FaultsOf(bool is_calm) {
+  if (is_calm) return {};
+  return {Fault::kInputUnreadable, Fault::kWorkerSurvived, Fault::kFilesDeleted,
+          Fault::kSegmentLost};
 }
 
 }  // namespace
 
-CooksStage::CooksStage(const Options& options, CooksProject project, Checks& checks)
-    : options_(options),
-      random_(options.seed),
-      checks_(checks),
-      workers_(schedule_, random_, store_, options.is_calm),
-      project_(std::make_shared<CooksProject>(std::move(project))) {
-  if (random_.Percent(30)) look_up_ms_max_ = kSlowLookUpMs;
-  for (const auto& [name, package] : project_->packages) Tell(name, package);
-  BeginDirector();
+CooksStage::CooksStage(const Options& options, World world)
+    : Cluster(options.seed, FaultsOf(options.is_calm), std::move(world), options.is_told),
+      stage_(options) {
+  cook_ = {.platform_count = static_cast<uint32_t>(kPlatforms.size()),
+           .workers = 2,
+           .units_per_step = stage_.is_calm ? 4096u : 16u,
+           .resources = {{"gpu", 1}},
+           .cooks_max = stage_.cooks_max};
+  if (!stage_.is_calm) {
+    machine_.slowness = 3;
+    cook_.window = kWindow;
+    cook_.unheard_max = kUnheardMax;
+  }
+  StartDirector();
+  EverySecond();
 }
 
-void CooksStage::BeginDirector() {
-  CookOptions core{.platform_count = kCooksPlatforms,
-                   .workers = 2,
-                   .term = ++term_,
-                   .units_per_step = options_.is_calm ? 4096u : 16u,
-                   .resources = {{"gpu", 1}},
-                   .cooks_max = options_.cooks_max};
-  if (!options_.is_calm) {
-    core.window = kWindow;
-    core.unheard_max = kUnheardMax;
+// ------------------------------------------------------------------ people, and their troubles
+
+void CooksStage::Ask(const CookOrder& order) {
+  const CookRequested& request = order.request;
+  asked_[request.request] = order;
+  std::string line = "ask";
+  for (const SelectedPackage& one : request.selected) line += " " + one.name;
+  checks_.Trace(line, request.request, request.platforms, request.of_class, request.force);
+  if (director_ != nullptr) director_->Add(order, /*is_again=*/false);
+}
+
+void CooksStage::Cancel(uint64_t request) {
+  checks_.Trace("cancel", request);
+  cancelled_.insert(request);
+  if (director_ != nullptr) director_->Cancel(request);
+}
+
+void CooksStage::Edit() {
+  ++edits_;
+  for (const std::string& name : world_->Edit(random_)) {
+    checks_.Trace(name + " is edited");
+    schedule_.After(random_.Some(50), [this, name] {
+      if (director_ != nullptr) director_->OnFileEdited(name);
+    });
   }
-  core_ = std::make_unique<CookCore>(core, CatalogOf(project_));
-  if (!options_.is_calm && options_.has_classes)
-    bounds_ = std::make_unique<ClassBounds>(*core_, kLongestJob, kOvertakesWithin, checks_);
-  workers_.Listen({.attached =
-                       [this](const WorkerAttached& event) {
-                         Say("worker " + std::to_string(event.worker.value()) + " attaches with " +
-                             std::to_string(event.in_hand.size()) + " jobs");
-                         Step(event);
-                       },
-                   .reported = [this](const WorkerReported& event) { OnReported(event); }});
-  Tick();
+}
+
+// Returns a worker that lives; nullptr: none does.
+Cluster::Body* CooksStage::AnyBody() {
+  std::vector<Body*> alive;
+  for (Body& body : bodies_) {
+    if (body.worker->is_alive()) alive.push_back(&body);
+  }
+  return alive.empty() ? nullptr : alive[random_.Below(alive.size())];
+}
+
+void CooksStage::LoseAWorker() {
+  Body* const body = AnyBody();
+  if (body == nullptr) return;
+  body->worker->Kill();
+  OnExit(static_cast<size_t>(body - bodies_.data()), 137);
+}
+
+void CooksStage::BreakAStream() {
+  if (const Body* const body = AnyBody(); body != nullptr) BreakStream(body->stream);
+}
+
+void CooksStage::LoseSome() {
+  if (director_ == nullptr) return;
+  ++losses_;
+  director_->Damage();
+  if (random_.Percent(50)) director_->Step(LossSeen{});
 }
 
 void CooksStage::Crash() {
-  if (core_ == nullptr) return;
-  Say("the director dies");
+  if (director_ == nullptr) return;
   counts_.crashes += !IsOver();
-  core_.reset();
+  CrashDirector();
+}
+
+// A new director goes on with the cooks that were not over.
+void CooksStage::RequestCook() {
   bounds_.reset();
-  workers_.LoseDirector();
+  last_given_.clear();
   slots_.clear();
   came_.clear();
   committing_.clear();
   has_failed_.clear();
-  std::erase_if(given_, [](const auto& given) { return !given.second.is_recorded; });
-  for (auto& [request, ending] : endings_) {
+  for (const auto& [number, order] : asked_) {
+    CookEnding& ending = endings_[number];
     if (ending.is_over) continue;
     ending = {};
-    failing_.erase(request);
-    told_done_.erase(request);
-    settled_.erase(request);
-  }
-  schedule_.After(Delay(200), [this] { TakeOver(); });
-}
-
-// The next director: it adopts what lives of the workers, and goes on with what was asked for.
-void CooksStage::TakeOver() {
-  BeginDirector();
-  Say("director " + std::to_string(term_));
-  WorkersSurvived survived;
-  survived.first_free = workers_named_;
-  std::set<WorkerId> adopted;
-  for (const WorkerId worker : workers_.alive()) {
-    if (random_.Percent(80)) adopted.insert(worker);
-  }
-  survived.workers.assign(adopted.begin(), adopted.end());
-  std::erase_if(given_, [&](const auto& given) { return !adopted.contains(given.second.worker); });
-  for (auto& [attempt, given] : given_) {
-    given.is_earlier = true;
-    survived.given.push_back(
-        {attempt, given.worker, given.name, given.platforms, given.generated_source});
-  }
-  Step(survived);
-  workers_.Adopt(adopted);
-  for (auto& [number, request] : requests_) {
-    if (endings_[number].is_over) continue;
-    if (cancelled_.contains(number)) {
-      endings_[number].is_over = true;
-      continue;
-    }
-    CookRequested again = request;
-    for (const auto& [package, blamed] : blamed_[number]) again.blamed.push_back(blamed);
-    Step(again);
-  }
-  for (const std::function<void()>& act : std::exchange(waiting_, {})) act();
-}
-
-void CooksStage::Ask(const CookRequested& request) {
-  if (core_ == nullptr) return waiting_.push_back([this, request] { Ask(request); });
-  requests_[request.request] = request;
-  std::string line =
-      "ask " + std::to_string(request.request) + " on " + std::to_string(request.platforms) + " " +
-      std::string(CookClassName(request.of_class)) + (request.force ? " forced" : "") +
-      (request.follow_soft ? "" : " no soft") + ":";
-  for (const SelectedPackage& one : request.selected) line += " " + one.name;
-  Say(line);
-  Step(request);
-}
-
-void CooksStage::Cancel(uint64_t request) {
-  if (core_ == nullptr) return waiting_.push_back([this, request] { Cancel(request); });
-  Say("cancel " + std::to_string(request));
-  cancelled_.insert(request);
-  Step(CancelRequested{request});
-}
-
-void CooksStage::Edit() {
-  CooksProject next = *project_;
-  const std::vector<std::string> names = next.Edit(random_);
-  project_ = std::make_shared<CooksProject>(std::move(next));
-  Say("edit");
-  for (const std::string& name : names) {
-    if (project_->packages.contains(name)) Tell(name, project_->packages.at(name));
-  }
-  // The next director tells no faults of what changed meanwhile, as the journal forgives what a
-  // change affects (Journal::Invalidate).
-  if (core_ == nullptr) return blamed_.clear();
-  for (auto& [request, blamed] : blamed_) {
-    for (const std::string& name : names) blamed.erase(name);
-  }
-  Step(FilesChanged{CatalogOf(project_), names, {}});
-}
-
-void CooksStage::SetProject(CooksProject project) {
-  project_ = std::make_shared<CooksProject>(std::move(project));
-  Say("another project");
-  std::vector<std::string> all;
-  for (const auto& [name, package] : project_->packages) all.push_back(name);
-  Step(FilesChanged{CatalogOf(project_), all, {}});
-}
-
-void CooksStage::LoseAWorker() {
-  const std::optional<WorkerId> worker = workers_.KillOne();
-  if (!worker.has_value()) return;
-  Say("lost worker " + std::to_string(worker->value()));
-  if (core_ != nullptr) Step(WorkerLost{*worker, "it was killed"});
-}
-
-void CooksStage::LoseSome() {
-  Say("somebody deletes files of the store");
-  ++losses_;
-  store_.LoseSome(random_);
-  if (core_ != nullptr && random_.Percent(50)) Step(LossSeen{});
-}
-
-void CooksStage::TellStates() {
-  if (core_ == nullptr) return;
-  for (uint32_t i = 0; i < core_->package_count(); ++i)
-    Say(core_->NameOf(PackageId(i)) + ": " + core_->StateText(PackageId(i)));
-  for (const auto& [slot, request] : slots_) {
-    const Counters& counters = core_->counters(request);
-    Say("cook " + std::to_string(request) + ": " + std::to_string(counters.in_cook) +
-        " packages, wants " + std::to_string(counters.results_wanted) + " results, has " +
-        std::to_string(counters.results_cooked + counters.results_cached +
-                       counters.results_up_to_date + counters.results_failed));
+    failing_.erase(number);
+    told_done_.erase(number);
+    settled_.erase(number);
+    ending.is_over = cancelled_.contains(number);
+    if (!ending.is_over) director_->Add(order, /*is_again=*/true);
   }
 }
+
+// ------------------------------------------------------------------ the end
 
 bool CooksStage::IsOver() const {
-  return core_ != nullptr &&
-         std::all_of(requests_.begin(), requests_.end(), [&](const auto& request) {
-           const auto found = endings_.find(request.first);
+  return director_ != nullptr && std::all_of(asked_.begin(), asked_.end(), [&](const auto& one) {
+           const auto found = endings_.find(one.first);
            return found != endings_.end() && found->second.is_over;
          });
 }
 
+void CooksStage::RunUntilOver(uint64_t requests) {
+  for (uint64_t acts = 0; asked_.size() < requests || !IsOver(); ++acts) {
+    if (acts > kActsMax || !RunNext()) checks_.Break("liveness: a cook does not end" + Stuck());
+    if (!checks_.broken().empty()) return;
+  }
+}
+
+void CooksStage::RunFor(absl::Duration duration) {
+  const absl::Duration end = schedule_.elapsed() + duration;
+  while (checks_.broken().empty() && schedule_.elapsed() < end) RunNext();
+}
+
+bool CooksStage::AreWorkersIdle() const {
+  return std::all_of(bodies_.begin(), bodies_.end(), [](const Body& body) {
+    return !body.worker->is_alive() || (body.stream != 0 && body.worker->session().in_hand() == 0 &&
+                                        body.worker->session().reports_kept() == 0);
+  });
+}
+
 void CooksStage::CheckNothingIsLeft() {
-  for (int acts = 0; acts < 10'000 && checks_.broken().empty(); ++acts) {
-    if (workers_.IsIdle() && core_ != nullptr && core_->holdings().commits == 0) break;
-    RunNext();
-  }
+  RunFor(3 * kUnheardMax);  // what nothing is heard of is forgotten after a while
   if (!checks_.broken().empty()) return;
-  if (!workers_.IsIdle() || core_ == nullptr)
-    return checks_.Break("liveness: a worker has something in hand after all cooks");
-  // Those of which nothing was heard.
-  for (int i = 0; i < 4; ++i) {
-    schedule_.Pause(kUnheardMax / 2);
-    Step(director::Tick{});
-  }
-  const Holdings left = core_->holdings();
-  for (const auto& [attempt, given] : given_)
-    Say("never ended: " + given.name + " at " + std::to_string(given.worker.value()));
+  if (!AreWorkersIdle() || director_ == nullptr)
+    return checks_.Break("liveness: a worker has something in hand after all cooks" + Stuck());
+  const Holdings left = director_->core().holdings();
+  const auto alive = std::count_if(bodies_.begin(), bodies_.end(),
+                                   [](const Body& body) { return body.worker->is_alive(); });
   if (left.attempts != 0)
     checks_.Break("safety: " + std::to_string(left.attempts) + " attempts left behind");
-  if (left.workers > workers_.alive().size())
+  if (left.workers > static_cast<size_t>(alive))
     checks_.Break("safety: " + std::to_string(left.workers) + " workers, and there are " +
-                  std::to_string(workers_.alive().size()));
+                  std::to_string(alive));
   if (left.commits != 0 || left.changed_files != 0)
     checks_.Break("safety: commits or changed files are left behind");
 }
 
-void CooksStage::Tell(const std::string& name, const ProjectPackage& package) {
-  std::string line = name + ":";
-  for (PlatformIndex p = 0; p < kCooksPlatforms; ++p) {
-    for (const record::Reference& one : package.references[p])
-      line += " " + std::to_string(p) + ">" + one.path +
-              (one.kind == record::ReferenceKind::kSoft ? "?" : "");
-  }
-  for (const std::string& one : package.generates) line += " " + one;
-  for (const std::string& one : package.inputs) line += " (" + one + ")";
-  line += std::string(package.is_verdict ? " verdict" : "") + (package.is_poison ? " poison" : "") +
-          (package.is_never ? " never" : "");
-  Say(line);
+// ------------------------------------------------------------------ what is heard
+
+void CooksStage::OnStepped(const Event& event, std::span<const Effect> effects) {
+  NoteEvent(event);
+  if (!stage_.is_calm && stage_.has_classes) LookAtClasses(effects);
+  for (const Effect& effect : effects) std::visit([this](const auto& one) { HearOf(one); }, effect);
 }
 
-void CooksStage::After(absl::Duration delay, std::function<void()> act) {
-  schedule_.After(delay, [this, term = term_, act = std::move(act)] {
-    if (core_ != nullptr && term == term_) act();
-  });
-}
-
-void CooksStage::Tick() {
-  After(absl::Milliseconds(100), [this] {
-    Step(director::Tick{});
-    Tick();
-  });
-}
-
-void CooksStage::Step(const Event& event) {
-  StepOnce(event);
-  for (size_t turns = 0; core_->has_agenda(); ++turns) {
-    if (turns > 100'000) return checks_.Break("liveness: the agenda never ends");
-    // Between two steps others have their say.
-    if (!options_.is_calm && random_.Percent(10)) {
-      After(absl::ZeroDuration(), [this] { Step(director::Tick{}); });
-      break;
-    }
-    StepOnce(director::Tick{});
-  }
-}
-
-void CooksStage::StepOnce(const Event& event) {
-  std::vector<Effect> effects;
-  core_->Step(schedule_.now(), event, effects);
-  checks_.decisions.Add(schedule_.now(), effects);
-  core_->CheckInvariants();
-  if (bounds_ != nullptr) {
-    std::vector<ClassBounds::HandedOver> handed_over;
-    for (const Effect& effect : effects) {
-      const auto* desire = std::get_if<Desire>(&effect);
-      if (desire == nullptr) continue;
-      for (const Desire::Start& start : desire->start)
-        handed_over.push_back(
-            {start.package, core_->UrgencyOf(start.package), start.urgency, start.expected});
-    }
-    bounds_->Look(schedule_.now(), handed_over);
-  }
-  for (const Effect& effect : effects) std::visit([this](const auto& e) { Do(e); }, effect);
-}
-
-// What the package is made of, but for its inputs.
-std::string CooksStage::MadeOf(const CooksProject& project, const std::string& name) const {
-  if (name.find("/_gen/") == std::string::npos)
-    return project.Has(name) ? MadeOfFile(project, project.Of(name)) : "nothing";
-  const PackageId package = core_->Find(name);
-  const record::Generated* listed = package.valid() ? core_->GeneratedOf(package) : nullptr;
-  return listed == nullptr ? "nothing" : listed->source.ToString();
-}
-
-void CooksStage::Do(const LookUp& effect) {
-  After(Delay(look_up_ms_max_), [this, effect] {
-    LookedUp answer;
-    for (const LookUp::Item& item : effect.items) {
-      for (PlatformIndex p = 0; p < kCooksPlatforms; ++p) {
-        if (item.platforms & MaskOf(p)) answer.items.push_back(Answer(item, p));
-      }
-    }
-    Step(answer);
-  });
-}
-
-LookedUp::Item CooksStage::Answer(const LookUp::Item& item, PlatformIndex platform) {
-  LookedUp::Item answer{item.package, platform, item.generation, LookedUp::Miss{}};
-  const std::string& name = core_->NameOf(item.package);
-  const std::string made_of = MadeOf(*project_, name);
-  for (const ResultId id : store_.Known(name, platform)) {
-    const CooksStore::Result& result = store_.At(id);
-    if (result.made_of != made_of) continue;
-    LookedUp::NeedsCooked needs;
-    bool is_equal = true;
-    for (const auto& [input, content] : result.inputs) {
-      const auto given =
-          std::find_if(item.cooked.begin(), item.cooked.end(), [&](const CookedResult& one) {
-            return one.platform == platform && core_->NameOf(one.package) == input;
-          });
-      if (given == item.cooked.end()) {
-        needs.packages.push_back(input);
-      } else {
-        is_equal &= store_.At(given->result).content == content;
-      }
-    }
-    if (!is_equal) continue;
-    if (!needs.packages.empty()) {
-      answer.outcome = needs;
-    } else {
-      answer.outcome = LookedUp::Hit{result.view, false};
-    }
-    return answer;
-  }
-  return answer;
-}
-
-void CooksStage::Do(const Spawn& effect) {
-  workers_named_ = std::max(workers_named_, effect.worker.value() + 1);
-  workers_.Start(effect.worker);
-}
-
-void CooksStage::Do(const Desire& effect) {
-  for (const ReportId report : effect.persisted) CheckRefused(effect.worker, report);
-  workers_.Take(effect);
-  for (const Desire::Start& start : effect.start) {
-    const std::string& name = core_->NameOf(start.package);
-    Say("start " + name + " at " + std::to_string(effect.worker.value()));
-    Given given{.worker = effect.worker, .name = name, .platforms = start.platforms};
-    if (const record::Generated* listed = core_->GeneratedOf(start.package))
-      given.generated_source = listed->source;
-    for (const CookedResult& one : start.cooked)
-      given.cooked[{core_->NameOf(one.package), one.platform}] = one.result;
-    given_[start.attempt] = given;
-    After(Delay(30), [this, attempt = start.attempt] {
-      if (const auto at = given_.find(attempt); at != given_.end()) at->second.is_recorded = true;
-    });
-    workers_.Give(effect.worker, {.attempt = start.attempt,
-                                  .name = name,
-                                  .platforms = start.platforms,
-                                  .cooked = given.cooked,
-                                  .urgency = start.urgency,
-                                  .project = project_,
-                                  .made_of = MadeOf(*project_, name)});
-  }
-}
-
-// As ReportReader and the shell do it: an attempt that nobody knows is over.
-void CooksStage::OnReported(WorkerReported reported) {
-  std::vector<Given> failed;
-  for (WorkerReport& report : reported.reports) {
-    const auto given = given_.find(report.attempt);
-    if (given == given_.end() || given->second.worker != reported.worker) {
-      report.what = WorkerReport::Ended{};
-      continue;
-    }
-    if (auto* saved = std::get_if<WorkerReport::Saved>(&report.what)) {
-      const CooksStore::Result& result = store_.At(saved->result->id);
-      saved->is_current = MadeOf(*project_, result.name) == result.made_of &&
-                          (!given->second.is_earlier || result.inputs.empty());
-      if (given->second.platforms & MaskOf(saved->platform))
-        came_.emplace(std::pair(reported.worker, report.report), result.view->id);
-    } else if (std::holds_alternative<WorkerReport::Failed>(report.what)) {
-      failed.push_back(given->second);
-    } else if (std::holds_alternative<WorkerReport::Ended>(report.what)) {
-      // Written behind all that was committed up to now.
-      After(absl::Milliseconds(50), [this, attempt = report.attempt] { given_.erase(attempt); });
+void CooksStage::LookAtClasses(std::span<const Effect> effects) {
+  const CookCore& core = director_->core();
+  if (bounds_ == nullptr)
+    bounds_ = std::make_unique<ClassBounds>(core, kLongestJob, kOvertakesWithin, checks_);
+  std::vector<ClassBounds::HandedOver> handed_over;
+  for (const Effect& effect : effects) {
+    const auto* desire = std::get_if<Desire>(&effect);
+    if (desire == nullptr) continue;
+    for (const Desire::Start& start : desire->start) {
+      const AttemptId earlier = std::exchange(last_given_[start.package], start.attempt);
+      handed_over.push_back({start.package, core.UrgencyOf(start.package), start.urgency,
+                             start.expected, core.Knows(earlier)});
     }
   }
-  Step(reported);
-  for (const Given& given : failed) LookAtInputs(given);
+  bounds_->Look(schedule_.now(), handed_over);
 }
 
-// Inputs that an attempt could not read are made again, whatever else it failed for.
-void CooksStage::LookAtInputs(const Given& given) {
-  PackagesCleared cleared;
-  for (const auto& [input, result] : given.cooked) {
-    if (!store_.LookAt(result)) cleared.packages.push_back(input.first);
+void CooksStage::NoteEvent(const Event& event) {
+  if (const auto* built = std::get_if<RootBuilt>(&event)) counts_.made_again += built->lost.size();
+  if (const auto* found = std::get_if<LostFound>(&event)) counts_.made_again += found->lost.size();
+  if (const auto* persisted = std::get_if<Persisted>(&event)) {
+    for (const Persisted::Item& item : persisted->items)
+      committed_.insert({director_->core().NameOf(item.package), item.platform});
   }
-  if (cleared.packages.empty()) return;
-  Step(cleared);
-  Step(LossSeen{});
+  const auto* reported = std::get_if<WorkerReported>(&event);
+  if (reported == nullptr) return;
+  for (const WorkerReport& report : reported->reports) {
+    if (const auto* saved = std::get_if<WorkerReport::Saved>(&report.what))
+      came_[{reported->worker, report.report}] = director_->results().Get(saved->result->id);
+  }
 }
 
 // A result is acknowledged when some result of its package is durable or on its way to be; unless
 // the package failed, and wants none.
-void CooksStage::CheckRefused(WorkerId worker, ReportId report) {
-  const auto came = came_.find({worker, report});
-  if (came == came_.end()) return;
-  const CooksStore::Result& result = store_.At(came->second);
-  came_.erase(came);
-  if (!store_.HadAny(result.name, result.platform) &&
-      !committing_.contains({result.name, result.platform}) && !has_failed_.contains(result.name))
-    checks_.Break("safety: the only result of " + result.name + " was refused");
+void CooksStage::HearOf(const Desire& effect) {
+  for (const ReportId report : effect.persisted) {
+    const auto came = came_.find({effect.worker, report});
+    if (came == came_.end()) continue;
+    const std::pair of(came->second->package, came->second->platform);
+    came_.erase(came);
+    if (!committed_.contains(of) && !committing_.contains(of) && !has_failed_.contains(of.first))
+      checks_.Break("safety: the only result of " + of.first + " was refused");
+  }
 }
 
-void CooksStage::Do(const Persist& effect) {
+void CooksStage::HearOf(const Persist& effect) {
   for (const Persist::Item& item : effect.items)
-    committing_.insert({core_->NameOf(item.package), item.platform});
-  After(Delay(30), [this, effect] {
-    Persisted done;
-    for (const Persist::Item& item : effect.items) {
-      store_.Persist(item.result);
-      done.items.push_back({item.package, item.platform, item.result});
-    }
-    Step(done);
-  });
+    committing_.insert({director_->core().NameOf(item.package), item.platform});
 }
 
-void CooksStage::Do(const Rescan& effect) {
-  After(Delay(20), [this, effect] { Step(FilesChanged{CatalogOf(project_), {}, effect.paths}); });
-}
-
-void CooksStage::Do(const BuildRoot& effect) {
-  Say("root of " + std::to_string(effect.request));
+void CooksStage::HearOf(const BuildRoot& effect) {
   Settled& settled = settled_[effect.request];
-  if (settled.project == nullptr || settled.round != effect.round) {
+  if (settled.files.empty() || settled.round != effect.round ||
+      settled.is_difference != effect.is_difference) {
     CookEnding& ending = endings_[effect.request];
     ending.was_opened_after_publishing |= !ending.roots.empty();
-    settled = {effect.round, project_, {}, {}};
+    settled = {.round = effect.round,
+               .is_difference = effect.is_difference,
+               .files = director_->files(),
+               .named = {}};
   }
-  RootBuilt built{.platform = effect.platform};
-  built.platform_set = effect.platform_set;
-  built.round = effect.round;
-  built.request = effect.request;
-  std::string text;
-  std::map<std::string, PackageId> names;
-  settled.named[effect.platform].clear();
+  std::vector<std::string>& named = settled.named[effect.platform];
+  named.clear();
   for (const auto& [package, id] : effect.packages) {
-    const CooksStore::Result& result = store_.At(id);
-    names[result.name] = package;
-    text += result.name + " = " + result.content + "\n";
-    settled.named[effect.platform].push_back(id);
-    if (!told_done_[effect.request].contains({package, effect.platform}))
-      checks_.Break("safety: a cook was not told of " + result.name + " in its root");
-    if (core_->NameOf(package) != result.name || result.platform != effect.platform)
-      checks_.Break("safety: another's result in the root: " + result.name);
-    if (store_.IsDropped(id))
-      built.lost.push_back({package, result.name, result.view->outputs[0].digest, id});
+    const StoredResultPtr result = director_->results().Get(id);
+    named.push_back(result->package);
+    if (!told_done_[effect.request].contains({result->package, effect.platform}))
+      checks_.Break("safety: a cook was not told of " + result->package + " in its root");
+    if (director_->core().NameOf(package) != result->package || result->platform != effect.platform)
+      checks_.Break("safety: another's result in the root: " + result->package);
   }
-  counts_.made_again += built.lost.size();
-  if (effect.is_difference) return BuildDifference(effect);
-  settled.built[effect.platform] = text;
-  built.root = Digest::Of(text);
-  for (const auto& [a, b] : settled.project->conflicts) {
-    if (names.contains(a) && names.contains(b))
-      built.conflicts.push_back({names[a], names[b], "x", "the same path"});
-  }
-  After(Delay(50), [this, built] { Step(built); });
 }
 
-// As DirectorShell::BuildDifference.
-void CooksStage::BuildDifference(const BuildRoot& effect) {
-  const DifferenceRoot made = differences_.make(effect);
-  if (made.built.is_too_narrow) {
-    settled_.erase(effect.request);
-  } else {
-    settled_[effect.request].built[effect.platform] = made.text;
-  }
-  After(Delay(50), [this, built = made.built] {
-    if (built.is_too_narrow || differences_.is_on()) Step(built);
-  });
+void CooksStage::HearOf(const PublishRoot& effect) {
+  endings_[effect.request].roots[effect.platform] = effect.root.ToString();
 }
 
-void CooksStage::Do(const PublishRoot& effect) {
-  const Settled& settled = settled_.at(effect.request);
-  endings_[effect.request].roots[effect.platform] = settled.built.at(effect.platform);
-  After(Delay(50), [this, effect] {
-    Step(RootPublished{.platform = effect.platform,
-                       .error = "",
-                       .platform_set = effect.platform_set,
-                       .round = effect.round,
-                       .request = effect.request});
-  });
-}
-
-// All that the roots name is read.
-void CooksStage::Do(const StageRoots& effect) {
-  After(Delay(50), [this, effect] {
-    RootsStaged staged{.loss = "", .round = effect.round, .request = effect.request};
-    for (const auto& [platform, named] : settled_.at(effect.request).named) {
-      for (const ResultId id : named) {
-        if (!store_.IsThere(id)) staged.loss = store_.At(id).name;
-      }
-    }
-    Step(staged);
-  });
-}
-
-void CooksStage::Do(const LookForLost& effect) {
-  After(Delay(20), [this, effect] {
-    LostFound found{.look = effect.look, .lost = {}, .error = ""};
-    for (const auto& [package, id] : effect.packages) {
-      if (store_.LookAt(id)) continue;
-      const CooksStore::Result& result = store_.At(id);
-      found.lost.push_back({package, result.name, result.view->outputs[0].digest, id});
-    }
-    counts_.made_again += found.lost.size();
-    Step(found);
-  });
-}
-
-void CooksStage::Do(const Notify& effect) {
+void CooksStage::HearOf(const Notify& effect) {
   if (const auto* began = std::get_if<CookBegan>(&effect.notice)) {
     if (slots_.contains(began->slot)) checks_.Break("safety: two cooks in one slot");
     slots_[began->slot] = began->request;
@@ -529,23 +267,8 @@ void CooksStage::Do(const Notify& effect) {
   }
   if (std::holds_alternative<PackageDone>(effect.notice))
     counts_.shared += std::popcount(effect.cooks) > 1;
-  if (const auto* ended = std::get_if<CookEnded>(&effect.notice)) {
-    CookEnding& ending = endings_[ended->request];
-    Say("ended " + std::to_string(ended->request) + " " + ended->infrastructure_error);
-    if (ending.is_over) checks_.Break("safety: a cook ended twice");
-    ending.is_over = true;
-    if (ended->is_empty) {
-      ending.roots.clear();
-      settled_[ended->request].project = project_;
-    }
-    ending.is_whole =
-        !ended->is_interrupted && !ended->is_fail_fast && ended->infrastructure_error.empty();
-    // (A look-up may find another result that is lost as well, so that each loss counts twice.)
-    const bool has_lost_much =
-        losses_ > 1 && ended->infrastructure_error.starts_with("the store dropped");
-    if (!ended->infrastructure_error.empty() && !has_lost_much)
-      checks_.Break("safety: ended for no reason: " + ended->infrastructure_error);
-  }
+  const auto* ended = std::get_if<CookEnded>(&effect.notice);
+  if (ended != nullptr) NoteEnded(*ended);
   for (CookMask cooks = effect.cooks; cooks != 0; cooks &= cooks - 1) {
     const auto slot = static_cast<CookSlot>(std::countr_zero(cooks));
     if (!slots_.contains(slot)) {
@@ -553,54 +276,62 @@ void CooksStage::Do(const Notify& effect) {
       continue;
     }
     Take(slots_.at(slot), effect.notice);
-  }
-  if (const auto* ended = std::get_if<CookEnded>(&effect.notice)) {
-    counts_.resumed += effect.cooks == 0 ? 0 : core_->counters(ended->request).jobs_resumed;
-    for (CookMask cooks = effect.cooks; cooks != 0; cooks &= cooks - 1)
-      slots_.erase(static_cast<CookSlot>(std::countr_zero(cooks)));
+    if (ended == nullptr) continue;
+    counts_.resumed += director_->core().counters(ended->request).jobs_resumed;
+    slots_.erase(slot);
   }
 }
 
+void CooksStage::NoteEnded(const CookEnded& ended) {
+  CookEnding& ending = endings_[ended.request];
+  checks_.Trace("ended " + ended.infrastructure_error, ended.request);
+  if (ending.is_over) checks_.Break("safety: a cook ended twice");
+  ending.is_over = true;
+  if (ended.is_empty) {
+    ending.roots.clear();
+    settled_[ended.request].files = director_->files();
+  }
+  ending.is_whole =
+      !ended.is_interrupted && !ended.is_fail_fast && ended.infrastructure_error.empty();
+  // (A look-up may find another result that is lost as well, so that each loss counts twice.)
+  const bool has_lost_much =
+      losses_ > 1 && ended.infrastructure_error.starts_with("the store dropped");
+  if (!ended.infrastructure_error.empty() && !has_lost_much)
+    checks_.Break("safety: ended for no reason: " + ended.infrastructure_error + Stuck());
+}
+
 void CooksStage::Take(uint64_t request, const Notice& notice) {
-  if (differences_.hear) differences_.hear(notice);
-  std::map<std::pair<PackageId, PlatformIndex>, std::string>& now = failing_[request];
-  const auto each = [&](const std::optional<PlatformIndex>& platform, auto act) {
-    for (PlatformIndex p = 0; p < kCooksPlatforms; ++p) {
-      if ((requests_.at(request).platforms & MaskOf(p)) && (!platform || *platform == p)) act(p);
-    }
-  };
+  const CookCore& core = director_->core();
+  CookEnding& ending = endings_[request];
+  Failing& now = failing_[request];
   if (const auto* done = std::get_if<PackageDone>(&notice)) {
-    Say("done " + core_->NameOf(done->package) + " for " + std::to_string(request));
-    told_done_[request].insert({done->package, done->platform});
-    endings_[request].members.insert(core_->NameOf(done->package));
-    now.erase({done->package, done->platform});
+    const std::string& name = core.NameOf(done->package);
+    told_done_[request].insert({name, done->platform});
+    ending.members.insert(name);
+    now.erase({name, done->platform});
   } else if (const auto* left = std::get_if<PackageLeft>(&notice)) {
-    Say("left " + core_->NameOf(left->package) + " for " + std::to_string(request));
-    endings_[request].members.erase(core_->NameOf(left->package));
-    std::erase_if(now, [&](const auto& one) { return one.first.first == left->package; });
-    std::erase_if(told_done_[request], [&](const auto& one) { return one.first == left->package; });
+    const std::string& name = core.NameOf(left->package);
+    ending.members.erase(name);
+    std::erase_if(now, [&](const auto& one) { return one.first.first == name; });
+    std::erase_if(told_done_[request], [&](const auto& one) { return one.first == name; });
   } else if (const auto* failed = std::get_if<PackageFailed>(&notice)) {
-    const std::string& name = core_->NameOf(failed->package);
-    Say("failed " + name + " for " + std::to_string(request) + ": " + failed->error);
+    const std::string& name = core.NameOf(failed->package);
     has_failed_.insert(name);
-    endings_[request].members.insert(name);
-    each(failed->platform, [&](PlatformIndex p) { now[{failed->package, p}] = TextOf(*failed); });
+    ending.members.insert(name);
+    for (PlatformIndex p = 0; p < kPlatforms.size(); ++p) {
+      if ((asked_.at(request).request.platforms & MaskOf(p)) &&
+          (!failed->platform || failed->platform == p))
+        now[{name, p}] = TextOf(*failed);
+    }
   } else if (const auto* warned = std::get_if<PackageWarned>(&notice)) {
-    const std::string text = core_->NameOf(warned->package) + ": " + warned->text;
+    const std::string text = core.NameOf(warned->package) + ": " + warned->text;
     if (warned->text.find("Unsolicited") == std::string::npos &&
-        !endings_[request].warnings.insert(text).second)
+        !ending.warnings.insert(text).second)
       checks_.Break("safety: a cook warns twice of the same: " + text);
-  } else if (const auto* blamed = std::get_if<PackageBlamed>(&notice)) {
-    CookRequested::Blamed& known = blamed_[request][core_->NameOf(blamed->package)];
-    const std::string what = blamed->what.empty() ? known.what : blamed->what;
-    known = {core_->NameOf(blamed->package), blamed->own_faults, what, blamed->error, blamed->log};
-    if (blamed->own_faults == 0) blamed_[request].erase(known.package);
   } else if (std::holds_alternative<CookEnded>(notice)) {
-    CookEnding& ending = endings_[request];
     for (const auto& [where, text] : now)
-      ending.failures.insert(core_->NameOf(where.first) + " " + std::to_string(where.second) +
-                             ": " + text);
-    const uint64_t counted = core_->counters(request).results_failed;
+      ending.failures.insert(where.first + " " + std::to_string(where.second) + ": " + text);
+    const uint64_t counted = core.counters(request).results_failed;
     if (ending.is_whole && counted != now.size())
       checks_.Break("safety: a cook counts other failures than it was told of: " +
                     std::to_string(counted) + ", " + std::to_string(now.size()));

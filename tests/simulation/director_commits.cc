@@ -79,17 +79,32 @@ void SimDirector::BeginCommits() {
 // ------------------------------------------------------------------ roots
 
 void SimDirector::Do(const BuildRoot& effect) {
-  const std::string platform = snapshot_->platform_names().at(effect.platform);
-  Building& building = last_build_[platform] = {.effect = effect, .tree = {}};
+  Building& building =
+      last_build_[RootName(effect.request, effect.platform)] = {.effect = effect, .tree = {}};
   for (const auto& [package, id] : effect.packages)
     building.tree[core_->NameOf(package)] = results_.Get(id)->result.outputs.at(0).digest;
   lost_since_built_.clear();
   const size_t posted = tasks_.posted();
   own_->roots.Build(effect);
   if (tasks_.posted() == posted) return;  // the cook is over
-  tasks_.Behind([this, effect, platform, cook = cook_snapshot_] {
+  tasks_.Behind([this, effect, cook = SnapshotOf(effect),
+                 platform = snapshot_->platform_names().at(effect.platform)] {
     if (!is_overtaken_) CheckBuild(effect, platform, cook);
   });
+}
+
+// The name by which the checks know a root: each of several cooks has a root of its own.
+std::string SimDirector::RootName(uint64_t request, PlatformIndex platform) const {
+  const std::string& name = snapshot_->platform_names().at(platform);
+  return deps_.has_several ? std::to_string(request) + " " + name : name;
+}
+
+// The files of the cook: later changes than its first root belong to the next cook.
+SimDirector::SnapshotPtr SimDirector::SnapshotOf(const BuildRoot& effect) {
+  if (!deps_.has_several) return cook_snapshot_;
+  SnapshotPtr& settled = settled_[{effect.request, effect.round, effect.is_difference}];
+  if (settled == nullptr) settled = snapshot_;
+  return settled;
 }
 
 // In the turn in which the root was built.
@@ -147,8 +162,7 @@ void SimDirector::TakeLost(const RootBuilt& built, const std::string& platform) 
 void SimDirector::Do(const PublishRoot& effect) {
   deps_.checks.Trace("publish", effect.platform);
   is_publishing_ = has_published_ = true;
-  const std::string platform = snapshot_->platform_names().at(effect.platform);
-  if (built_[platform] != effect.root)
+  if (built_[RootName(effect.request, effect.platform)] != effect.root)
     deps_.checks.Break("safety: another root was published than was built last");
   own_->roots.Publish(effect);
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/tree/tree.h"
 #include "tests/simulation/director_owners.h"
 
 namespace galley::simulation {
@@ -88,6 +89,27 @@ std::string SimDirector::StageAll(const std::map<std::string, Digest>& roots) {
     }
   }
   deps_.checks.Trace("staged: lacks " + loss);
+  return loss;
+}
+
+// Reads all files of the roots, as a checkout does. Returns what is missing; empty: nothing is.
+std::string SimDirector::ReadRoots(const std::map<std::string, Digest>& roots) {
+  std::string loss;
+  for (const auto& [platform, root] : roots) {
+    const auto files = tree::ListTree(root, [this](const Digest& one) { return store_.Get(one); });
+    if (!files.ok()) loss = platform + ": a folder";
+    if (!files.ok()) continue;
+    std::vector<Digest> all;
+    for (const tree::TreeFile& file : *files) all.push_back(file.digest);
+    for (const tree::TreeFile& file : *files) {
+      const auto blob = store_.Get(file.digest);
+      if (blob.ok() && Digest::Of(**blob) != file.digest)
+        deps_.checks.Break("safety: wrong bytes were handed out: " + file.path);
+      if (blob.ok()) continue;
+      if (loss.empty()) (void)fenced_.FindLost(all);
+      loss = platform + ": " + file.path;
+    }
+  }
   return loss;
 }
 

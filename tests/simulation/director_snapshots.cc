@@ -71,6 +71,7 @@ void SimDirector::MakeSuccessor(const std::vector<std::string>& paths,
 
 void SimDirector::TakeSuccessor(const SnapshotPtr& successor, FilesChanged event) {
   snapshot_ = successor;
+  world_ = std::make_shared<director::World>();
   event.catalog = successor->catalog();
   TakeIntoCook(event.renamed);
   std::vector<std::string>& packages = event.packages;

@@ -6,12 +6,13 @@
 #include <array>
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "tests/simulation/schedule.h"
 
 namespace galley::simulation {
 
-// What the faults are, where their names do not say all:
+// Faults, where their names do not say all:
 //
 //   kWorkerCameBack    under its name, with nothing in its hands and its reports numbered anew
 //   kWorkerSurvived    its director; attaches to the next
@@ -146,6 +147,11 @@ class Faults {
  public:
   // `are_any`: false for the fault-free run.
   Faults(bool are_any, uint64_t seed, Random& random);
+  // `faults` alone are on.
+  Faults(const std::vector<Fault>& faults, Random& random)
+      : random_(random), is_calm_(false), are_none_(faults.size() == 0) {
+    for (const Fault fault : faults) on_[Index(fault)] = true;
+  }
 
   // True for a fault of this seed, before the calm.
   bool IsOn(Fault fault) const { return !is_calm_ && on_[Index(fault)]; }

@@ -1,4 +1,4 @@
-// What the tests of seeds share: which seeds they run, by the environment, and how to repeat one.
+// Seeds: which seeds a test runs, by the environment, and how to repeat one of them.
 #pragma once
 
 #include <cstdint>

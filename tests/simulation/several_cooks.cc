@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <utility>
 #include <vector>
 
 #include "tests/simulation/checks.h"
 #include "tests/simulation/cook_endings.h"
-#include "tests/simulation/cooks_project.h"
 #include "tests/simulation/cooks_stage.h"
 #include "tests/simulation/schedule.h"
 
@@ -18,11 +16,10 @@ using namespace director;  // NOLINT: a shell of it
 
 namespace {
 
-constexpr uint64_t kActsMax = 200'000;
 constexpr CookClass kClasses[] = {CookClass::kNow, CookClass::kCommit, CookClass::kNightly,
                                   CookClass::kAhead};
 
-CookRequested RandomRequest(uint64_t number, const CooksProject& project, Random& random) {
+CookRequested RandomRequest(uint64_t number, const World& world, Random& random) {
   CookRequested request{.request = number,
                         .platforms = static_cast<PlatformMask>(1 + random.Below(3)),
                         .by_the_book = false,
@@ -31,12 +28,12 @@ CookRequested RandomRequest(uint64_t number, const CooksProject& project, Random
                         .follow_soft = !random.Percent(20),
                         .is_staged = random.Percent(50),
                         .of_class = kClasses[random.Below(4)]};
-  const uint64_t most = project.is_wide ? project.packages.size() : 4;
+  const uint64_t most = world.is_wide() ? world.packages.size() : 4;
   for (uint64_t i = 1 + random.Below(most); i > 0; --i) {
-    auto at = std::next(project.packages.begin(),
-                        static_cast<std::ptrdiff_t>(random.Below(project.packages.size())));
+    const auto at = std::next(world.packages.begin(),
+                              static_cast<std::ptrdiff_t>(random.Below(world.packages.size())));
     std::string name = at->first;
-    if (!at->second.generates.empty() && random.Percent(20)) name += "/" + at->second.generates[0];
+    if (!at->second.generated.empty() && random.Percent(20)) name += "/" + at->second.generated[0];
     request.selected.push_back({name, random.Percent(50) ? InstigatorCategory::kCommandLinePackage
                                                          : InstigatorCategory::kCookMap});
   }
@@ -52,7 +49,7 @@ void PlanTrouble(Random& random, CooksStage& stage) {
   some_times(70, 5, &CooksStage::Edit);
   some_times(30, 2, &CooksStage::LoseAWorker);
   some_times(30, 3, &CooksStage::BreakAStream);
-  some_times(25, 2, &CooksStage::LoseSome);
+  some_times(25, 4, &CooksStage::LoseSome);
   some_times(35, 2, &CooksStage::Crash);
 }
 
@@ -60,50 +57,40 @@ void PlanTrouble(Random& random, CooksStage& stage) {
 
 SeveralCooksOutcome RunSeveralCooks(const SeveralCooksOptions& options) {
   Random random(options.seed);
-  Checks checks(options.is_told);
   SeveralCooksOutcome outcome;
   outcome.cooks = 2 + random.Below(7);
-  const CooksProject project = CooksProject::Make(random);
+  const World world = World::OfSeveralCooks(random);
   CooksStage stage({.seed = options.seed * 7 + 1,
                     .cooks_max = static_cast<uint32_t>(2 + random.Below(4)),
-                    .is_calm = false},
-                   project, checks);
+                    .is_calm = false,
+                    .is_told = options.is_told},
+                   world);
   std::map<uint64_t, CookRequested> requests;
   for (uint64_t number = 1; number <= outcome.cooks; ++number)
-    requests[number] = RandomRequest(number, project, random);
-  uint64_t asked = 0;
+    requests[number] = RandomRequest(number, world, random);
   for (const auto& [number, request] : requests) {
     const absl::Duration when = random.Some(3000);
-    stage.schedule().After(when, [&stage, &asked, request = request] {
-      ++asked;
-      stage.Ask(request);
-    });
+    stage.schedule().After(when, [&stage, request = request] { stage.Ask({.request = request}); });
     if (random.Percent(20))
       stage.schedule().After(when + random.Some(1000),
                              [&stage, number = number] { stage.Cancel(number); });
   }
   PlanTrouble(random, stage);
-  for (uint64_t acts = 0; asked < outcome.cooks || !stage.IsOver(); ++acts) {
-    checks.set_now(stage.schedule().elapsed());
-    if (acts > kActsMax || !stage.RunNext()) {
-      stage.TellStates();
-      checks.Break("liveness: a cook does not end");
-    }
-    if (!checks.broken().empty()) break;
-  }
-  if (checks.broken().empty()) stage.CheckNothingIsLeft();
-  outcome.wrong = checks.broken();
-  outcome.trace = checks.trace();
-  outcome.decisions = checks.decisions.value();
+  stage.RunUntilOver(outcome.cooks);
+  if (stage.checks().broken().empty()) stage.CheckNothingIsLeft();
+  outcome.wrong = stage.checks().broken();
+  outcome.trace = stage.checks().trace();
+  outcome.decisions = stage.checks().decisions.value();
   outcome.counts = stage.counts();
   for (const auto& [number, ending] : stage.endings()) {
     if (!outcome.wrong.empty() || !ending.is_whole || ending.roots.empty()) continue;
-    CooksStage alone({.seed = 1}, stage.ProjectOf(number), checks);
-    alone.Ask(requests.at(number));
-    for (uint64_t acts = 0; !alone.IsOver() && acts < kActsMax && alone.RunNext();) ++acts;
+    CooksStage alone({.seed = 1, .is_told = options.is_told}, stage.WorldOf(number));
+    alone.Ask({.request = requests.at(number)});
+    alone.RunUntilOver(1);
     ++outcome.compared;
+    outcome.wrong = alone.checks().broken();
+    if (!outcome.wrong.empty()) continue;
     outcome.wrong = DifferenceOf(alone.endings().at(number), ending, requests.at(number));
-    if (!checks.broken().empty()) outcome.wrong = checks.broken();
   }
   return outcome;
 }

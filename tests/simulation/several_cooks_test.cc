@@ -1,4 +1,4 @@
-// Several cooks in one core, seed by seed. Without variables: seeds 1 to 3,000.
+// Several cooks in one cluster, seed by seed. Without variables: seeds 1 to 3,000.
 //
 //   GALLEY_SIM_FIRST=42 GALLEY_SIM_SEEDS=1 build/tests/several_cooks_test   one seed again
 //   GALLEY_SIM_TRACE=1 ...                                                  and all its decisions

@@ -76,7 +76,8 @@ SimDirector::SimDirector(const Deps& deps, const CookOptions& options, Callbacks
     lost_since_built_.insert(blob);
     lost_since_staged_.insert(blob);
   };
-  NoteKept();
+  if (deps_.has_several) own_faults_ = &unheeded_.own_faults;
+  if (!deps_.has_several) NoteKept();
   // The director may crash before its journal learns of the dispute.
   store_.disputed = [this] {
     if (deps_.faults.IsOn(Fault::kCrashedWriting) && deps_.random.Percent(50))
@@ -90,6 +91,7 @@ SimDirector::SimDirector(const Deps& deps, const CookOptions& options, Callbacks
   own_ = std::make_unique<Owners>(*this);
   task_free_at_ = deps_.schedule.now();
   TakeOver(survivors);
+  if (deps_.has_several) TickOn();
   journal_.fails = [this] { return deps_.faults.Happens(Fault::kStoreFailed, 1); };
   store_.fails = [this] {
     const bool fails = deps_.faults.Happens(Fault::kStoreFailed, 1);
@@ -183,6 +185,11 @@ void SimDirector::Request(CookRequested request, std::vector<std::string> ids) {
     asked_.push_back(cook);
     own_->cooks.Begin(cook);
   });
+  TickOn();
+}
+
+// From the first cook on.
+void SimDirector::TickOn() {
   if (requests_++ > 0) return;
   struct Ticker {
     static void Run(SimDirector* self) {
@@ -191,6 +198,22 @@ void SimDirector::Request(CookRequested request, std::vector<std::string> ids) {
     }
   };
   After(absl::Milliseconds(100), [this] { Ticker::Run(this); });
+}
+
+void SimDirector::Add(CookOrder order, bool is_again) {
+  if (is_again) order.request.blamed = blamed_before_;
+  order.world = world_;
+  order.stage = [this](const std::map<std::string, Digest>& roots, const WorldPtr&) {
+    return ReadRoots(roots);
+  };
+  const auto cook = std::make_shared<ActiveCook>(std::move(order));
+  cook->asker = &asker_;
+  asked_.push_back(cook);
+  After(absl::Milliseconds(1), [this, cook] { own_->cooks.Begin(cook); });
+}
+
+void SimDirector::Cancel(uint64_t request) {
+  After(absl::Milliseconds(1), [this, request] { own_->cooks.Cancel(request); });
 }
 
 void SimDirector::Cancel() {
@@ -209,15 +232,18 @@ void SimDirector::Step(const Event& event) {
   if (const auto* published = std::get_if<RootPublished>(&event)) Take(*published);
   if (const auto* found = std::get_if<LostFound>(&event)) Take(*found);
   if (const auto* cleared = std::get_if<PackagesCleared>(&event)) Take(*cleared);
-  std::vector<Effect> effects;
-  core_->Step(deps_.schedule.now(), event, effects);
+  StepOnce(event);
   for (size_t turns = 0; core_->has_agenda(); ++turns) {
     if (turns > 100'000) return deps_.checks.Break("liveness: the agenda never ends");
-    core_->Step(deps_.schedule.now(), Tick{}, effects);
+    // Between two steps others have their say.
+    if (deps_.has_several && !deps_.faults.are_none() && deps_.random.Percent(10)) {
+      After(absl::ZeroDuration(), [this] { Step(Tick{}); });
+      break;
+    }
+    StepOnce(Tick{});
   }
-  core_->CheckInvariants();
-  deps_.checks.decisions.Add(deps_.schedule.now(), effects);
-  CarryOut(effects);
+  for (const auto& [package, blamed] : std::exchange(blamed_, {}))
+    own_faults_->CheckBlamed(package, blamed.own_faults, blamed.what);
   // Behind what else is to do in this turn, as in DirectorShell's loop.
   if (!std::exchange(is_commit_due_, true)) {
     After(absl::ZeroDuration(), [this] {
@@ -235,6 +261,15 @@ void SimDirector::Step(const Event& event) {
   if (has_failed_late) callbacks_.ended({.infrastructure_error = persisted->error});
 }
 
+void SimDirector::StepOnce(const Event& event) {
+  std::vector<Effect> effects;
+  core_->Step(deps_.schedule.now(), event, effects);
+  core_->CheckInvariants();
+  deps_.checks.decisions.Add(deps_.schedule.now(), effects);
+  if (callbacks_.stepped) callbacks_.stepped(event, effects);
+  CarryOut(effects);
+}
+
 void SimDirector::CarryOut(const std::vector<Effect>& effects) {
   // (The core knows that a worker drains when it places others' jobs, whatever it tells first.)
   for (const Effect& effect : effects) {
@@ -242,8 +277,6 @@ void SimDirector::CarryOut(const std::vector<Effect>& effects) {
     if (desire != nullptr && desire->drain) own_faults_->Drain(NameOf(desire->worker));
   }
   for (const Effect& effect : effects) std::visit([this](const auto& e) { Do(e); }, effect);
-  for (const auto& [package, blamed] : std::exchange(blamed_, {}))
-    own_faults_->CheckBlamed(package, blamed.own_faults, blamed.what);
 }
 
 // The cook has begun when the core does something for it: not before the commits of the cook before

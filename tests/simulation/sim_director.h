@@ -5,6 +5,9 @@
 //
 // Where the product has the real files of a project, this has a Snapshot of World. Its parts, by
 // what they do, are in director_*.cc.
+//
+// It cooks one project again and again (Request), of which it checks all that it can, or several
+// cooks beside each other (Add), each of which is checked by whoever asks for it (cooks_stage.h).
 #pragma once
 
 #include <deque>
@@ -15,6 +18,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "common/wire/conversation.h"
@@ -63,6 +67,8 @@ class SimDirector {
     std::map<std::string, SnapshotTable>& tables;
     Checks& checks;
     OwnFaults& own_faults;
+    // Cooks run beside each other (Add). The checks of one cook alone are off.
+    bool has_several = false;
   };
   struct Callbacks {
     std::function<void(const director::Spawn&)> spawn;
@@ -70,6 +76,8 @@ class SimDirector {
     std::function<void(uint64_t stream, v1::ToWorker)> send;
     std::function<void(uint64_t stream)> hang_up;
     std::function<void(const director::CookEnded&)> ended;
+    // After each step of the core, before its effects are carried out.
+    std::function<void(const director::Event&, std::span<const director::Effect>)> stepped;
   };
   // Recovery: store, journal, the difference. `survivors`: workers of the last director that live.
   // Throws Disk::Crash.
@@ -80,7 +88,10 @@ class SimDirector {
   uint32_t term() const { return journal_.meta().term; }
   // Selects the files of these ids, by the names that it knows them by then.
   void Request(director::CookRequested request, std::vector<std::string> ids);
+  // Adds one of several cooks. `is_again`: the cook goes on behind a director that died.
+  void Add(director::CookOrder order, bool is_again);
   void Cancel();
+  void Cancel(uint64_t request);
   void OnMessage(const std::string& worker, uint64_t stream, const v1::FromWorker& message);
   // Calls of remote workers: blobs are asked for, or stored, in order; a blob is sent, if it is
   // there.
@@ -125,6 +136,10 @@ class SimDirector {
   // an exchange of names sees other bytes under one of them, and cannot know where its file went.)
   bool HasAskedForAll() const;
   const Files& cook_files() const { return cook_snapshot_->files(); }
+  const Files& files() const { return snapshot_->files(); }
+  std::shared_ptr<const director::Catalog> catalog() const { return snapshot_->catalog(); }
+  SimJournal& journal() { return journal_; }
+  static std::vector<content::Change> ChangesOf(const Files& before, const Files& after);
   void Step(const director::Event& event);
 
   // True when this director gave the attempt.
@@ -145,7 +160,6 @@ class SimDirector {
   SnapshotPtr MakeSnapshot(uint64_t number, const std::string& file, Files files,
                            std::vector<std::string> platforms);
   SnapshotPtr Successor(Files files, std::vector<std::string> platforms);
-  static std::vector<content::Change> ChangesOf(const Files& before, const Files& after);
   void Announce(const SnapshotPtr& successor);
   void ApplyTheDifference();
   void TakeOver(const std::set<std::string>& survivors);
@@ -160,6 +174,10 @@ class SimDirector {
   void Do(const director::BuildRoot& effect);
   void CheckBuild(const director::BuildRoot& effect, const std::string& platform,
                   const SnapshotPtr& cook);
+  SnapshotPtr SnapshotOf(const director::BuildRoot& effect);
+  std::string RootName(uint64_t request, director::PlatformIndex platform) const;
+  std::string ReadRoots(const std::map<std::string, Digest>& roots);
+  void TickOn();
   void Take(const director::RootBuilt& built);
   void TakeLost(const director::RootBuilt& built, const std::string& platform);
   void Do(const director::PublishRoot& effect);
@@ -195,6 +213,7 @@ class SimDirector {
   std::set<std::string> WithReaders(std::vector<std::string> packages) const;
   std::vector<director::SelectedPackage> Select(const std::vector<std::string>& ids,
                                                 director::InstigatorCategory category);
+  void StepOnce(const director::Event& event);
   void CarryOut(const std::vector<director::Effect>& effects);
   void BeginCommits();
   void Close(const director::ActiveCook& cook);
@@ -262,7 +281,7 @@ class SimDirector {
   // The owners of effects, of the core.
   struct Owners;
   std::unique_ptr<Owners> own_;
-  const director::WorldPtr world_ = std::make_shared<director::World>();  // without anything
+  director::WorldPtr world_ = std::make_shared<director::World>();  // without anything
   bool is_commit_due_ = false;
   std::string believed_;                                            // BelievedThough the last look
   absl::Time wakes_at_ = absl::InfinitePast();                      // to begin commits
@@ -299,7 +318,9 @@ class SimDirector {
     director::BuildRoot effect;
     std::map<std::string, Digest> tree;  // package -> output
   };
-  std::map<std::string, Building> last_build_;
+  std::map<std::string, Building> last_build_;  // by RootName
+  // The files of each of several cooks: by cook, round, and whether it looks at a difference.
+  std::map<std::tuple<uint64_t, uint32_t, bool>, SnapshotPtr> settled_;
   std::map<std::string, Digest> built_;
   std::set<Digest> told_;                                  // by the store to be there
   std::set<Digest> lost_since_built_, lost_since_staged_;  // what the store dropped

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/record/action.h"
+#include "common/record/observed_value.h"
 #include "common/wire/convert.h"
 #include "tests/simulation/sim_store.h"
 
@@ -307,7 +308,7 @@ void SimWorker::GoesOn(const RunPtr& run) {
 }
 
 absl::Duration SimWorker::Duration(int64_t ms_max) {
-  const absl::Duration duration = around_.random.Some(ms_max);
+  const absl::Duration duration = around_.machine.slowness * around_.random.Some(ms_max);
   return around_.faults.Happens(Fault::kWorkerSlow, 4) ? 50 * duration : duration;
 }
 
@@ -467,6 +468,10 @@ v1::BlobWritten SimWorker::Store(const std::string& bytes) {
   return blob;
 }
 
+const std::string& SimWorker::PlatformOf(const RunPtr& run, uint32_t platform) const {
+  return around_.tables[run->job.snapshot_file()].platforms.at(platform);
+}
+
 // The package by its bytes, whatever its file is called by now.
 const WorldPackage& SimWorker::LoadedBy(const RunPtr& run) const {
   return World::IsGenerated(run->name) ? around_.world.child : around_.world.In(run->source);
@@ -521,18 +526,34 @@ void SimWorker::Load(const RunPtr& run) {
     if (IsStale(run, World::FileOf(run->name, include))) return;
   }
   if (package.IsPoison()) return TakeDown(run, package);
-  record::Details details{.references = package.references,
-                          .generated = World::GeneratedBy(package, run->source)};
-  v1::Report report;
-  v1::Loaded& loaded = *report.mutable_loaded();
-  for (const v1::Target& target : run->job.job().targets()) loaded.add_platforms(target.platform());
-  loaded.set_details(record::EncodeDetails(details));
-  loaded.set_load_us(absl::ToInt64Microseconds(kLoadTime));
-  report.mutable_bytes()->set_read(run->source.size());
-  for (const record::Generated& one : details.generated)
-    *loaded.add_blobs() = Store(World::GeneratedBytes(run->source, one.name));
-  Tell(run, report);
+  if (around_.world.fails_early && !CanBeCooked(run)) return Save(run);
+  // Platforms that have the same references share a report.
+  std::map<std::vector<record::Reference>, v1::Report> reports;
+  for (const v1::Target& target : run->job.job().targets()) {
+    const std::string& platform = PlatformOf(run, target.platform());
+    reports[package.ReferencesOn(platform)].mutable_loaded()->add_platforms(target.platform());
+  }
+  for (auto& [references, report] : reports) {
+    const record::Details details{.references = references,
+                                  .generated = World::GeneratedBy(package, run->source)};
+    v1::Loaded& loaded = *report.mutable_loaded();
+    loaded.set_details(record::EncodeDetails(details));
+    loaded.set_load_us(absl::ToInt64Microseconds(kLoadTime));
+    report.mutable_bytes()->set_read(run->source.size());
+    for (const record::Generated& one : details.generated)
+      *loaded.add_blobs() = Store(World::GeneratedBytes(run->source, one.name));
+    if (is_alive_) Tell(run, report);
+  }
   if (is_alive_) After(Duration(20), [this, run] { Save(run); });
+}
+
+// Returns false for a verdict, and for a job that ends for want of what it reads.
+bool SimWorker::CanBeCooked(const RunPtr& run) {
+  for (const v1::Target& target : run->job.job().targets()) {
+    std::vector<record::Observed> observed;
+    if (!ReadInputs(run, target.platform(), observed)) return false;
+  }
+  return !LoadedBy(run).is_verdict;
 }
 
 std::optional<std::string> SimWorker::ReadInputs(const RunPtr& run, uint32_t platform,
@@ -570,6 +591,12 @@ std::optional<std::string> SimWorker::ReadInputs(const RunPtr& run, uint32_t pla
     observed.push_back({{record::ObservationKind::kCooked, input, ".out"}, digest->ToString()});
     read += *bytes + ",";
   }
+  if (package.looks_at_environment) {
+    const std::string& value = around_.world.environment;
+    observed.push_back(
+        {{record::ObservationKind::kEnv, World::kVariable, ""}, record::SetValue(value)});
+    read += value;
+  }
   return read;
 }
 
@@ -605,7 +632,7 @@ void SimWorker::Save(const RunPtr& run) {
   if (Waits(run)) return;
   run->has_waited = false;
   const uint32_t platform = job.targets(run->target++).platform();
-  const std::string platform_name = around_.tables[run->job.snapshot_file()].platforms.at(platform);
+  const std::string& platform_name = PlatformOf(run, platform);
   std::vector<record::Observed> observed;
   const std::optional<std::string> read = ReadInputs(run, platform, observed);
   if (!read) return;
@@ -625,7 +652,7 @@ void SimWorker::Save(const RunPtr& run) {
     saved.set_shared(true);
   } else {
     record::Result result;
-    result.details = {.references = package.references,
+    result.details = {.references = package.ReferencesOn(platform_name),
                       .generated = World::GeneratedBy(package, run->source)};
     if (package.is_verdict) {
       result = {.is_verdict = true, .error = "wrong input"};

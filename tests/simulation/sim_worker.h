@@ -30,6 +30,7 @@ class SimWorker;
 struct Machine {
   std::array<BlobCache, 2> caches;
   bool is_short = false;                 // of memory
+  int slowness = 1;                      // of its jobs
   const SimWorker* last_slot = nullptr;  // whose it is, as if by a lock
 };
 
@@ -144,6 +145,7 @@ class SimWorker {
   // True: it cannot be done on this machine, which is the farm's.
   bool Refuses(const RunPtr& run);
   const WorldPackage& LoadedBy(const RunPtr& run) const;
+  const std::string& PlatformOf(const RunPtr& run, uint32_t platform) const;
   void Save(const RunPtr& run);
   // True: the job waits, and Save goes on when it does not wait any more.
   bool Waits(const RunPtr& run);
@@ -154,6 +156,7 @@ class SimWorker {
   // Nothing when the attempt was told to be stale, or wants something.
   std::optional<std::string> ReadInputs(const RunPtr& run, uint32_t platform,
                                         std::vector<record::Observed>& observed);
+  bool CanBeCooked(const RunPtr& run);
   bool IsStale(const RunPtr& run, const std::string& file);
   // REQUIRES: it is not stale.
   std::optional<std::string> BytesOf(const RunPtr& run, const std::string& file) const;

@@ -1,5 +1,7 @@
 #include "tests/simulation/snapshot.h"
 
+#include "common/record/observed_value.h"
+
 namespace galley::simulation {
 
 Snapshot::Snapshot(const World& world, uint64_t number, std::string table, SnapshotTable content)
@@ -39,6 +41,7 @@ absl::Status Snapshot::LearnDigest(std::string_view path, const Digest& digest) 
 
 absl::StatusOr<std::string> Snapshot::Look(const record::Observation& what,
                                            std::string_view package) const {
+  if (what.kind == record::ObservationKind::kEnv) return record::SetValue(world_.environment);
   if (what.kind != record::ObservationKind::kFile)
     return absl::InternalError("no cook of the simulation looks at this");
   const absl::StatusOr<Digest> digest = DigestOf(World::FileOf(package, what.subject));

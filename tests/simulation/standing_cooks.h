@@ -3,9 +3,9 @@
 // in between. Each cook by the book starts from what stands, and must come to what the same cook
 // comes to alone, in a project of which nothing is known: roots, failures and warnings.
 //
-// The journal's index, the choice of packages, members, roots and reasons are the product's
-// (ChoosePackages, Members, RootOfDifference, InstigatorNotes). What is played is what the host
-// does with them, and the shell around the core (cooks_stage.h).
+// The choice of packages and the members are the product's (ChoosePackages, Members), and so are
+// the journal, roots and reasons of the cluster's director (cooks_stage.h). What is played is what
+// the host does with them.
 #pragma once
 
 #include <cstdint>

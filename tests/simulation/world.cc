@@ -168,6 +168,8 @@ const WorldPackage& World::At(std::string_view name) const {
 }
 
 const WorldPackage& World::In(std::string_view bytes) const {
+  if (const auto former = former_.find(std::string(bytes)); former != former_.end())
+    return former->second;
   return At(names_.at(std::string(IdIn(bytes))));
 }
 
@@ -274,6 +276,7 @@ std::string World::Expected(const std::string& name, const std::string& platform
   }
   for (const std::string& input : package.cooked_inputs)
     read += Expected(input, platform, files, depth + 1) + ",";
+  if (package.looks_at_environment) read += environment;
   return Cooked(package, platform,
                 is_child ? GeneratedBytes(file->second, name.substr(generated + 1)) : file->second,
                 read);

@@ -23,6 +23,8 @@ namespace galley::simulation {
 // The source of which a worker that lies says that it cooked it.
 inline constexpr const char* kFalseSource = "another source";
 
+class Random;
+
 // The bytes of each file, by its name.
 using Files = std::map<std::string, std::string>;
 
@@ -40,8 +42,9 @@ struct WorldPackage {
   // original's.
   std::string id;
   std::vector<record::Reference> references;
-  std::vector<std::string> generated;  // "_gen/cell1"
-  std::vector<std::string> includes;   // packages whose source files it reads; "n": in its folder
+  std::vector<record::Reference> of_one_platform;  // more of them, on p1
+  std::vector<std::string> generated;              // "_gen/cell1"
+  std::vector<std::string> includes;  // packages whose source files it reads; "n": in its folder
   std::vector<std::string> cooked_inputs;
   record::ResourceCounts resources;
   std::vector<std::string> labels;  // sorted
@@ -54,12 +57,14 @@ struct WorldPackage {
   uint64_t memory_bytes = 0;  // its cook takes; 0: next to nothing
   bool is_never_cooked = false;
   bool is_fickle = false;              // its cook may give Otherwise(what it should)
+  bool looks_at_environment = false;   // at kVariable
   std::vector<std::string> localised;  // its variants
   uint32_t version = 0;
 
   bool IsPoison() const { return is_poison && (mended_after == 0 || version == 0); }
   Poison poison() const;
   bool says_its_memory() const;
+  std::vector<record::Reference> ReferencesOn(std::string_view platform) const;
 };
 
 // The memory of a machine, for all its workers.
@@ -69,6 +74,13 @@ class World {
  public:
   using Renamed = director::FilesChanged::Renamed;
   explicit World(uint64_t seed);
+  // Few are wide: many packages that have nothing to do with each other.
+  static World OfSeveralCooks(Random& random);
+  // Some packages are others from now on, or come and go. Returns their names.
+  std::vector<std::string> Edit(Random& random);
+  bool is_wide() const { return is_wide_; }
+  // With these files, which it had at some time.
+  World AsOf(const Files& files) const;
 
   // The package as its file is now; for a generated one: `child`.
   const WorldPackage& At(std::string_view name) const;
@@ -126,7 +138,13 @@ class World {
   // The name of the id's file there; "": it has none. (Those of copies are after their original's.)
   static std::string NameIn(const Files& files, std::string_view id);
 
+  static constexpr const char* kVariable = "VALUE";
+  std::string environment;  // what it is
+
   bool follows_soft = true;
+  // A package that fails does so before its references are known: else what a cook knows of the
+  // package would depend on whether it was tried in that cook.
+  bool fails_early = false;
   // Packages that programs cook say so (CatalogEntry::cooker), and the others.
   bool tells_cookers = false;
   // Packages that start no programs ask for labels, and for a resource of machines (kPlaced).
@@ -147,9 +165,15 @@ class World {
   void DrawFickle();
   void DrawCopies(uint64_t seed);
   bool MayHaveCopies(const WorldPackage& package) const;
+  World() = default;
+  static void Draw(WorldPackage& package, uint64_t number, uint64_t count, Random& random);
+  void EditOne(uint64_t number, Random& random);
 
   std::map<std::string, std::string> names_;  // of each id, now
   std::set<std::string> moved_;
+  bool is_wide_ = false;
+  std::map<std::string, WorldPackage> former_;  // before they were edited, by their bytes
+  std::map<std::string, WorldPackage> gone_;    // by name
 };
 
 // The packages of a snapshot.
