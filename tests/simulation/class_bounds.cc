@@ -35,7 +35,7 @@ void ClassBounds::Look(absl::Time now, const std::vector<HandedOver>& handed_ove
 }
 
 void ClassBounds::CheckOrder(const HandedOver& one) const {
-  // (Where workers are held, the others may be none that can do what is urgent.)
+  // If workers are held, the remaining workers may be unable to do urgent jobs.
   if (core_.held_workers() > 0 || one.is_second) return;
   const size_t of_class = ClassQuota::ClassOf(one.urgency);
   const bool has_its_turn = one.as > one.urgency;

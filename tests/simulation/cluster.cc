@@ -16,9 +16,9 @@ namespace {
 
 // The limit of a whole run; 30 s of faults, and a pause, come before the calm.
 constexpr absl::Duration kMustBeOver = absl::Minutes(20);
-// The limit from the calm to the end, beside twice the fault-free cook. It must cover what may have
-// to run out then: the silence of a worker (15 s), its patience without a director (20 s), a
-// back-off. 27 s were the most that 2,000 seeds took.
+// The limit from the calm to the end, beside twice the fault-free cook. It must cover everything
+// that may have to run out then: the silence of a worker (15 s), its patience without a director
+// (20 s), a back-off. Among 2,000 seeds the longest took 27 s.
 constexpr absl::Duration kCalmMax = absl::Seconds(80);
 constexpr size_t kEventsMax = 1'000'000;
 
@@ -36,7 +36,7 @@ Cluster::Cluster(const ClusterOptions& options)
   DrawLimits();
   own_faults_ = std::make_unique<OwnFaults>(cook_.own_fault_attempts_max, checks_);
   if (cook_.fleet.max > 0) own_faults_->MayCountLess();
-  // Where no file is edited in the cook, all have been before: every run of a seed ends with the
+  // Without edits during the cook, all edits are made before it: every run of a seed ends with the
   // same files.
   for (auto& [name, package] : world_->packages) {
     if (!package.will_change || faults_.IsOn(Fault::kFileEdited)) continue;
@@ -126,7 +126,8 @@ void Cluster::DrawLimits() {
                    .helpers_max = 2,
                    .offer = World::AllThatIsAsked()};
     cook_.straggler_min = absl::Seconds(2);
-    cook_.split_min = absl::InfiniteDuration();  // a job of which others cook a part begins twice
+    // A job whose parts other workers cook begins twice.
+    cook_.split_min = absl::InfiniteDuration();
   }
   if (options_.has_faults && IsLateOn(options_.seed, kOnAFarm)) {
     cook_.fleet = {.max = cook_.workers,
@@ -135,10 +136,10 @@ void Cluster::DrawLimits() {
                    .start = absl::Milliseconds(5),
                    .idle_max = absl::Seconds(2),
                    .helpers_max = 2};
-    std::swap(cook_.fleet.offer, cook_.local_offer);  // helpers have nothing
+    std::swap(cook_.fleet.offer, cook_.local_offer);  // helpers offer nothing
     cook_.workers = 0;
     cook_.start_max = absl::Seconds(15);
-    // (A cooker that comes to two things is not told from a worker that lies.)
+    // Proofs cannot tell a cooker with two outcomes from a worker that lies.
     if (IsLateOn(options_.seed, kProven) && !faults_.Has(Fault::kCookedOtherwise))
       cook_.proofs = {.share = 1,
                       .seed = options_.seed,
@@ -155,7 +156,7 @@ void Cluster::StartDirector() {
   if (outcome_.terms == 2) disk_.CrashAt(options_.crash_again_at_write);
   LoseBytes();
   const uint64_t writes = disk_.writes();
-  // Callbacks of a director that was overtaken do nothing any more.
+  // Callbacks of an overtaken director no longer do anything.
   const uint64_t number = ++directors_;
   const auto if_present = [this, number](auto act) {
     return [this, number, act](const auto&... what) {
@@ -228,8 +229,8 @@ void Cluster::RequestCook() {
   director_->Request(request, first);
 }
 
-// Lets as many of the living workers survive as this cook has. The rest is ended, and so are
-// workers that came of their own accord.
+// Lets as many living workers survive as this cook has. Ends the other workers, also those that
+// came of their own accord.
 std::set<std::string> Cluster::TakeSurvivors() {
   std::set<std::string> names;
   for (Body& body : bodies_) {
@@ -275,7 +276,7 @@ void Cluster::CountResumed() {
   outcome_.found_equal += director_->found_equal();
 }
 
-// An orderly end of the process: its workers end with it.
+// Ends the process in order: its workers end with it.
 void Cluster::EndDirector() {
   schedule_.After(absl::ZeroDuration(), [this] {
     if (director_ == nullptr) return;
@@ -293,7 +294,7 @@ bool Cluster::HasFired(Fault fault) const {
   return faults_.counts()[index] > faults_at_request_[index];
 }
 
-// So often that a package may have been lost each time.
+// Whether so much was lost that a package may have been lost each time.
 bool Cluster::HasLostMuch() const {
   uint64_t times = 0;
   for (const Fault fault : {Fault::kBitsRotten, Fault::kUnaskedCollected, Fault::kFilesDeleted,
@@ -305,7 +306,7 @@ bool Cluster::HasLostMuch() const {
 }
 
 void Cluster::OnEnded(const CookEnded& ended) {
-  if (is_over_) return;  // the last one is, and a late commit failed
+  if (is_over_) return;  // the last cook is over, and a late commit failed
   is_requested_ = false;
   const CookCore& core = director_->core();
   if (ended.is_fail_fast) {
@@ -339,12 +340,12 @@ void Cluster::OnEnded(const CookEnded& ended) {
         director_->HasAskedForAll())
       checks_.Break("safety: the cook ended, but not " + name + ": " + state);
   }
-  // Files that no cook read are edited now: every run of a seed ends with the same files.
+  // Now the files that no cook read are edited: every run of a seed ends with the same files.
   for (auto& [name, package] : world_->packages) {
     if (package.will_change) Edit(package.id);
   }
   Rename();
-  // When the cook was of older files, the next one is of today's, as a person would do.
+  // If the cook was of older files, the next cook is of today's, as a person would ask for it.
   const bool is_of_today = !director_->IsOutdated() && director_->HasAskedForAll();
   if (!is_of_today || !held_back_.empty()) return EndDirector();
   if (!director_->HasAllPlatforms()) {
@@ -354,24 +355,24 @@ void Cluster::OnEnded(const CookEnded& ended) {
   }
   if (EndDisputes()) return EndDirector();
   director_->CheckPublished();
-  // Blobs that went since then, or that nobody staged, are made again by the next cook.
+  // The next cook makes blobs again that went since then, or that nobody staged.
   if (!director_->Stage()) return EndDirector();
   CheckSettled();
   Conclude();
 }
 
-// Forgets disputed results, as a person does by `galley clean`. False: there are none.
+// Forgets disputed results, as a person does by `galley clean`. False: there are no disputes.
 bool Cluster::EndDisputes() {
   if (!faults_.Has(Fault::kCookedOtherwise)) return false;
   const std::vector<Digest> keys = director_->store().disputes();
   if (keys.empty()) return false;
-  if (!director_->store().Forget(keys).ok()) return true;  // they are asked to once more
+  if (!director_->store().Forget(keys).ok()) return true;  // it is asked to forget them once more
   for (const Digest& key : keys) checks_.promised.erase(key);
   return true;
 }
 
 void Cluster::RequestLater() {
-  // (A term that was lost in a power cut comes again.)
+  // A term that was lost in a power cut comes again.
   schedule_.After(random_.Some(500), [this, number = directors_] {
     if (director_ != nullptr && number == directors_) RequestCook();
   });
@@ -389,7 +390,7 @@ void Cluster::Conclude() {
   for (const auto& [platform, tree] : director_->roots()) {
     outcome_.roots += "platform " + platform + "\n";
     for (const auto& [name, digest] : tree) {
-      // (Whichever of two it is of a package that is cooked otherwise now and then.)
+      // A package that is sometimes cooked otherwise may have either output.
       const std::string expected = world_->Expected(name, platform, director_->cook_files());
       const bool is_otherwise = digest == Digest::Of(World::Otherwise(expected));
       outcome_.roots +=
@@ -403,7 +404,7 @@ void Cluster::Conclude() {
   std::set<std::string> instigators;
   for (uint32_t i = 0; i < core.package_count(); ++i) NoteInstigators(PackageId(i), instigators);
   for (const std::string& line : instigators) outcome_.instigators += line + "\n";
-  // Messages to workers go out; then the power fails.
+  // Lets messages to workers go out; then the power fails.
   disk_.CrashAt(0);
   schedule_.After(absl::Seconds(20), [this, roots = director_->roots()] {
     CheckHands();
@@ -418,7 +419,7 @@ void Cluster::Conclude() {
 
 namespace {
 
-// The lines of one that the other has not.
+// The lines of each text that the other lacks.
 std::string Difference(const std::string& given, const std::string& expected) {
   const auto lines_of = [](const std::string& text) {
     std::multiset<std::string> lines;
@@ -440,7 +441,7 @@ std::string Difference(const std::string& given, const std::string& expected) {
 }  // namespace
 
 Outcome RunCluster(const ClusterOptions& options) {
-  InitLog("simulation", LogLevel::kOff, "");  // whatever it would warn of was drawn
+  InitLog("simulation", LogLevel::kOff, "");  // the seed draws everything that it would warn of
   return Cluster(options).Run();
 }
 

@@ -1,4 +1,4 @@
-// Cluster: what the files of the simulated cluster share; its face is cluster.h.
+// Cluster implementation: shared by the files of the simulated cluster; its interface is cluster.h.
 #pragma once
 
 #include <cstdint>
@@ -30,21 +30,22 @@ class Cluster {
   Cluster(uint64_t seed, const std::vector<Fault>& faults, World world, bool is_told);
   struct Stream {
     size_t body = 0;
-    uint64_t director = 0;  // by number; 0: none
+    uint64_t director = 0;  // the director's number; 0: none
     Network::LinePtr to_director = std::make_shared<Network::Line>();
     Network::LinePtr to_worker = std::make_shared<Network::Line>();
   };
-  struct Body {  // a worker's process
+  // Body: a worker's process.
+  struct Body {
     std::unique_ptr<SimWorker> worker;
-    std::string name;  // under which the present director knows it
+    std::string name;  // the present director's name for the worker
     uint32_t term = 0;
-    uint64_t stream = 0;  // the present one; 0: none
+    uint64_t stream = 0;  // the present stream; 0: none
     absl::Time attached_at = absl::UnixEpoch();
     bool is_remote = false;
     bool is_survivor = false;  // has not attached to the present director yet
   };
 
-  // cluster.cc: directors and cooks.
+  // --- cluster.cc: directors and cooks.
   bool RunNext();
   void DrawLimits();
   void StartDirector();
@@ -57,13 +58,13 @@ class Cluster {
   bool HasFired(Fault fault) const;
   bool HasLostMuch() const;
   virtual void OnEnded(const director::CookEnded& ended);
-  // After each step of the present director's core.
+  // Called after each step of the present director's core.
   virtual void OnStepped(const director::Event&, std::span<const director::Effect>) {}
   bool EndDisputes();
   void RequestLater();
   void Conclude();
 
-  // cluster_faults.cc: what happens to them.
+  // --- cluster_faults.cc: the faults that happen to directors and cooks.
   void BeginFaults();
   void CrashDirector();
   void StopDirector();
@@ -80,7 +81,7 @@ class Cluster {
   void Edit(const std::string& id);
   void Rename();
 
-  // cluster_workers.cc: their processes and streams.
+  // --- cluster_workers.cc: the workers' processes and streams.
   void Start(const director::Spawn& spawn);
   void Launch(const director::Spawn& spawn);
   void TellLaunched(director::WorkerId worker, director::LauncherReported::State state,
@@ -102,7 +103,7 @@ class Cluster {
   void StopWorker(director::WorkerId worker);
   void EverySecond();
 
-  // cluster_checks.cc: what must hold.
+  // --- cluster_checks.cc: the checks.
   void NoteSettled();
   void CheckSettled();
   void CheckPromises(SimStore& store);
@@ -139,10 +140,10 @@ class Cluster {
                        [this](const std::string& what) { checks_.Break(what); },
                        [this](const Digest& output) { checks_.wrong.insert(output); }};
   std::unique_ptr<SimDirector> director_;
-  std::unique_ptr<SimDirector> overtaken_;  // was stopped, while another took the project
+  std::unique_ptr<SimDirector> overtaken_;  // was stopped while another director took the project
   uint64_t directors_ = 0, overtaken_number_ = 0;
-  std::set<std::string> held_back_;          // of what is selected: discovered while the cook runs
-  std::map<std::string, uint64_t> settled_;  // packages, and how often they had been cooked
+  std::set<std::string> held_back_;  // selected packages that are discovered while the cook runs
+  std::map<std::string, uint64_t> settled_;  // packages, and how often each had been cooked
   std::vector<Body> bodies_;
   std::map<uint64_t, Stream> streams_;
   uint64_t streams_count_ = 0, forged_ = 0, requests_ = 0;

@@ -15,8 +15,8 @@ std::string Lines(const std::set<std::string>& lines) {
   return text;
 }
 
-// A reason stays for the cook though an edit took the reference that gave it: what such packages
-// came to is told, and is in no root. Lines begin with a package, and may name another.
+// A reason stays for the cook even if an edit removed the reference that gave it: the ends of such
+// packages are told, but are in no root. Lines begin with a package, and may name another.
 std::set<std::string> Of(const std::set<std::string>& members, const std::set<std::string>& lines) {
   std::set<std::string> kept;
   for (const std::string& line : lines) {
@@ -42,7 +42,7 @@ std::string DifferenceOf(const CookEnding& alone, const CookEnding& among,
       return "safety: " + of + ": another root than alone, for platform " +
              std::to_string(platform) + ": " + found->second + ", alone: " + root;
   }
-  // Published roots stand, and what fails behind them stops nothing (Claimant::FailsFast).
+  // Published roots stand, and a later failure stops nothing (Claimant::FailsFast).
   const bool may_fail_slowly = request.fail_fast && among.was_opened_after_publishing;
   if (may_fail_slowly && alone.roots.empty() && !alone.failures.empty())
     return among.failures.empty() ? "safety: " + of + " should have failed" : "";

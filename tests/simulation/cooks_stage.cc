@@ -17,7 +17,7 @@ constexpr absl::Duration kLongestJob = absl::Milliseconds(50);  // as workers te
 constexpr absl::Duration kOvertakesWithin = absl::Milliseconds(1500);
 constexpr absl::Duration kUnheardMax = absl::Seconds(5);
 
-// Failures that depend on how often something was tried are told with other words.
+// Failures that depend on the number of attempts are compared by their cause, not by their words.
 std::string TextOf(const PackageFailed& failed) {
   return failed.cause == FailureCause::kProject || failed.cause == FailureCause::kVerdict
              ? failed.error
@@ -214,8 +214,8 @@ void CooksStage::NoteEvent(const Event& event) {
   }
 }
 
-// A result is acknowledged when some result of its package is durable or on its way to be; unless
-// the package failed, and wants none.
+// A result is acknowledged when some result of its package is durable or will be; or the package
+// has failed, and wants none.
 void CooksStage::HearOf(const Desire& effect) {
   for (const ReportId report : effect.persisted) {
     const auto came = came_.find({effect.worker, report});
@@ -293,7 +293,7 @@ void CooksStage::NoteEnded(const CookEnded& ended) {
   }
   ending.is_whole =
       !ended.is_interrupted && !ended.is_fail_fast && ended.infrastructure_error.empty();
-  // (A look-up may find another result that is lost as well, so that each loss counts twice.)
+  // A look-up may find another result that is lost as well, so that each loss counts twice.
   const bool has_lost_much =
       losses_ > 1 && ended.infrastructure_error.starts_with("the store dropped");
   if (!ended.infrastructure_error.empty() && !has_lost_much)

@@ -1,7 +1,7 @@
 // CooksStage: a cluster in which several cooks run beside each other, for the simulation of several
-// cooks (several_cooks.h): people and their troubles, and what each cook came to.
+// cooks (several_cooks.h): people and their troubles, and how each cook ended.
 //
-// A calm one has no troubles: it says what a cook comes to.
+// A calm stage has no troubles: it tells how a cook should end.
 #pragma once
 
 #include <cstdint>
@@ -20,11 +20,11 @@ namespace galley::simulation {
 // CookEnding: what one cook came to, as text.
 struct CookEnding {
   bool is_over = false;
-  bool is_whole = false;  // by itself, with nothing left out
+  bool is_whole = false;  // it ended by itself, with nothing left out
   std::map<director::PlatformIndex, std::string> roots;
   std::set<std::string> failures;
   std::set<std::string> warnings;
-  std::set<std::string> members;  // that it was told of
+  std::set<std::string> members;  // the packages of which it was told
   bool was_opened_after_publishing = false;
 };
 
@@ -34,16 +34,16 @@ class CooksStage : public Cluster {
     uint64_t seed = 0;
     uint32_t cooks_max = 1;
     bool is_calm = true;
-    bool has_classes = true;  // who is urgent gets what is his
+    bool has_classes = true;  // urgent cooks get their share
     bool is_told = false;
   };
-  // How often it happened.
+  // Counts: how often things happened.
   struct Counts {
-    uint64_t at_once = 0;     // cooks, the most
-    uint64_t shared = 0;      // results that more than one cook was told of
+    uint64_t at_once = 0;     // the most cooks at a time
+    uint64_t shared = 0;      // results that were told to more than one cook
     uint64_t crashes = 0;     // of directors, with cooks that were not over
     uint64_t resumed = 0;     // attempts that a later director took up
-    uint64_t made_again = 0;  // results, since their bytes were lost
+    uint64_t made_again = 0;  // results whose bytes were lost
   };
   CooksStage(const Options& options, World world);
 
@@ -62,7 +62,7 @@ class CooksStage : public Cluster {
   // Checks that nothing is left when workers have said all. REQUIRES: all cooks have ended.
   void CheckNothingIsLeft();
   const std::map<uint64_t, CookEnding>& endings() const { return endings_; }
-  // The project of which the cook's roots were built.
+  // The project from which the cook's roots were built.
   World WorldOf(uint64_t request) const { return world_->AsOf(settled_.at(request).files); }
   // The packages in the cook's root, as far as they were looked at.
   const std::vector<std::string>& InRoot(uint64_t request, director::PlatformIndex platform) const {
@@ -116,7 +116,7 @@ class CooksStage : public Cluster {
   std::map<director::CookSlot, uint64_t> slots_;
   std::map<director::PackageId, director::AttemptId> last_given_;
   uint64_t edits_ = 0, closed_ = 0, losses_ = 0;  // of the store
-  // Results that came and are not acknowledged, by worker and report.
+  // Results that came and are not acknowledged yet, by worker and report.
   std::map<std::pair<director::WorkerId, director::ReportId>, director::StoredResultPtr> came_;
   // Packages and platforms: some result is on its way to be durable; some result is durable.
   std::set<std::pair<std::string, director::PlatformIndex>> committing_, committed_;

@@ -1,4 +1,4 @@
-// SimDirector's promises: groups of results, roots.
+// SimDirector's promises: groups of results, and roots.
 
 #include <algorithm>
 
@@ -20,10 +20,10 @@ void SimDirector::Do(const Persist& effect) {
   own_->commits.Persist(effect);
 }
 
-// A job's result for a platform is committed once, however often it is reported (each report is
-// another result here). A second job may bring the same key: its package was looked up again while
-// the first commit was under way, or is forced. The store keeps the first of these. Nothing is
-// cooked that was kept. (A job of an earlier cook, which was forced, may come late.)
+// A job's result for a platform is committed once, however often it is reported; each report is
+// another result here. A second job may bring the same key: its package was looked up again while
+// the first commit was under way, or is forced. The store keeps the first result. Nothing is cooked
+// again that was kept. A forced job of an earlier cook may come late.
 void SimDirector::Accept(const Persist::Item& item) {
   const std::string& name = core_->NameOf(item.package);
   for (const record::Output& output : results_.Get(item.result)->result.outputs) {
@@ -39,8 +39,9 @@ void SimDirector::Accept(const Persist::Item& item) {
   CountEqual(name, *results_.Get(item.result));
 }
 
-// Equal work is cooked once, where nothing goes wrong; but what looks at its neighbours is cooked
-// side by side when the first one lies elsewhere, and what wants cooked inputs when that turns out.
+// Without faults, equal work is cooked only once. Exceptions: a package that looks at its
+// neighbours is cooked beside the first one if the first one turns out to lie elsewhere, and so is
+// a package that turns out to want cooked inputs.
 void SimDirector::CountEqual(const std::string& name, const StoredResult& stored) {
   const bool may_be_more =
       std::any_of(stored.observed.begin(), stored.observed.end(), [](const auto& one) {
@@ -49,13 +50,13 @@ void SimDirector::CountEqual(const std::string& name, const StoredResult& stored
                 !one.what.subject.starts_with('/'));
       });
   if (stored.last_cook.source != "cooked") return;
-  // (A package's platforms may be shared out though one run would have served both.)
+  // A package's platforms may be shared out though a single run would have served both.
   const auto [first, is_first] = cooked_.emplace(stored.action_key, name);
   if (!is_first && first->second != name && !may_be_more && deps_.faults.are_none())
     deps_.checks.Break("safety: equal work was cooked twice: " + first->second + ", " + name);
 }
 
-// The worker of the result reports it again.
+// The worker of the result reports the result again.
 void SimDirector::Unaccept(ResultId result) {
   if (accepted_.erase(result) > 0) brought_.erase(told_by_.at(result));
 }
@@ -66,7 +67,7 @@ void SimDirector::Take(const Persisted& persisted) {
   }
 }
 
-// As DirectorShell's loop does it.
+// Does what DirectorShell's loop does.
 void SimDirector::BeginCommits() {
   own_->commits.BeginDue(core_->has_jobs());
   const absl::Time next = own_->commits.NextBegin(core_->has_jobs());
@@ -107,7 +108,7 @@ SimDirector::SnapshotPtr SimDirector::SnapshotOf(const BuildRoot& effect) {
   return settled;
 }
 
-// In the turn in which the root was built.
+// Called in the turn in which the root was built.
 void SimDirector::CheckBuild(const BuildRoot& effect, const std::string& platform,
                              const SnapshotPtr& cook) {
   std::string text;
@@ -145,7 +146,7 @@ void SimDirector::Take(const RootBuilt& built) {
   }
 }
 
-// The cook is open again, if it is not about to end.
+// Opens the cook again, if it is not about to end.
 void SimDirector::TakeLost(const RootBuilt& built, const std::string& platform) {
   if (!has_request_ || is_ending_ || is_publishing_ || !last_build_.contains(platform)) return;
   deps_.faults.Count(Fault::kUnaskedCollected);
@@ -167,7 +168,7 @@ void SimDirector::Do(const PublishRoot& effect) {
   own_->roots.Publish(effect);
 }
 
-// What was published is not empty, and not what was there already.
+// A published root is not empty, and not the one that was there already.
 void SimDirector::Take(const RootPublished& published) {
   if (!published.error.empty() || is_overtaken_) return;
   std::map<std::string, const store::PublishedRoot*> newer;

@@ -1,4 +1,5 @@
-// SimDirector's losses: what somebody takes from its store, and what staging and a look find gone.
+// SimDirector's losses: blobs that somebody takes from its store, and losses that staging and looks
+// find.
 
 #include <algorithm>
 
@@ -18,8 +19,8 @@ void SimDirector::Damage() {
     deps_.disk.Destroy(BlobFileName(digest), 0);
   }
   if (destroys) {
-    // (Of a dispute nothing else would tell; and what a director acknowledges that does not know
-    // yet that it was overtaken, its successor cannot know to have lain there.)
+    // Owners' segments are spared in two cases: nothing else would tell of a dispute, and a
+    // successor cannot know results that a director acknowledges after it was overtaken unawares.
     const bool of_log =
         !deps_.faults.Has(Fault::kCookedOtherwise) && !deps_.faults.Has(Fault::kDirectorStopped);
     const SimStore::Destroyed destroyed = store_.DestroySegment(deps_.random, of_log);
@@ -28,7 +29,7 @@ void SimDirector::Damage() {
       deps_.checks.promised.erase(key);
       deps_.checks.voided.insert(key);
     }
-    // Only an index that outlives its owner would still know what an owner's segment told of.
+    // Only an index that outlives its owner would still know the contents of an owner's segment.
     if (of_log) {
       for (const Digest& digest : store_.blobs()) deps_.checks.NoteDestroyed(digest);
     }
@@ -46,7 +47,7 @@ void SimDirector::Damage() {
     deps_.checks.Trace("the index is lost");
     const std::vector<Digest> known = store_.blobs();
     store_.LoseIndex();
-    // (Of two copies the index may know that one again which was destroyed.)
+    // If one of two copies was destroyed, the index may know the destroyed copy again.
     for (const Digest& digest : known) {
       if (store_.IsOnDisk(digest)) continue;
       taken_.insert(digest);
@@ -67,7 +68,8 @@ void SimDirector::CheckPublished() {
   }
 }
 
-// As CookSession::StageAll: everything is read, whatever is lost. What is missing there.
+// Does what CookSession::StageAll does: reads everything, whatever is lost. Returns what is
+// missing.
 std::string SimDirector::StageAll(const std::map<std::string, Digest>& roots) {
   CheckPublishedBefore(roots);
   std::string loss;
@@ -114,7 +116,7 @@ std::string SimDirector::ReadRoots(const std::map<std::string, Digest>& roots) {
 }
 
 void SimDirector::CheckPublishedBefore(const std::map<std::string, Digest>& roots) {
-  const std::vector<store::PublishedRoot> all = *store_.Roots("project");  // newest first
+  const std::vector<store::PublishedRoot> all = *store_.Roots("project");  // the newest comes first
   for (const auto& [platform, root] : roots) {
     const auto newest = std::find_if(
         all.begin(), all.end(), [&, of = platform](const auto& one) { return one.platform == of; });
@@ -136,7 +138,7 @@ void SimDirector::Do(const LookForLost& effect) {
   });
 }
 
-// The package of a blob that is believed to be there and is gone; empty: there is none.
+// The package of a blob that is gone but believed to be there; empty: there is none.
 std::string SimDirector::BelievedThough(const LookForLost& look) {
   for (const auto& [package, result] : look.packages) {
     for (const record::Output& output : results_.Get(result)->result.outputs) {
@@ -147,7 +149,7 @@ std::string SimDirector::BelievedThough(const LookForLost& look) {
   return "";
 }
 
-// The cook is open again, if it is not about to end.
+// Opens the cook again, if it is not about to end.
 void SimDirector::Take(const LostFound& found) {
   CheckLost(found.lost);
   if (found.error.empty() && !believed_.empty())
@@ -155,7 +157,7 @@ void SimDirector::Take(const LostFound& found) {
                        believed_);
   if (!has_request_ || is_ending_ || !found.error.empty()) return;
   if (!is_staging_ && found.lost.empty()) return;
-  if (is_staging_ && is_interrupted_late_) return;  // what is lost is for the next cook
+  if (is_staging_ && is_interrupted_late_) return;  // the next cook mends the loss
   if (!is_staging_ && is_publishing_)
     deps_.checks.Break("safety: published while somebody looked for what is lost");
   std::vector<std::string> names;

@@ -1,6 +1,6 @@
-// Faults: which classes of faults a seed has, and how often each fired. A class is on or off by the
-// seed (swarm testing: Groce et al., ISSTA 2012), because a mixture of all would hide those bugs
-// that need the absence of a fault. A run counts for a class only if the fault fired.
+// Faults: the classes of faults that a seed has, and how often each fired. The seed switches each
+// class on or off (swarm testing: Groce et al., ISSTA 2012), because a mixture of all classes would
+// hide bugs that need the absence of a fault. A run counts for a class only if the fault fired.
 #pragma once
 
 #include <array>
@@ -12,45 +12,45 @@
 
 namespace galley::simulation {
 
-// Faults, where their names do not say all:
+// The meaning of faults whose names do not tell everything:
 //
 //   kWorkerCameBack    under its name, with nothing in its hands and its reports numbered anew
-//   kWorkerSurvived    its director; attaches to the next
+//   kWorkerSurvived    outlived its director; attaches to the next
 //   kExecutorCrashed   killed by nobody known
-//   kInputUnreadable   and other trouble of a worker's machine
-//   kCrashedWriting    at a write of journal or store
-//   kCrashedStarting   again, before it was up
-//   kDirectorStopped   SIGSTOP; it wakes when another has the project
+//   kInputUnreadable   or other trouble of a worker's machine
+//   kCrashedWriting    the director crashed at a write of journal or store
+//   kCrashedStarting   the director crashed again, before it was up
+//   kDirectorStopped   SIGSTOP; it wakes when another director has the project
 //   kBlobEvicted       between two directors
-//   kBlobCollected     under a director: what its cook does not need
-//   kProgramWaited     a job's, and left its slot to another
+//   kBlobCollected     while a director runs: blobs that its cook does not need
+//   kProgramWaited     a job's program, and the job left its slot to another
 //   kMemoryShort       on the machine, for jobs that wait
 //   kUrgentAsked       Blocking packages, in mid-cook
 //   kQuestionAsked     why packages are in the cook
-//   kFailedFast        a cook, as it was asked to
-//   kStoreFailed       at a read, a blob of the director's own or a new segment; of the journal too
-//   kStaleMet          by workers: a director that was overtaken
-//   kMachinePaused     with all that runs on it, for minutes
-//   kWorkerRenamed     came back under another name, with its jobs and what it has to say
-//   kUnaskedCollected  under a director: what its journal knows, and nobody asked the store for
-//   kCookedOtherwise   a package, than the last time, of the very same inputs
-//   kFilesDeleted      of the store, by somebody, under a director
-//   kSegmentLost       likewise; or its end
-//   kIndexLost         under a director: made anew from what the segments say
-//   kLaunchQueued      a worker on the farm's machines, for long
-//   kLaunchFailed      likewise, with all that were asked for with it
-//   kLaunchLost        it waits, or is about to attach, and nothing is ever heard of it again
-//   kLaunchRequeued    it was about to attach, and waits again
-//   kLauncherLied      it says that a worker is gone, which is attached
+//   kFailedFast        a cook that was asked to
+//   kStoreFailed       reading a blob of the director's own, or a new segment; the journal, too
+//   kStaleMet          workers meet an overtaken director
+//   kMachinePaused     with everything that runs on it, for minutes
+//   kWorkerRenamed     came back under another name, with its jobs and reports
+//   kUnaskedCollected  while a director runs: blobs that its journal knows but did not ask for
+//   kCookedOtherwise   a package gives another output than last time for the same inputs
+//   kFilesDeleted      somebody deletes files of the store while a director runs
+//   kSegmentLost       somebody deletes a segment, or its end, while a director runs
+//   kIndexLost         while a director runs: made anew from the segments
+//   kLaunchQueued      a worker waits long for the farm's machines
+//   kLaunchFailed      for all workers that were asked for together
+//   kLaunchLost        a worker waits, or is about to attach, and is never heard of again
+//   kLaunchRequeued    a worker was about to attach, and waits again
+//   kLauncherLied      says that a worker is gone which is attached
 //   kUploadBroken      of a remote worker's blobs, when some have come, or all
 //   kFetchBroken       of a blob, to a remote worker
 //   kCacheLost         of the remote workers' machines; or damaged, which they find out
-//   kWorkerOlder       of a remote one, which has one cooker otherwise
-//   kToolDiffers       of some of the farm's machines, for some programs
+//   kWorkerOlder       a remote worker has a different cooker
+//   kToolDiffers       on some of the farm's machines, for some programs
 //   kFilesNeeded       by a program, which fails on the farm's machines
-//   kWorkerWrong       a launched one: what it makes is something else than what others make
+//   kWorkerWrong       a launched worker makes other results than the others
 //
-// The faults from kProgramWaited on are late ones.
+// The faults from kProgramWaited on are late faults.
 #define GALLEY_SIM_FAULTS(FAULT)                                   \
   FAULT(kMessageLost, "message lost")                              \
   FAULT(kMessageDoubled, "message doubled")                        \
@@ -122,12 +122,12 @@ inline constexpr Fault kFirstLate = Fault::kProgramWaited;
 std::string_view FaultName(Fault fault);
 
 // Late faults and options were added when seeds were known already. They are not drawn in turn but
-// follow from the seed and their names, so that a seed that has none of them is what it always was.
-// Half of the seeds have none but programs that wait.
+// follow from the seed and their names, so that a seed without them stays the same. Half of the
+// seeds have none but waiting programs.
 bool IsLateOn(uint64_t seed, std::string_view name);
 
-// Options of a seed's cooks, with faults and without; they are late, too. (kStriped, kOnAFarm and
-// kProven are for cooks with faults only: the fault-free cook has one worker.)
+// Options of a seed's cooks, with faults and without; the options are late, too. kStriped, kOnAFarm
+// and kProven are only for cooks with faults: the fault-free cook has one worker.
 inline constexpr std::string_view kSoftNotFollowed = "soft references not followed";
 inline constexpr std::string_view kNeverCooked = "packages never cooked";
 inline constexpr std::string_view kCultures = "variants for cultures";
@@ -153,14 +153,13 @@ class Faults {
     for (const Fault fault : faults) on_[Index(fault)] = true;
   }
 
-  // True for a fault of this seed, before the calm.
+  // Whether the seed has the fault, and the calm has not begun.
   bool IsOn(Fault fault) const { return !is_calm_ && on_[Index(fault)]; }
   // Draws whether the fault happens; counts it when it fires.
   bool Happens(Fault fault, uint64_t percent);
   void Count(Fault fault) { ++counts_[Index(fault)]; }
   void Calm() { is_calm_ = true; }
-  // True for a fault of this seed, in the calm too, and in the fault-free run where it is a late
-  // one.
+  // Whether the seed has the fault, in the calm, too; for late faults also in the fault-free run.
   bool Has(Fault fault) const { return on_[Index(fault)]; }
   bool is_calm() const { return is_calm_; }
   bool are_none() const { return are_none_; }  // the fault-free run

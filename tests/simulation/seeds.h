@@ -24,7 +24,7 @@ inline std::string ReplayLine(uint64_t seed, std::string_view test) {
 }
 
 // Runs `seeds` seeds from GALLEY_SIM_FIRST on, until five are wrong. `run(seed, is_told)` returns
-// what a seed came to, with `wrong`, `trace` and `decisions`, and `add(outcome)` sums it up.
+// the outcome of a seed, with `wrong`, `trace` and `decisions`; `add(outcome)` sums outcomes up.
 template <typename Run, typename Add>
 void RunSeeds(std::string_view test, uint64_t seeds, const Run& run, const Add& add) {
   const uint64_t first = FromEnvironment("GALLEY_SIM_FIRST", 1);

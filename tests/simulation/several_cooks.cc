@@ -40,7 +40,7 @@ CookRequested RandomRequest(uint64_t number, const World& world, Random& random)
   return request;
 }
 
-// What happens to the cooks, and when.
+// Plans what happens to the cooks, and when.
 void PlanTrouble(Random& random, CooksStage& stage) {
   const auto some_times = [&](uint64_t percent, uint64_t most, void (CooksStage::*what)()) {
     for (uint64_t i = random.Percent(percent) ? random.Below(most + 1) : 0; i > 0; --i)

@@ -41,7 +41,8 @@ TEST(SeveralCooksTest, EachComesToWhatItComesToAlone) {
   }
 }
 
-// Each was a fault once, about one in 50,000 seeds. (What a seed does changes with the simulation.)
+// Seeds that once found a fault, which one in about 50,000 seeds finds. Their runs change with the
+// simulation.
 TEST(SeveralCooksTest, SeedsThatFoundSomething) {
   for (const uint64_t seed :
        {2636191, 2708615, 2765328, 2804835, 2805780, 2808444, 2809656, 2869441, 2893129, 3075372,

@@ -95,7 +95,7 @@ SimDirector::SimDirector(const Deps& deps, const CookOptions& options, Callbacks
   journal_.fails = [this] { return deps_.faults.Happens(Fault::kStoreFailed, 1); };
   store_.fails = [this] {
     const bool fails = deps_.faults.Happens(Fault::kStoreFailed, 1);
-    if (fails && is_looking_up_) kept_.clear();  // what cannot be found is cooked again
+    if (fails && is_looking_up_) kept_.clear();  // results that cannot be found are cooked again
     return fails;
   };
 }
@@ -173,7 +173,7 @@ void SimDirector::Request(CookRequested request, std::vector<std::string> ids) {
     is_ending_ = is_publishing_ = is_staging_ = has_published_ = is_interrupted_late_ = false;
     is_staged_ = request.is_staged;
     request.selected = Select(ids, InstigatorCategory::kCookMap);
-    if (is_first) own_faults_->BeginCook();  // nothing is before it that must be over
+    if (is_first) own_faults_->BeginCook();  // no earlier cook must be over before it
     const auto cook = std::make_shared<ActiveCook>(
         CookOrder{.request = request,
                   .platforms = [this](const director::World&) -> absl::StatusOr<PlatformMask> {
@@ -188,7 +188,7 @@ void SimDirector::Request(CookRequested request, std::vector<std::string> ids) {
   TickOn();
 }
 
-// From the first cook on.
+// Ticks, from the first cook on.
 void SimDirector::TickOn() {
   if (requests_++ > 0) return;
   struct Ticker {
@@ -235,7 +235,7 @@ void SimDirector::Step(const Event& event) {
   StepOnce(event);
   for (size_t turns = 0; core_->has_agenda(); ++turns) {
     if (turns > 100'000) return deps_.checks.Break("liveness: the agenda never ends");
-    // Between two steps others have their say.
+    // Other events may come between two steps.
     if (deps_.has_several && !deps_.faults.are_none() && deps_.random.Percent(10)) {
       After(absl::ZeroDuration(), [this] { Step(Tick{}); });
       break;
@@ -244,7 +244,7 @@ void SimDirector::Step(const Event& event) {
   }
   for (const auto& [package, blamed] : std::exchange(blamed_, {}))
     own_faults_->CheckBlamed(package, blamed.own_faults, blamed.what);
-  // Behind what else is to do in this turn, as in DirectorShell's loop.
+  // Done after the other work of this turn, as in DirectorShell's loop.
   if (!std::exchange(is_commit_due_, true)) {
     After(absl::ZeroDuration(), [this] {
       is_commit_due_ = false;
@@ -256,8 +256,8 @@ void SimDirector::Step(const Event& event) {
   for (const auto& cook : asked_) {
     if (cook->told.told_late() > 0) deps_.checks.Break("safety: a cook is told behind its end");
   }
-  // What ends after the cook did is the director's failure as well. (Workers keep what they said,
-  // for the next.)
+  // An end after the cook's own end is the director's failure as well. Workers keep their reports
+  // for the next director.
   if (has_failed_late) callbacks_.ended({.infrastructure_error = persisted->error});
 }
 
@@ -271,7 +271,8 @@ void SimDirector::StepOnce(const Event& event) {
 }
 
 void SimDirector::CarryOut(const std::vector<Effect>& effects) {
-  // (The core knows that a worker drains when it places others' jobs, whatever it tells first.)
+  // When the core places others' jobs, it knows already which workers drain, whatever it tells
+  // first.
   for (const Effect& effect : effects) {
     const auto* desire = std::get_if<Desire>(&effect);
     if (desire != nullptr && desire->drain) own_faults_->Drain(NameOf(desire->worker));
@@ -285,7 +286,7 @@ void SimDirector::BeginCook() {
   if (has_request_) own_faults_->BeginCook();
 }
 
-// As `galley clean`: the journal forgets them, and so does the core.
+// Does what `galley clean` does: the journal forgets the packages, and so does the core.
 void SimDirector::Clear(const std::vector<std::string>& packages) {
   PostTask(20, [this, packages] {
     if (!journal_.Forget(packages).ok()) return Step(DirectorUnfit{"forgetting: the journal"});
@@ -297,7 +298,7 @@ void SimDirector::Clear(const std::vector<std::string>& packages) {
   });
 }
 
-// Once roots are being built, or the cook is to end, it is too late.
+// Too late once roots are being built, or the cook is about to end.
 void SimDirector::Take(const PackagesCleared& cleared) {
   ForgetLost();
   for (const std::string& name : cleared.packages) deps_.checks.Trace("made again: " + name);
@@ -349,7 +350,7 @@ void SimDirector::Note(const PackageBlamed& blamed) {
   blamed_[name] = blamed;
 }
 
-// It attaches again, and is let in to hear that it is to end.
+// The worker attaches again, and is let in only to hear that it must end.
 void SimDirector::EndStreamOf(const WorkerViolated& violated) {
   const std::string name = NameOf(violated.worker);
   deps_.checks.Trace("ended " + name);
@@ -389,7 +390,7 @@ void SimDirector::Do(const Notify& effect) {
   if (std::holds_alternative<CookEnded>(effect.notice)) {
     has_request_ = false;
     own_faults_->EndCook();
-    // (What fails when it is made again, after roots were published, ends no cook.)
+    // A failure of a package that is made again, after roots were published, ends no cook.
     has_failed_ = core_->counters().results_failed > 0 && !has_failed_late_;
   }
   own_->notices.Tell(effect);

@@ -1,13 +1,13 @@
-// SimDirector: a director's process for one term: the real CookCore and the shell's real owners of
+// SimDirector: a director's process for a term: the real CookCore and the shell's real owners of
 // effects (Commits, Roots, Notices, Cooks, Streams, InputRepair), look-ups (LookUpRunner) and
-// reports (ReportReader), on the simulation's disk. Where DirectorShell has threads, tasks and
-// messages are scheduled here (sim_ports.h).
+// reports (ReportReader), on the simulation's disk. Instead of DirectorShell's threads, tasks and
+// messages are scheduled (sim_ports.h).
 //
-// Where the product has the real files of a project, this has a Snapshot of World. Its parts, by
-// what they do, are in director_*.cc.
+// Instead of a project's real files there is a Snapshot of World. The parts of SimDirector are in
+// director_*.cc, by their work.
 //
-// It cooks one project again and again (Request), of which it checks all that it can, or several
-// cooks beside each other (Add), each of which is checked by whoever asks for it (cooks_stage.h).
+// SimDirector cooks one project again and again (Request) and checks everything that it can; or it
+// cooks several cooks beside each other (Add), each of which its asker checks (cooks_stage.h).
 #pragma once
 
 #include <deque>
@@ -67,7 +67,7 @@ class SimDirector {
     std::map<std::string, SnapshotTable>& tables;
     Checks& checks;
     OwnFaults& own_faults;
-    // Cooks run beside each other (Add). The checks of one cook alone are off.
+    // Several cooks run beside each other (Add). The checks for a single cook are off.
     bool has_several = false;
   };
   struct Callbacks {
@@ -76,25 +76,26 @@ class SimDirector {
     std::function<void(uint64_t stream, v1::ToWorker)> send;
     std::function<void(uint64_t stream)> hang_up;
     std::function<void(const director::CookEnded&)> ended;
-    // After each step of the core, before its effects are carried out.
+    // Called after each step of the core, before its effects are carried out.
     std::function<void(const director::Event&, std::span<const director::Effect>)> stepped;
   };
-  // Recovery: store, journal, the difference. `survivors`: workers of the last director that live.
-  // Throws Disk::Crash.
+  // Recovers store and journal, and applies the difference. `survivors`: living workers of the last
+  // director. Throws Disk::Crash.
   SimDirector(const Deps& deps, const director::CookOptions& options, Callbacks callbacks,
               const std::set<std::string>& survivors);
   ~SimDirector();
 
   uint32_t term() const { return journal_.meta().term; }
-  // Selects the files of these ids, by the names that it knows them by then.
+  // Selects the files of these ids, by the names that it knows for them when the request takes
+  // effect.
   void Request(director::CookRequested request, std::vector<std::string> ids);
   // Adds one of several cooks. `is_again`: the cook goes on behind a director that died.
   void Add(director::CookOrder order, bool is_again);
   void Cancel();
   void Cancel(uint64_t request);
   void OnMessage(const std::string& worker, uint64_t stream, const v1::FromWorker& message);
-  // Calls of remote workers: blobs are asked for, or stored, in order; a blob is sent, if it is
-  // there.
+  // Calls of remote workers, in order: to ask for missing blobs, to store blobs, to fetch a blob if
+  // it is there.
   absl::StatusOr<std::vector<Digest>> OnFindMissing(const std::vector<Digest>& blobs);
   absl::Status OnUpload(std::span<const std::pair<Digest, std::string>> blobs);
   std::optional<std::string> OnFetch(const Digest& blob);
@@ -102,38 +103,38 @@ class SimDirector {
   void OnLaunchState(director::WorkerId worker, director::LauncherReported::State state);
   void OnFileEdited(const std::string& name);
   void OnFilesRenamed(const std::vector<World::Renamed>& renamed);
-  // Numbered as in the list.
+  // Numbers the platforms as in the list.
   void ChangePlatforms(const std::vector<std::string>& platforms);
   void Clear(const std::vector<std::string>& packages);
-  // False: it was too late, no cook runs that they could join.
+  // False: too late, there is no cook that the packages could join.
   bool Discover(const std::vector<std::string>& ids, director::InstigatorCategory category);
-  // Asks, and looks whether the answers are what the core knows.
+  // Asks questions, and checks that the answers are what the core knows.
   void Question();
   bool has_published() const { return has_published_; }  // in this cook
-  // When the cook ended; since then platforms with failures may have been removed.
-  bool has_failed() const { return has_failed_; }  // when it ended
+  // Counted when the cook ended; since then platforms with failures may have been removed.
+  bool has_failed() const { return has_failed_; }
   // True also for the failure of a package that is not cooked any more.
   bool has_ever_failed() const { return has_ever_failed_; }
-  // True when the cook that ended was one of kPlatforms.
+  // Whether the cook that ended was for kPlatforms.
   bool HasAllPlatforms() const;
   size_t platform_count() const { return snapshot_->platform_names().size(); }
   // SIGSTOP and SIGCONT; meanwhile another director took the project.
   void StopForAWhile() { is_stopped_ = true; }
   void WakeOvertaken();
   bool is_overtaken() const { return is_overtaken_; }
-  // Some blobs go that the director's cook does not need. In one, a bit turns.
+  // Collect drops some blobs that the director's cook does not need; Rot turns a bit in a blob.
   void Collect();
   void Rot();
   // Somebody deletes files and segments of the store, or damages its index.
   void Damage();
-  // Reads everything in the roots once more. False: something went since they were staged.
+  // Reads everything in the roots once more. False: something was lost since the roots were staged.
   bool Stage();
-  // Checks that no root was published of which the store knew that blobs are gone.
+  // Checks that no root was published although the store knew that some of its blobs are gone.
   void CheckPublished();
-  // True when the director's cook is not of today's files.
+  // Whether the director's cook is not of today's files.
   bool IsOutdated() const;
-  // True when all was asked for by the names that the files have today. (A rescan in the middle of
-  // an exchange of names sees other bytes under one of them, and cannot know where its file went.)
+  // Whether every package was asked for by today's name of its file. A rescan in the middle of an
+  // exchange of names sees other bytes under one of the names, and cannot know where its file went.
   bool HasAskedForAll() const;
   const Files& cook_files() const { return cook_snapshot_->files(); }
   const Files& files() const { return snapshot_->files(); }
@@ -142,7 +143,7 @@ class SimDirector {
   static std::vector<content::Change> ChangesOf(const Files& before, const Files& after);
   void Step(const director::Event& event);
 
-  // True when this director gave the attempt.
+  // Whether this director gave the attempt.
   bool Knows(director::AttemptId attempt) const { return given_.contains(attempt); }
   const director::CookCore& core() const { return *core_; }
   uint64_t bytes_heard() const { return bytes_heard_; }
@@ -209,7 +210,7 @@ class SimDirector {
   void TakeIntoCook(const std::vector<World::Renamed>& renamed);
   void Take(const director::PackagesCleared& cleared);
   void Take(const director::Persisted& persisted);
-  // The packages, and those that read what they give, as the core knows it.
+  // The packages, and their readers as the core knows them.
   std::set<std::string> WithReaders(std::vector<std::string> packages) const;
   std::vector<director::SelectedPackage> Select(const std::vector<std::string>& ids,
                                                 director::InstigatorCategory category);
@@ -223,18 +224,18 @@ class SimDirector {
   void AskOn();
   director::Reply Ask(const director::QueryAsked& question);
 
-  // Tasks run in order, one after the other, each after a while.
+  // Posts a task; tasks run in order, one after the other, each after a while.
   void PostTask(int64_t ms_max, std::function<void()> task);
-  // Behind what was scheduled with the same `free_at`.
+  // Schedules `act` after earlier acts with the same `free_at`.
   void Schedule(absl::Time& free_at, int64_t ms_max, std::function<void()> act);
-  // A task gives `act` to the loop; answers come in the order of the tasks.
+  // A task hands `act` to the loop; answers come in the order of the tasks.
   void Answer(int64_t ms_max, std::function<void()> act);
   void Accept(const director::Persist::Item& item);
   void CountEqual(const std::string& name, const director::StoredResult& stored);
   void Unaccept(director::ResultId result);
   void After(absl::Duration delay, std::function<void()> act);
   void Run(const std::function<void()>& act);
-  // The wall clock, which jumps; the core sees the other one.
+  // The wall clock, which jumps; the core sees the monotonic clock.
   absl::Time Wall();
   void NoteKept();
   void NoteGivenUp(const Digest& blob, const Digest& bytes);
@@ -250,70 +251,71 @@ class SimDirector {
   const Callbacks callbacks_;
   const director::CookOptions options_;
   bool is_stopped_ = false, is_overtaken_ = false;
-  std::vector<std::function<void()>> waiting_;  // while it is stopped
+  std::vector<std::function<void()>> waiting_;  // calls that wait while the director is stopped
   director::FencedStore fenced_;
   SimStore& store_;
   SimJournal journal_;
   OwnFaults* own_faults_;
-  // The checks of a director that was overtaken; nobody heeds them.
+  // The checks of an overtaken director, which nobody heeds.
   struct Unheeded {
     Checks checks{false};
     OwnFaults own_faults{1, checks};
   };
   Unheeded unheeded_;
-  std::vector<std::string> changed_before_;  // while there was no director
+  std::vector<std::string> changed_before_;  // packages that changed while there was no director
   bool has_survivors_ = false;
-  // Results that are no second cook of a kept one. An earlier director's job brings such a result:
-  // that director may have made it durable and died before it said so. Or it is a lie that was told
-  // before.
+  // Results that are no second cook of a kept result. An earlier director's job brings such a
+  // result (that director may have made the result durable and died before it said so), or a lie
+  // that was told before.
   std::set<director::ResultId> excused_;
-  std::set<Digest> kept_;  // action keys of the results that were there when it began
+  std::set<Digest> kept_;  // action keys of the results that were there at the begin
   director::ResultTable results_;
-  director::Trace trace_;  // of nothing
+  director::Trace trace_;  // records nothing
   director::ReportReader reports_;
   director::LookUpRunner look_ups_;
   bool is_looking_up_ = false;
   std::unique_ptr<director::CookCore> core_;
   SimClock clock_;
-  SimTasks tasks_;  // of the commits
+  SimTasks tasks_;  // for commits
   SimTasks asker_;  // the thread that asks for cooks
   SimInbox inbox_;
-  // The owners of effects, of the core.
+  // The owners of the core's effects.
   struct Owners;
   std::unique_ptr<Owners> own_;
   director::WorldPtr world_ = std::make_shared<director::World>();  // without anything
   bool is_commit_due_ = false;
-  std::string believed_;                                            // BelievedThough the last look
-  absl::Time wakes_at_ = absl::InfinitePast();                      // to begin commits
+  std::string believed_;                        // the result of BelievedThough at the last look
+  absl::Time wakes_at_ = absl::InfinitePast();  // when commits will begin
   std::vector<std::shared_ptr<const director::ActiveCook>> asked_;  // all cooks
   SnapshotPtr snapshot_, commit_snapshot_;
   uint64_t snapshots_made_ = 1;
   SnapshotPtr cook_snapshot_;  // that the cook belongs to: what changes once roots are built is
                                // the next cook's
   uint64_t request_ = 0;       // the last cook's
-  std::set<std::string> asked_for_;                        // names, as they are in cook_snapshot_
-  std::vector<std::vector<World::Renamed>> late_renames_;  // than cook_snapshot_
+  std::set<std::string> asked_for_;                        // by their names in cook_snapshot_
+  std::vector<std::vector<World::Renamed>> late_renames_;  // renames after cook_snapshot_
   std::set<director::AttemptId> given_;
   std::vector<director::CookRequested::Blamed> blamed_before_;
   std::map<uint64_t, wire::Conversation> conversations_;  // by stream
-  std::map<std::string, uint64_t> streams_;               // the present one of each worker
+  std::map<std::string, uint64_t> streams_;               // worker -> its present stream
   wire::ReplacedSessions replaced_;
   std::set<std::string> remote_;                       // workers without files
-  std::map<std::string, record::WorkerOffer> offers_;  // of workers
-  std::set<std::string> draining_;                     // that were told to end
-  std::set<std::string> quarantined_;                  // odd ones, whose word is passed over
+  std::map<std::string, record::WorkerOffer> offers_;  // by worker
+  std::set<std::string> draining_;                     // workers that were told to end
+  std::set<std::string> quarantined_;                  // odd workers, whose reports are passed over
   std::map<std::pair<std::string, uint64_t>, director::ResultId> reported_;  // by worker, report
-  std::set<director::ResultId> accepted_;                                    // to be committed
-  using Brought = std::pair<director::AttemptId, uint32_t>;  // for a platform, by its number then
+  std::set<director::ResultId> accepted_;                                    // will be committed
+  // An attempt, and the platform's number at that time.
+  using Brought = std::pair<director::AttemptId, uint32_t>;
   std::map<director::ResultId, Brought> told_by_;
-  std::set<Brought> brought_;                      // to be committed
-  std::set<std::pair<uint64_t, uint64_t>> heard_;  // attempts, and the numbers of their reports
-  uint64_t bytes_heard_ = 0;                       // that these read
-  std::map<Digest, std::string> cooked_;  // action key of what was committed -> its package
-  uint64_t found_equal_ = 0;              // results of such that another package found
+  std::set<Brought> brought_;                      // will be committed
+  std::set<std::pair<uint64_t, uint64_t>> heard_;  // attempts, and numbers of their reports
+  uint64_t bytes_heard_ = 0;                       // read by reports in heard_
+  std::map<Digest, std::string> cooked_;  // action key of a committed result -> its package
+  uint64_t found_equal_ = 0;              // results of cooked_ that another package found
   absl::Time task_free_at_ = absl::InfinitePast(), asker_free_at_ = absl::InfinitePast(),
              answered_at_ = absl::InfinitePast();
-  // By platform, with the files that the cook is of by then.
+  // By platform, with the present files of the cook.
   struct Building {
     director::BuildRoot effect;
     std::map<std::string, Digest> tree;  // package -> output
@@ -322,16 +324,17 @@ class SimDirector {
   // The files of each of several cooks: by cook, round, and whether it looks at a difference.
   std::map<std::tuple<uint64_t, uint32_t, bool>, SnapshotPtr> settled_;
   std::map<std::string, Digest> built_;
-  std::set<Digest> told_;                                  // by the store to be there
-  std::set<Digest> lost_since_built_, lost_since_staged_;  // what the store dropped
-  std::set<Digest> taken_;  // collected before it was told of it, rotten, gone with the index
+  std::set<Digest> told_;                                  // blobs that the store said to have
+  std::set<Digest> lost_since_built_, lost_since_staged_;  // blobs that the store dropped
+  // Blobs that were collected before the director was told of them, rotted, or went with the index.
+  std::set<Digest> taken_;
   bool is_staging_ = false, is_staged_ = false, rotten_since_staged_ = false;
   std::map<std::string, std::map<std::string, Digest>> trees_;  // platform -> package -> output
   absl::Duration wall_offset_;
-  // A question whose pages are asked for one now and then, while the cook goes on.
+  // A question whose pages are asked for now and then, while the cook goes on.
   struct LongQuestion {
     director::QueryAsked next;
-    std::vector<director::Reply::Reason> at_first;  // there already
+    std::vector<director::Reply::Reason> at_first;  // reasons that were there at the begin
     std::vector<director::Reply::Reason> told;
   };
   std::optional<LongQuestion> long_question_;
@@ -339,7 +342,7 @@ class SimDirector {
        has_ever_failed_ = false, has_failed_late_ = false;
   bool has_request_ = false, is_ending_ = false, is_publishing_ = false, has_published_ = false;
   bool is_interrupted_late_ = false;                       // when roots were published
-  std::map<std::string, director::PackageBlamed> blamed_;  // in the present step, as was told last
+  std::map<std::string, director::PackageBlamed> blamed_;  // in the present step, as told last
   uint64_t requests_ = 0;
   std::shared_ptr<bool> life_ = std::make_shared<bool>(true);
 };

@@ -49,7 +49,7 @@ SimWorker::SimWorker(const Options& options, Surroundings& around, Callbacks cal
                 .deliver = [this](const worker::SessionEvent& event) { Step(event); },
                 .end_job = [this](const auto& end) { EndJob(end); }}),
       slots_(worker::LanesFor(options.slots)) {
-  if (options.memory_bytes > 0) SampleMemory();  // what Hello tells
+  if (options.memory_bytes > 0) SampleMemory();  // for Hello
 }
 
 void SimWorker::After(absl::Duration delay, Schedule::Act act) {
@@ -63,7 +63,7 @@ void SimWorker::After(absl::Duration delay, Schedule::Act act) {
   });
 }
 
-// As the real session's shell does it.
+// Does what the real session's shell does.
 void SimWorker::SampleMemory() {
   const bool wants_last_slot = session_.WantsLastSlot();
   if (!wants_last_slot && around_.machine.last_slot == this) around_.machine.last_slot = nullptr;
@@ -101,7 +101,7 @@ void SimWorker::Kill() {
 
 void SimWorker::Freeze() { is_frozen_ = true; }
 
-// Every other time for good.
+// Hangs; every other time for good.
 void SimWorker::Hang() {
   Freeze();
   if (!around_.random.Percent(50)) return;
@@ -133,7 +133,7 @@ void SimWorker::Pass(const worker::SessionEvent& event) {
   Step(event);
 }
 
-// The executor is ended, if it still has the attempt.
+// Ends the executor, if it still has the attempt.
 void SimWorker::EndJob(const worker::UploadQueue::Delivery::End& end) {
   const Slot& slot = slots_[end.slot];
   if (!slot.is_busy || slot.jobs.front().job().attempt() != end.attempt) return;
@@ -149,7 +149,7 @@ void SimWorker::FlushWhenDue() {
   const absl::Time soon = around_.schedule.now() + absl::Milliseconds(1);
   flushes_at_ = std::max(due, soon);
   After(flushes_at_ - around_.schedule.now(), [this, at = flushes_at_] {
-    if (at != flushes_at_) return;  // one that was sooner came before it
+    if (at != flushes_at_) return;  // an earlier flush was scheduled later
     flushes_at_ = absl::InfiniteFuture();
     if (session_.NextFlush() > around_.schedule.now()) return FlushWhenDue();
     std::vector<worker::SessionEffect> effects;
@@ -189,7 +189,7 @@ std::vector<uint64_t> SimWorker::running() const {
   return attempts;
 }
 
-// A worker works for no director that was overtaken.
+// A worker works for no overtaken director.
 void SimWorker::Do(worker::ConfigureSlots& configure) {
   const uint32_t term = configure.welcome.term();
   if (std::exchange(term_, term) > term)
@@ -261,8 +261,7 @@ void SimWorker::Do(worker::StopJob& stop) {
   });
 }
 
-// Beside those whose programs wait, at most as many as there are slots, no job begins but in a
-// slot.
+// Apart from jobs whose programs wait, at most as many as slots, no job runs without a slot.
 void SimWorker::CheckSlots() {
   const auto pending_end =
       lanes_waiting_.begin() + std::min<ptrdiff_t>(lanes_waiting_.size(), options_.slots);
@@ -274,7 +273,7 @@ void SimWorker::CheckSlots() {
     around_.broken("safety: " + options_.id + " began a job without a slot for it");
 }
 
-// A job has just begun. While memory is short only one does on the whole machine.
+// A job has just begun. While memory is short only one job may run on the whole machine.
 void SimWorker::CheckMemory() {
   if (!was_short_) return;
   size_t jobs = 0;
@@ -298,7 +297,7 @@ bool SimWorker::Waits(const RunPtr& run) {
   return true;
 }
 
-// The program works again, or its end comes first; it may wait once more.
+// The program works again, or ends first; it may wait once more.
 void SimWorker::GoesOn(const RunPtr& run) {
   if (IsOver(run)) return;
   if (around_.random.Percent(70)) TellPending(run->slot, run->job.job().attempt(), false);
@@ -334,7 +333,7 @@ void SimWorker::Tell(const RunPtr& run, v1::Report report) {
 
 void SimWorker::Finish(const RunPtr& run) {
   Slot& slot = slots_[run->slot];
-  // (As an executor slot does it, whose events may wait for uploads.)
+  // Executor slots do the same, since their events may wait for uploads.
   if (options_.is_remote &&
       std::find(lanes_waiting_.begin(), lanes_waiting_.end(), run->slot) != lanes_waiting_.end())
     TellPending(run->slot, run->job.job().attempt(), false);
@@ -353,7 +352,7 @@ void SimWorker::Fail(const RunPtr& run, v1::Failed::Cause cause, const std::stri
   Next(run->slot);
 }
 
-// The poison of a package is in its source, whatever runs beside it.
+// A package's poison is in its source, whatever runs beside it.
 std::optional<v1::Opened> SimWorker::OpenedBy(const RunPtr& run, v1::Failed::Cause cause) {
   const bool is_limit = cause == v1::Failed::MEMORY || cause == v1::Failed::TIMEOUT;
   if (!is_limit || run->job.job().targets().empty()) return std::nullopt;
@@ -378,7 +377,7 @@ void SimWorker::TakeDown(const RunPtr& run, const WorldPackage& package) {
   const auto die = [this, run, id = package.id](v1::Failed::Cause cause, const std::string& error) {
     if (IsOver(run)) return;
     around_.faults.Count(Fault::kPoison);
-    // Somebody sees it, and mends it; perhaps not before it is quarantined.
+    // Somebody sees the crash, and mends the package; perhaps not before it is quarantined.
     const WorldPackage& now = around_.world.At(around_.world.NameNow(id));
     if (++around_.executors_lost[id] == now.mended_after && now.will_change) around_.edit(id);
     LoseExecutor(run, cause, error);
@@ -394,12 +393,12 @@ void SimWorker::TakeDown(const RunPtr& run, const WorldPackage& package) {
   }
 }
 
-// The file is another than the snapshot's.
+// Whether the file differs from the snapshot's.
 bool SimWorker::IsStale(const RunPtr& run, const std::string& file) {
   const Files& table = around_.tables[run->job.snapshot_file()].files;
   const auto known = table.find(file);
   if (options_.is_remote) {
-    // That nothing is there, the table says; nobody looks.
+    // The table says that the file is absent, so nobody looks.
     if (known == table.end() || HasToday(known->second, file)) return false;
   } else {
     const std::optional<std::string> now = around_.world.BytesOf(file);
@@ -413,8 +412,8 @@ bool SimWorker::IsStale(const RunPtr& run, const std::string& file) {
   return true;
 }
 
-// A remote worker reads what its machine has, whatever became of the file since; else the director
-// sends what the file is now, if that is what the table says.
+// A remote worker reads what its machine has, whatever became of the file since. Otherwise the
+// director sends the present file, if the table has the same bytes.
 bool SimWorker::HasToday(const std::string& bytes_in_table, const std::string& file) {
   const Digest digest = Digest::Of(bytes_in_table);
   if (cache().contains(digest)) return true;
@@ -472,7 +471,7 @@ const std::string& SimWorker::PlatformOf(const RunPtr& run, uint32_t platform) c
   return around_.tables[run->job.snapshot_file()].platforms.at(platform);
 }
 
-// The package by its bytes, whatever its file is called by now.
+// The package by its bytes, whatever the present name of its file is.
 const WorldPackage& SimWorker::LoadedBy(const RunPtr& run) const {
   return World::IsGenerated(run->name) ? around_.world.child : around_.world.In(run->source);
 }
@@ -511,7 +510,7 @@ void SimWorker::Load(const RunPtr& run) {
   if (file.will_change && changes_early && !file.is_poison) around_.edit(file.id);
   if (IsStale(run, run->name)) return;
   if (run->job.job().has_generated_source()) {
-    // The blob's bytes, checked as a worker does.
+    // The blob's bytes, checked as a worker checks them.
     const auto digest = wire::FromProto(run->job.job().generated_source());
     const std::optional<std::string> bytes = ReadBlobOf(run->job.job(), *digest);
     if (!bytes) return Fail(run, v1::Failed::INFRASTRUCTURE, "its source's blob cannot be read");
@@ -613,15 +612,15 @@ void SimWorker::Save(const RunPtr& run) {
     report.mutable_ended();
     Tell(run, report);
     if (!is_alive_) return;
-    // A word that comes too late: of a job that is over. (A remote worker's session may not know
-    // yet that it is, and no slot says this after it.)
+    // A message that comes too late, about a job that is over. Not from a remote worker: its
+    // session may not know yet that the job is over, and no slot would send this after the end.
     if (!options_.is_remote && around_.faults.Happens(Fault::kProgramWaited, 5))
       Pass(worker::SlotPending{
           .slot = run->slot, .attempt = run->job.job().attempt(), .is_pending = true});
-    // Changed after it was read: what was just reported is right for an older snapshot only.
+    // The file changes after it was read: the report is right only for an older snapshot.
     if (package.will_change) around_.edit(package.id);
     Next(run->slot);
-    // (Perhaps with nothing in hand.)
+    // The worker may hang with nothing in hand.
     if (around_.faults.Happens(Fault::kWorkerHung, 1)) Hang();
     return;
   }
@@ -688,7 +687,7 @@ void SimWorker::Save(const RunPtr& run) {
   if (is_alive_) After(Duration(30), [this, run] { Save(run); });
 }
 
-// A session that was taken over: what it says is wrong, and must do no harm but to its own jobs.
+// The session was taken over by somebody: its reports are wrong, and must harm no jobs but its own.
 void SimWorker::Lie(const RunPtr& run, v1::Report& report) {
   if (!report.has_saved() || !around_.faults.Happens(Fault::kWorkerLied, 4)) return;
   v1::Saved& saved = *report.mutable_saved();

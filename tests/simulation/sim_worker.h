@@ -1,6 +1,6 @@
-// SimWorker: a worker's process: the real SessionCore, and in place of executors a script: what a
-// job gives is what World says, its bytes go to the simulation's disk. Like the real session it
-// ticks once a second, flushes its messages soon, and attaches again when its stream breaks.
+// SimWorker: a worker's process: the real SessionCore, with a script instead of executors: a job
+// gives what World says, and its bytes go to the simulation's disk. Like the real session it ticks
+// once a second, flushes its messages soon, and attaches again when its stream breaks.
 #pragma once
 
 #include <array>
@@ -25,13 +25,13 @@ namespace galley::simulation {
 
 class SimWorker;
 
-// Machine: all workers run on it. (Of those without files some share a cache, as if they were on
-// two machines.)
+// Machine: all workers run on it. Some of the workers without files share a cache, as if they were
+// on two machines.
 struct Machine {
   std::array<BlobCache, 2> caches;
-  bool is_short = false;                 // of memory
+  bool is_short = false;                 // short of memory
   int slowness = 1;                      // of its jobs
-  const SimWorker* last_slot = nullptr;  // whose it is, as if by a lock
+  const SimWorker* last_slot = nullptr;  // the holder of the last slot, as if by a lock
 };
 
 // Surroundings: everything that the workers share.
@@ -41,12 +41,13 @@ struct Surroundings {
   Faults& faults;
   Disk& disk;
   World& world;
-  std::map<std::string, SnapshotTable>& tables;     // by file name
-  std::map<std::string, uint64_t>& cooks;           // begun, by package
-  std::map<std::string, uint64_t>& executors_lost;  // by its own crashes, by a package's id
+  std::map<std::string, SnapshotTable>& tables;  // by file name
+  std::map<std::string, uint64_t>& cooks;        // begun cooks, by package
+  // By the id of the package whose crashes lost them.
+  std::map<std::string, uint64_t>& executors_lost;
   Machine& machine;
-  std::function<void(const std::string& id)> edit;      // a source changes on the disk
-  std::function<void(const std::string& what)> broken;  // that must hold
+  std::function<void(const std::string& id)> edit;      // changes a source on the disk
+  std::function<void(const std::string& what)> broken;  // reports a violation
   std::function<void(const Digest& output)> made_wrong;
 };
 
@@ -57,28 +58,28 @@ class SimWorker {
     std::string machine = "machine";
     uint32_t slots = 1;
     bool is_unfit = false;
-    uint64_t memory_bytes = 0;   // that it may use; 0: nobody looks
-    bool is_remote = false;      // it is without the director's files
-    size_t cache = 0;            // of a remote one: which of Machine::caches it shares
-    bool is_older = false;       // it has the cooker of programs otherwise than the director
-    bool is_wrong = false;       // it makes something else than others
-    bool hides_uploads = false;  // ClusterOptions
+    uint64_t memory_bytes = 0;   // that the worker may use; 0: nobody looks
+    bool is_remote = false;      // the worker has no files of the director's
+    size_t cache = 0;            // for a remote worker: the index in Machine::caches
+    bool is_older = false;       // the worker's cooker for programs differs from the director's
+    bool is_wrong = false;       // the worker makes other results than the others
+    bool hides_uploads = false;  // see ClusterOptions
     record::WorkerOffer offer = {};
   };
   struct Callbacks {
-    std::function<void()> connect;             // open a stream; answered by Connected
+    std::function<void()> connect;             // opens a stream; Connected answers
     std::function<void(v1::FromWorker)> send;  // on the present stream
     std::function<void()> hang_up;             // ends the present stream
-    std::function<void(int code)> exited;      // its process ended
-    // Of a remote worker, to the director that it is attached to: it is asked what blobs it lacks;
-    // blobs are stored there; a blob is fetched, nullopt: that failed.
+    std::function<void(int code)> exited;      // the worker's process ended
+    // Calls of a remote worker to its director: asks which blobs the director lacks; stores blobs
+    // there; fetches a blob (nullopt: that failed).
     std::function<void(const std::vector<Digest>&, SimUploads::Found)> find_missing;
     std::function<void(const SimUploads::Blobs&, SimUploads::Done)> upload;
     std::function<std::optional<std::string>(const Digest&)> fetch;
   };
   SimWorker(const Options& options, Surroundings& around, Callbacks callbacks);
 
-  // Calls on a process that hangs wait until it goes on.
+  // Calls to a process that hangs wait until it goes on.
   void OnConnected();
   void OnDisconnected();
   void OnRefused();
@@ -92,21 +93,21 @@ class SimWorker {
 
   bool is_alive() const { return is_alive_; }
   bool is_frozen() const { return is_frozen_; }
-  absl::Time thawed_at() const { return thawed_at_; }  // last
+  absl::Time thawed_at() const { return thawed_at_; }  // the last time
   const std::string& id() const { return options_.id; }
-  uint32_t term() const { return term_; }  // of the last welcome
+  uint32_t term() const { return term_; }  // as of the last welcome
   const worker::SessionCore& session() const { return session_; }
   // Attempts that are being cooked now.
   std::vector<uint64_t> running() const;
 
  private:
   struct Slot {
-    std::deque<v1::ExecutorJob> jobs;  // the first runs
-    uint64_t run = 0;                  // of executors and jobs: what is of another is over
+    std::deque<v1::ExecutorJob> jobs;  // the first job runs
+    uint64_t run = 0;  // counts executors and jobs: events of another run are outdated
     bool is_busy = false;
     std::vector<std::string> tables;
   };
-  // One job as it goes on.
+  // A job in progress.
   struct Run {
     uint32_t slot = 0;
     uint64_t run = 0;
@@ -114,15 +115,15 @@ class SimWorker {
     std::string name;
     std::string source;
     int target = 0;
-    bool has_waited = false;  // for this target
-    // The output of the platform before, for a platform that can be served by it.
+    bool has_waited = false;  // for the present target
+    // The output for the platform before, for a platform that the same run can serve.
     std::string last_text;
     v1::Saved last_saved;
   };
   using RunPtr = std::shared_ptr<Run>;
 
   void Step(const worker::SessionEvent& event);
-  // What a slot tells: at once, or behind its uploads.
+  // Passes a slot's event on: at once, or behind its uploads.
   void Pass(const worker::SessionEvent& event);
   void EndJob(const worker::UploadQueue::Delivery::End& end);
   void Do(worker::ConfigureSlots& configure);
@@ -142,23 +143,23 @@ class SimWorker {
   void After(absl::Duration delay, Schedule::Act act);
   void Next(uint32_t slot);
   void Load(const RunPtr& run);
-  // True: it cannot be done on this machine, which is the farm's.
+  // True: the job cannot be done on this machine, which is the farm's.
   bool Refuses(const RunPtr& run);
   const WorldPackage& LoadedBy(const RunPtr& run) const;
   const std::string& PlatformOf(const RunPtr& run, uint32_t platform) const;
   void Save(const RunPtr& run);
-  // True: the job waits, and Save goes on when it does not wait any more.
+  // True: the job waits, and Save goes on when it no longer waits.
   bool Waits(const RunPtr& run);
   void GoesOn(const RunPtr& run);
   void TellPending(uint32_t lane, uint64_t attempt, bool is_pending);
   void CheckSlots();
   void CheckMemory();
-  // Nothing when the attempt was told to be stale, or wants something.
+  // nullopt: the attempt was reported as stale, or needs something.
   std::optional<std::string> ReadInputs(const RunPtr& run, uint32_t platform,
                                         std::vector<record::Observed>& observed);
   bool CanBeCooked(const RunPtr& run);
   bool IsStale(const RunPtr& run, const std::string& file);
-  // REQUIRES: it is not stale.
+  // REQUIRES: the file is not stale.
   std::optional<std::string> BytesOf(const RunPtr& run, const std::string& file) const;
   bool HasToday(const std::string& bytes_in_table, const std::string& file);
   BlobCache& cache() { return around_.machine.caches[options_.cache]; }
@@ -178,18 +179,18 @@ class SimWorker {
   Surroundings& around_;
   const Callbacks callbacks_;
   worker::SessionCore session_;
-  SimUploads uploads_;                               // of a remote one
-  std::vector<Slot> slots_;                          // lanes
-  std::deque<uint32_t> lanes_waiting_;               // of them, as the session was told
-  std::map<uint64_t, std::set<uint32_t>> left_out_;  // platforms, by attempt
+  SimUploads uploads_;                               // of a remote worker
+  std::vector<Slot> slots_;                          // by lane
+  std::deque<uint32_t> lanes_waiting_;               // lanes that wait, as the session was told
+  std::map<uint64_t, std::set<uint32_t>> left_out_;  // attempt -> platforms
   std::deque<uint64_t> segments_;
   bool is_alive_ = true, is_frozen_ = false;
   absl::Time thawed_at_ = absl::InfinitePast();
   uint32_t term_ = 0;
-  bool was_short_ = false;  // of memory, as its session was told
+  bool was_short_ = false;  // of memory, as the session was told last
   absl::Time flushes_at_ = absl::InfiniteFuture();
-  std::vector<Schedule::Act> waiting_;  // while frozen
-  // Callbacks that are scheduled for a process that is gone do nothing.
+  std::vector<Schedule::Act> waiting_;  // calls that wait while the process is frozen
+  // Lets callbacks that are scheduled for a dead process do nothing.
   std::shared_ptr<bool> life_ = std::make_shared<bool>(true);
 };
 

@@ -13,7 +13,7 @@
 
 namespace galley::simulation {
 
-// What the product would do wrong, to see that somebody notices.
+// StandingSabotage: what the product might do wrong, to test that the checks notice.
 enum class StandingSabotage : uint8_t {
   kNone,
   kIndexEntryLeftOut,       // the journal does not know of some reader

@@ -98,7 +98,8 @@ void World::DrawOptions(uint64_t seed) {
   const bool have_variants = IsLateOn(seed, kCultures);
   follows_soft = !IsLateOn(seed, kSoftNotFollowed);
   tells_cookers = IsLateOn(seed, kOnAFarm);
-  // (Of what is to be made again elsewhere there may be nobody else who has all.)
+  // If a result must be proven elsewhere, no other worker may have everything that its package asks
+  // for.
   is_placed = IsLateOn(seed, kPlaced) && !IsLateOn(seed, kProven);
   if (is_placed) DrawPlaces();
   for (auto& [name, package] : packages) {
@@ -106,7 +107,8 @@ void World::DrawOptions(uint64_t seed) {
     const std::string variant = "/Game/p" + std::to_string(random() % packages.size());
     if (have_variants && chance(20)) package.localised.push_back(variant);
   }
-  // A cook of which all that is selected is never cooked does not begin (director/cli/selection.h).
+  // A cook does not begin if everything that is selected is never cooked
+  // (director/cli/selection.h).
   packages.at(selected.front()).is_never_cooked = false;
 }
 
@@ -127,7 +129,8 @@ void World::DrawPlaces() {
   }
 }
 
-// Nothing that another's bytes depend on. (Where files move, a name may become an input.)
+// Draws fickle packages, on whose bytes no other package depends. If files move, a name may become
+// an input.
 void World::DrawFickle() {
   if (!moves.empty()) return;
   std::set<std::string> inputs;
@@ -155,7 +158,7 @@ Poison WorldPackage::poison() const {
 bool WorldPackage::says_its_memory() const { return Digest::Of(id).hash()[5] % 2 == 0; }
 
 void World::LetPackagesTakeMemory() {
-  // The last is more than there is.
+  // The last size is more than the machine has.
   constexpr uint64_t kParts[] = {0, 1, 5, 9, 18};
   for (auto& [name, package] : packages)
     package.memory_bytes =
@@ -289,7 +292,7 @@ std::optional<director::CatalogEntry> WorldCatalog::Find(std::string_view name) 
   director::CatalogEntry entry;
   entry.resources = package.resources;
   if (World::StartsPrograms(name)) {
-    // (Those may have to go where the project's files are, whatever is there.)
+    // Such packages may have to go to the project's machine, whatever it has.
     entry.resources.erase("tape");
   } else {
     entry.labels = package.labels;

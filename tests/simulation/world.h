@@ -1,7 +1,7 @@
 // World: a random project for the simulation, from a seed: references with power-law fan-in,
-// missing ones, generated packages, cooked inputs, verdicts, poison, files that change while they
-// are cooked, outputs in conflict, equal files in several places. What a package's cook gives is a
-// text that names it, its version and what it read, so a root can be compared as text.
+// missing references, generated packages, cooked inputs, verdicts, poison, files that change while
+// they are cooked, outputs in conflict, equal files in several places. A package's output is a text
+// that names the package, its version and what it read, so that a root can be compared as text.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@
 
 namespace galley::simulation {
 
-// The source of which a worker that lies says that it cooked it.
+// The source that a lying worker claims to have cooked.
 inline constexpr const char* kFalseSource = "another source";
 
 class Random;
@@ -38,25 +38,26 @@ struct SnapshotTable {
 enum class Poison : uint8_t { kCrashes, kOutgrowsMemory, kHangs };
 
 struct WorldPackage {
-  // Its first name: wherever the file moves to, its bytes begin with it. A copy's is the
-  // original's.
+  // The first name of its file: wherever the file moves to, its bytes begin with this name. A copy
+  // has the original's id.
   std::string id;
   std::vector<record::Reference> references;
-  std::vector<record::Reference> of_one_platform;  // more of them, on p1
+  std::vector<record::Reference> of_one_platform;  // further references, on p1
   std::vector<std::string> generated;              // "_gen/cell1"
-  std::vector<std::string> includes;  // packages whose source files it reads; "n": in its folder
+  // Packages whose source files it reads; "n": in its own folder.
+  std::vector<std::string> includes;
   std::vector<std::string> cooked_inputs;
   record::ResourceCounts resources;
   std::vector<std::string> labels;  // sorted
   bool is_verdict = false;
-  bool is_poison = false;     // takes its executor down each time, until it is mended
-  uint64_t mended_after = 0;  // so many executors: it changes then; 0: never
+  bool is_poison = false;     // kills its executor each time, until it is mended
+  uint64_t mended_after = 0;  // so many executors, then the package changes; 0: never
   bool is_shared = false;     // its cook does not look at the platform
   bool will_change = false;   // once, when it is first cooked
   bool is_broken = false;     // the catalog has an error for it
-  uint64_t memory_bytes = 0;  // its cook takes; 0: next to nothing
+  uint64_t memory_bytes = 0;  // that its cook takes; 0: next to nothing
   bool is_never_cooked = false;
-  bool is_fickle = false;              // its cook may give Otherwise(what it should)
+  bool is_fickle = false;              // its cook may give Otherwise of the expected text
   bool looks_at_environment = false;   // at kVariable
   std::vector<std::string> localised;  // its variants
   uint32_t version = 0;
@@ -74,20 +75,21 @@ class World {
  public:
   using Renamed = director::FilesChanged::Renamed;
   explicit World(uint64_t seed);
-  // Few are wide: many packages that have nothing to do with each other.
+  // A world for several cooks. Some are wide: many packages that have nothing to do with each
+  // other.
   static World OfSeveralCooks(Random& random);
-  // Some packages are others from now on, or come and go. Returns their names.
+  // Changes some packages, and lets some come and go. Returns their names.
   std::vector<std::string> Edit(Random& random);
   bool is_wide() const { return is_wide_; }
-  // With these files, which it had at some time.
+  // The world with these files, which it had at some time.
   World AsOf(const Files& files) const;
 
-  // The package as its file is now; for a generated one: `child`.
+  // The package in the present file of this name; for a generated package: `child`.
   const WorldPackage& At(std::string_view name) const;
-  // The package as it is in a file of these bytes.
+  // The package in a file of these bytes.
   const WorldPackage& In(std::string_view bytes) const;
   const std::string& NameNow(const std::string& id) const { return names_.at(id); }
-  // The bytes of the package's file, now.
+  // The present bytes of the package's file.
   std::optional<std::string> BytesOf(const std::string& name) const;
   // The bytes of the package `name` that a generator with these bytes generates.
   static std::string GeneratedBytes(const std::string& generator, const std::string& name);
@@ -95,17 +97,17 @@ class World {
                                                     const std::string& bytes);
   static const record::Recipe& recipe();
   static const Digest& recipe_digest();
-  // Half of all packages are cooked by programs, and may wait. No key knows.
+  // Half of all packages are cooked by programs, and may wait. No key contains this.
   static bool StartsPrograms(std::string_view name);
-  // What a catalog says: nothing of generated ones.
+  // The cooker that a catalog names; "" for generated packages.
   static std::string_view CookerOf(std::string_view name) {
     return IsGenerated(name) ? "" : StartsPrograms(name) ? "command" : "sim";
   }
-  // Both cookers, or with one that is other than the director's.
+  // Both cookers; `is_older`: one of them differs from the director's.
   static std::string CookersJson(bool is_older);
-  // Which; empty: none.
+  // The programs that a package starts; empty: none.
   static std::string ProgramsOf(std::string_view name);
-  // Its program fails on a machine without the project.
+  // Whether its program fails on a machine without the project.
   static bool NeedsFiles(std::string_view name);
   static std::string TargetRecipe(std::string_view name);
   static constexpr const char* kTrustDomain = "main";
@@ -116,15 +118,15 @@ class World {
   // The output of a cook of these files.
   std::string Expected(const std::string& name, const std::string& platform, const Files& files,
                        int depth = 0) const;
-  // True for the expected output, and for the other one that a fickle package may give.
+  // Whether `output` is the expected output, or the other output that a fickle package may give.
   bool IsExpected(const Digest& output, const std::string& name, const std::string& platform,
                   const Files& files) const;
   Files files() const;
-  // From now on packages take memory, a small machine's worth of it.
+  // From now on packages take memory, as much as a small machine has.
   void LetPackagesTakeMemory();
   // Makes all `moves` at once.
   void Move();
-  // True for a name whose file is another in the end, and for the names that it generates.
+  // Whether the name's file is another in the end; true also for names that the file generates.
   bool IsMoved(const std::string& name) const {
     return moved_.contains(name.substr(0, name.rfind("/_gen/")));
   }
@@ -135,7 +137,8 @@ class World {
   }
   // The path of a file that a package of this name asks for.
   static std::string FileOf(std::string_view name, const std::string& as_asked);
-  // The name of the id's file there; "": it has none. (Those of copies are after their original's.)
+  // The name of the id's file in `files`; "": it has no file. For a copy it comes after the
+  // original's.
   static std::string NameIn(const Files& files, std::string_view id);
 
   static constexpr const char* kVariable = "VALUE";
@@ -145,17 +148,17 @@ class World {
   // A package that fails does so before its references are known: else what a cook knows of the
   // package would depend on whether it was tried in that cook.
   bool fails_early = false;
-  // Packages that programs cook say so (CatalogEntry::cooker), and the others.
+  // Packages name the cooker (CatalogEntry::cooker): those that programs cook, and the others.
   bool tells_cookers = false;
   // Packages that start no programs ask for labels, and for a resource of machines (kPlaced).
   bool is_placed = false;
-  // What a machine needs to have for all of them.
+  // The offer of a machine that suits all packages.
   static const record::WorkerOffer& AllThatIsAsked();
   std::map<std::string, WorldPackage, std::less<>> packages;  // by the name of the file
   WorldPackage child;                 // every generated package is like this
   std::vector<std::string> selected;  // ids
-  std::vector<Renamed> moves;         // that the files make once
-  // Packages whose outputs want one path.
+  std::vector<Renamed> moves;         // made once by the files
+  // Packages whose outputs want the same path.
   std::vector<std::pair<std::string, std::string>> conflicts;
 
  private:
@@ -169,17 +172,17 @@ class World {
   static void Draw(WorldPackage& package, uint64_t number, uint64_t count, Random& random);
   void EditOne(uint64_t number, Random& random);
 
-  std::map<std::string, std::string> names_;  // of each id, now
+  std::map<std::string, std::string> names_;  // id -> present name
   std::set<std::string> moved_;
   bool is_wide_ = false;
-  std::map<std::string, WorldPackage> former_;  // before they were edited, by their bytes
+  std::map<std::string, WorldPackage> former_;  // packages before an edit, by their bytes
   std::map<std::string, WorldPackage> gone_;    // by name
 };
 
 // The packages of a snapshot.
 class WorldCatalog : public director::Catalog {
  public:
-  // `world` outlives it.
+  // `world` outlives the catalog.
   WorldCatalog(const World& world, Files files) : world_(world), files_(std::move(files)) {}
 
   std::optional<director::CatalogEntry> Find(std::string_view name) const override;

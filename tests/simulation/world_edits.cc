@@ -1,4 +1,4 @@
-// World for several cooks: packages of which nearly all may be others after an edit.
+// World for several cooks: nearly all packages may change by an edit.
 #include <algorithm>
 
 #include "tests/simulation/schedule.h"
@@ -48,7 +48,7 @@ void World::Draw(WorldPackage& package, uint64_t number, uint64_t count, Random&
   package.generated.clear();
   if (random.Percent(15)) package.generated.push_back("_gen/a");
   if (random.Percent(10)) package.generated.push_back("_gen/b");
-  // Inputs have lower numbers: nobody waits for itself.
+  // Inputs have lower numbers, so that nobody waits for itself.
   package.cooked_inputs.clear();
   for (uint64_t i = random.Percent(30) ? 1 + random.Below(2) : 0; i > 0 && number > 0; --i)
     package.cooked_inputs.push_back(NameOf(random.Below(number)));
@@ -61,7 +61,8 @@ void World::Draw(WorldPackage& package, uint64_t number, uint64_t count, Random&
       std::unique(package.cooked_inputs.begin(), package.cooked_inputs.end()),
       package.cooked_inputs.end());
   package.is_verdict = random.Percent(5);
-  // (Only one that dies at once: who hangs takes a slot for longer than the bounds of classes say.)
+  // Only poison that crashes at once: poison that hangs takes a slot for longer than the bounds of
+  // classes allow.
   package.is_poison = package.poison() == Poison::kCrashes && random.Percent(9);
   package.is_shared = package.of_one_platform.empty() && random.Percent(50);
   package.resources.clear();
@@ -78,7 +79,7 @@ std::vector<std::string> World::Edit(Random& random) {
   return {edited.begin(), edited.end()};
 }
 
-// The name and what is never cooked stay: the latter is a rule, not a file.
+// A package's name stays, and so does the rule that it is never cooked, which is no file's.
 void World::EditOne(uint64_t number, Random& random) {
   const std::string name = NameOf(number);
   if (const auto gone = gone_.find(name); gone != gone_.end()) {
@@ -90,7 +91,8 @@ void World::EditOne(uint64_t number, Random& random) {
   const uint64_t what = random.Below(100);
   if (what >= 10 && what < 60 && !is_wide_) Draw(package, number, names_.size(), random);
   ++package.version;
-  // (What a generator listed stays listed when its file is gone: other words for the same end.)
+  // A package that a generator listed stays listed when its file is gone, which would end in other
+  // words.
   if (what >= 10 || !package.generated.empty() || package.is_never_cooked) return;
   gone_[name] = package;
   packages.erase(name);
