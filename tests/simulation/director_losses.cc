@@ -72,24 +72,9 @@ void SimDirector::CheckPublished() {
 // missing.
 std::string SimDirector::StageAll(const std::map<std::string, Digest>& roots) {
   CheckPublishedBefore(roots);
-  std::string loss;
-  std::vector<Digest> all;
-  for (const auto& [platform, tree] : trees_) {
-    for (const auto& [name, digest] : tree) all.push_back(digest);
-  }
   lost_since_staged_.clear();
   rotten_since_staged_ = false;
-  for (const auto& [platform, tree] : trees_) {
-    if (!HasPlatform(platform)) continue;
-    for (const auto& [name, digest] : tree) {
-      const auto blob = store_.Get(digest);
-      if (blob.ok() && Digest::Of(**blob) != digest)
-        deps_.checks.Break("safety: wrong bytes were handed out: " + name);
-      if (blob.ok()) continue;
-      if (loss.empty()) (void)fenced_.FindLost(all);
-      loss = platform + ": " + name;
-    }
-  }
+  const std::string loss = ReadRoots(roots);
   deps_.checks.Trace("staged: lacks " + loss);
   return loss;
 }
@@ -102,14 +87,20 @@ std::string SimDirector::ReadRoots(const std::map<std::string, Digest>& roots) {
     if (!files.ok()) loss = platform + ": a folder";
     if (!files.ok()) continue;
     std::vector<Digest> all;
-    for (const tree::TreeFile& file : *files) all.push_back(file.digest);
-    for (const tree::TreeFile& file : *files) {
-      const auto blob = store_.Get(file.digest);
-      if (blob.ok() && Digest::Of(**blob) != file.digest)
-        deps_.checks.Break("safety: wrong bytes were handed out: " + file.path);
+    std::map<std::string, Digest> listed, built;
+    for (const tree::TreeFile& file : *files) all.push_back(listed[file.path] = file.digest);
+    if (const auto tree = trees_.find(platform); tree != trees_.end()) {
+      for (const auto& [name, digest] : tree->second)
+        built[snapshot_->StagePath(name) + ".out"] = digest;
+      if (listed != built) deps_.checks.Break("safety: a root has other files than were built");
+    }
+    for (const auto& [path, digest] : listed) {
+      const auto blob = store_.Get(digest);
+      if (blob.ok() && Digest::Of(**blob) != digest)
+        deps_.checks.Break("safety: wrong bytes were handed out: " + path);
       if (blob.ok()) continue;
       if (loss.empty()) (void)fenced_.FindLost(all);
-      loss = platform + ": " + file.path;
+      loss = platform + ": " + path;
     }
   }
   return loss;
