@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "common/tree/tree.h"
 #include "tests/simulation/cluster_impl.h"
 
 namespace galley::simulation {
@@ -86,6 +87,19 @@ void Cluster::CheckStored(const std::map<std::string, std::map<std::string, Dige
       if (blob.ok() && Digest::Of(**blob) != digest)
         checks_.Break("safety: wrong bytes were handed out: " + name);
     }
+    // The newest root names these files. (Its folders may be lost with what the faults took.)
+    const auto newest =
+        std::find_if(stored->begin(), stored->end(),
+                     [&, of = platform](const auto& one) { return one.platform == of; });
+    if (newest == stored->end()) continue;
+    const auto files =
+        tree::ListTree(newest->root, [&](const Digest& one) { return store.Get(one); });
+    std::multiset<Digest> listed, expected;
+    for (const tree::TreeFile& file : files.value_or(std::vector<tree::TreeFile>()))
+      listed.insert(file.digest);
+    for (const auto& [name, digest] : tree) expected.insert(digest);
+    if (files.ok() ? listed != expected : !options_.has_faults)
+      checks_.Break("safety: the published root of " + platform + " is not what was built");
   }
 }
 
