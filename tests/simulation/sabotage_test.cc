@@ -1,4 +1,4 @@
-// Sabotages: bugs that are put in on purpose (common/base/sabotage.h); each is found within 1,000
+// Sabotages: bugs that are put in on purpose (common/base/sabotage.h); each is found within 4,000
 // seeds. The files that ask about sabotages are compiled a second time for this test, with
 // GALLEY_SABOTAGE.
 //
