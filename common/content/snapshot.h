@@ -58,7 +58,7 @@ struct Mount {
 struct Change;
 class FileList;
 class Snapshot;
-class TableFile;
+struct SnapshotFiles;
 std::vector<Change> Difference(const Snapshot& before, Snapshot& now,
                                std::vector<std::string>* touched, const Cancellation* stop);
 
@@ -195,11 +195,8 @@ class Snapshot {
                                         std::vector<std::string>* touched,
                                         const Cancellation* stop);
   friend class FileList;
-  struct Impl;
-  static absl::Status ReadBase(const std::string& file, const Snapshot* before, Impl& impl);
-  static absl::Status Replace(const TableFile& table, const std::string& file, Impl& impl);
-  explicit Snapshot(std::unique_ptr<Impl> impl);
-  std::unique_ptr<Impl> impl_;
+  explicit Snapshot(std::unique_ptr<SnapshotFiles> files);
+  std::unique_ptr<SnapshotFiles> files_;
 };
 
 // FileList: all files of a snapshot, sorted by path. Holds for as long as the snapshot does.
@@ -244,24 +241,5 @@ class FileList {
   explicit FileList(const Snapshot& of) : of_(&of) {}
   const Snapshot* of_;
 };
-
-// Change: a file that was added or removed, or that has other content now.
-struct Change {
-  std::string path;
-  bool was_there = false;
-  bool is_there = false;
-};
-// The changes from `before` to `now`, sorted by path. Linear in the files, and reads only files
-// whose stat differs or was racy when `before` was scanned: those are hashed in `now` and compared
-// with the digest that `before` knew, so a touched file is no change. Where `before` knew no
-// digest, a differing stat and a racy file count as changes. Entries with an error differ when
-// their errors do. Of a revision (IsRevisionOf) the files that were looked at again are compared.
-// A file of kHashedHereMax bytes or more that would have to be hashed counts as a change: whoever
-// needs its digest hashes it, beside the rest.
-// `touched`: gets the files that were looked at and have the bytes of before; null: nobody asks.
-// `stop`: once it is cancelled, files that were not hashed count as changes.
-std::vector<Change> Difference(const Snapshot& before, Snapshot& now,
-                               std::vector<std::string>* touched = nullptr,
-                               const Cancellation* stop = nullptr);
 
 }  // namespace galley::content

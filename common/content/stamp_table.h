@@ -123,6 +123,8 @@ struct StampCheck {
 // beside the rest, by whoever needs the digest.
 inline constexpr uint64_t kHashedHereMax = uint64_t{1} << 30;
 
+class StampRecords;
+
 class StampTable {
  public:
   // NOT_FOUND: there is none. INVALID_ARGUMENT: it is damaged. FAILED_PRECONDITION: it is of
@@ -165,9 +167,8 @@ class StampTable {
   absl::StatusOr<std::string> With(const std::vector<StampPatch>& patches) const;
 
  private:
-  class Mapping;
-  explicit StampTable(std::unique_ptr<Mapping> mapping);
-  std::unique_ptr<Mapping> mapping_;
+  explicit StampTable(std::unique_ptr<StampRecords> records);
+  std::unique_ptr<StampRecords> records_;
 };
 
 }  // namespace galley::content

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/content/changes.h"
 #include "common/content/testing/test_tree.h"
 
 namespace galley::content {

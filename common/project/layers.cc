@@ -230,4 +230,8 @@ std::vector<Origin> Layers::Origins() const {
   return origins;
 }
 
+absl::Status WrongValue(const Layers::Value& value, std::string_view text) {
+  return absl::InvalidArgumentError(fmt::format("{}: {}", value.source, text));
+}
+
 }  // namespace galley::project

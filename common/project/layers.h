@@ -53,4 +53,7 @@ class Layers {
   std::map<std::string, Value> values_;  // "store.dir"
 };
 
+// INVALID_ARGUMENT with the place where the value was given: "galley.toml:12: text".
+absl::Status WrongValue(const Layers::Value& value, std::string_view text);
+
 }  // namespace galley::project

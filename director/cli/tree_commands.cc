@@ -19,7 +19,7 @@
 #include "director/cli/interrupt.h"
 #include "director/cli/open_store.h"
 #include "director/host/near_names.h"
-#include "director/stage/stage.h"
+#include "director/stage/checkout.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
 

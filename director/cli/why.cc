@@ -16,8 +16,8 @@
 #include "director/cli/host_file.h"
 #include "director/cli/package_place.h"
 #include "director/cli/package_record.h"
-#include "director/cli/path_text.h"
 #include "director/cli/shown_command.h"
+#include "director/cli/why_text.h"
 #include "director/core/packages/instigators.h"
 #include "director/core/packages/package_data.h"
 #include "director/core/root_paths.h"
@@ -390,214 +390,6 @@ class Why {
   std::unique_ptr<store::Store> store_;
 };
 
-// ------------------------------------------------------------------ for people
-
-std::string Text(const json& value) { return value.get<std::string>(); }
-
-void Line(std::string_view text) { std::puts(EscapeControl(text).c_str()); }
-
-std::string Short(const std::string& value) {
-  if (const auto digest = Digest::Parse(value); digest.ok())
-    return fmt::format("{}.. ({} bytes)", digest->hex().substr(0, 12), digest->size_bytes());
-  return value.size() > 60 ? value.substr(0, 57) + "..." : value;
-}
-
-std::vector<std::string> LinesOf(const std::string& value) {
-  std::vector<std::string> lines;
-  for (size_t begin = 0, end = 0; begin < value.size(); begin = end + 1) {
-    end = std::min(value.find('\n', begin), value.size());
-    lines.push_back(value.substr(begin, end - begin));
-  }
-  return lines;
-}
-
-// Returns the names that were added to the list (+), and the names that were removed (-).
-std::string ListChange(const std::string& before, const std::string& after) {
-  constexpr size_t kNamesMax = 5;
-  const std::vector<std::string> before_lines = LinesOf(before), after_lines = LinesOf(after);
-  const std::set<std::string> was(before_lines.begin(), before_lines.end());
-  const std::set<std::string> is(after_lines.begin(), after_lines.end());
-  std::string text;
-  size_t count = 0;
-  const auto add = [&](const std::string& name, char sign) {
-    if (++count <= kNamesMax) text += fmt::format("{}{}{}", text.empty() ? "" : " ", sign, name);
-  };
-  for (const std::string& name : is) {
-    if (!was.contains(name)) add(name, '+');
-  }
-  for (const std::string& name : was) {
-    if (!is.contains(name)) add(name, '-');
-  }
-  return count > kNamesMax ? fmt::format("{} and {} more", text, count - kNamesMax) : text;
-}
-
-void PrintReasons(const json& reasons, const std::string& indent);
-
-// Says how often a job was handed over; the numbers of attempts are for readers of logs.
-std::string AttemptText(const json& one, bool is_verbose) {
-  const auto attempts = one["attempts"].get<uint32_t>();
-  std::string text;
-  if (is_verbose && one["attempt"].get<uint64_t>() != 0)
-    text = fmt::format(", attempt {}", one["attempt"].get<uint64_t>());
-  if (attempts > 1) text += fmt::format(", handed over {} times", attempts);
-  return text;
-}
-
-void PrintChange(const json& change, const std::string& indent) {
-  const std::string what = Text(change["what"]), before = Text(change["before"]),
-                    after = Text(change["after"]);
-  const bool is_list = what.starts_with("list(") || what.starts_with("glob(");
-  Line(fmt::format(
-      "{}because {} changed: {}", indent, what,
-      is_list ? ListChange(before, after) : fmt::format("{} -> {}", Short(before), Short(after))));
-  if (change.contains("file")) {
-    Line(fmt::format("{}  {} ({})", indent, Text(change["path"]), Text(change["file"])));
-  }
-  if (!change.contains("because")) return;
-  const json& because = change["because"];
-  Line(fmt::format("{}  {} was {} in cook {}", indent, Text(because["package"]),
-                   Text(because["source"]), because["cook"].get<uint32_t>()));
-  PrintReasons(because, indent + "    ");
-}
-
-void PrintReasons(const json& reasons, const std::string& indent) {
-  if (reasons["first"].get<bool>()) Line(indent + "because it was never seen before");
-  if (reasons["forced"].get<bool>()) Line(indent + "because the cook was forced (--force)");
-  for (const json& change : reasons["changed"]) PrintChange(change, indent);
-  if (!reasons["first"].get<bool>() && !reasons["forced"].get<bool>() &&
-      reasons["changed"].empty()) {
-    Line(indent +
-         "nothing that it had looked at was otherwise: its result was gone, or a failure was tried "
-         "again");
-  }
-}
-
-void PrintFailure(const json& failure, uint32_t last_cook, bool is_verbose) {
-  const uint32_t cook = failure["cook"].get<uint32_t>();
-  const std::vector<std::string> error = LinesOf(Text(failure["error"]));
-  Line(fmt::format("failed in {} ({}, {}): {}",
-                   cook == last_cook ? "the last cook" : fmt::format("cook {}", cook),
-                   Text(failure["platform"]), Text(failure["stage"]),
-                   error.empty() ? "" : error[0]));
-  for (size_t i = 1; i < error.size(); ++i) Line("  " + error[i]);
-  const std::string blame = Text(failure["blame"]);
-  std::string line = blame == "verdict"    ? "  its cooker's verdict on its inputs"
-                     : blame == "package"  ? "  blamed on the package: it is quarantined for a cook"
-                     : blame == "refused"  ? "  not a verdict: the next cook tries it again"
-                     : blame == "machine"  ? "  blamed on the machine"
-                     : blame == "unread"   ? "  not a verdict: the next cook reads it again"
-                     : blame == "unproven" ? "  not a verdict: machines made different things of it"
-                                           : "  it does not fit the project: no cooker is to blame";
-  if (failure["own_faults"].get<uint32_t>() > 0)
-    line += fmt::format(", {} of its attempts crashed or met a limit",
-                        failure["own_faults"].get<uint32_t>());
-  if (failure["infrastructure_faults"].get<uint32_t>() > 0)
-    line += fmt::format(", {} were lost without its fault",
-                        failure["infrastructure_faults"].get<uint32_t>());
-  if (const std::string worker = Text(failure["worker"]); !worker.empty())
-    line += fmt::format("; {}{}", worker, AttemptText(failure, is_verbose));
-  Line(line);
-  const std::string log = Text(failure["log"]);
-  if (log.empty()) return;
-  Line(fmt::format("  its log: galley store cat {}", log));
-  for (const std::string& text : LinesOf(Text(failure["log_tail"]))) Line("    " + text);
-}
-
-// The cook that made the result may not be the last cook: a shared result names its maker itself.
-void PrintProvenance(const json& one) {
-  if (!one.contains("provenance")) return;
-  const json& by = one["provenance"];
-  const std::string machine = Text(by["machine"]);
-  Line(fmt::format(
-      "  made by {}{} at {} ({}){}", Text(by["worker"]), machine.empty() ? "" : " on " + machine,
-      Text(by["started"]), Text(by["identity"]),
-      by.contains("received_from") ? fmt::format(", received from {}", Text(by["received_from"]))
-                                   : ""));
-}
-
-// `cook`: the last cook.
-void PrintPlatform(uint32_t cook, const std::string& platform, const json& one, bool is_verbose) {
-  const std::string state = Text(one["state"]);
-  std::string source = Text(one["source"]);
-  const std::string worker =
-      Text(one["worker"]).empty() ? "" : fmt::format(" by {}", Text(one["worker"]));
-  // A worker's cook of another platform whose recipe and values are the same served this platform.
-  if (source == "cached" && one["attempt"].get<uint64_t>() != 0)
-    source = "made by another platform's run";
-  const std::string made =
-      fmt::format("{} in cook {} at {}{}{}", source, one["cook"].get<uint32_t>(), Text(one["time"]),
-                  worker, AttemptText(one, is_verbose));
-  if (state == "up_to_date") {
-    Line(fmt::format(
-        "{}: up to date in cook {}: nothing that it looked at had changed since it was {}",
-        platform, cook, made));
-  } else if (state == "outdated") {
-    Line(
-        fmt::format("{}: something that it looked at changed, and no cook has looked at it since; "
-                    "last {}",
-                    platform, made));
-  } else {
-    Line(fmt::format("{}: last {}", platform, made));
-  }
-  if (const json& in = one["published"]; in.is_object()) {
-    Line(fmt::format("  {} {}#{}, {}",
-                     in["is_this"].get<bool>() ? "in the roots since" : "an older result is in",
-                     platform, in["sequence"].get<uint64_t>(), Text(in["root"])));
-  }
-  PrintProvenance(one);
-  if (one.contains("error")) Line(fmt::format("  it failed: {}", Text(one["error"])));
-  PrintReasons(one, "  ");
-  const json& seconds = one["seconds"];
-  Line(
-      fmt::format("  load {:.3f} s, save {:.3f} s; waited {:.3f} s for its look-up, {:.3f} s for a "
-                  "worker, {:.3f} s there",
-                  seconds["load"].get<double>(), seconds["save"].get<double>(),
-                  seconds["request"].get<double>(), seconds["queue"].get<double>(),
-                  seconds["wait"].get<double>()));
-}
-
-void PrintList(const json& list, const std::string& what) {
-  Line(fmt::format("{} {}:", what, list["count"].get<size_t>()));
-  for (const json& name : list["names"]) Line("  " + Text(name));
-  if (const size_t shown = list["names"].size(); shown < list["count"].get<size_t>())
-    Line(fmt::format("  and {} more (--limit)", list["count"].get<size_t>() - shown));
-}
-
-void PrintRunning(const json& running, bool is_verbose) {
-  if (running.is_null()) return;
-  if (running.contains("error"))
-    return Line(fmt::format("a cook runs, and does not answer: {}", Text(running["error"])));
-  if (!running["is_in_cook"].get<bool>())
-    return Line("a cook runs; it has not come to this package");
-  std::string line =
-      fmt::format("now: {}, urgency {}", Text(running["state"]), Text(running["urgency"]));
-  if (const std::string worker = Text(running["worker"]); !worker.empty())
-    line += fmt::format("; {}{}", worker, AttemptText(running, is_verbose));
-  if (const auto faults = running["own_faults"].get<uint32_t>(); faults > 0)
-    line += fmt::format("; {} of its attempts crashed or met a limit", faults);
-  if (const auto faults = running["infrastructure_faults"].get<uint32_t>(); faults > 0)
-    line += fmt::format("; {} were lost without its fault", faults);
-  Line(line);
-}
-
-// `shown`: how many paths are shown. The rest is counted.
-void PrintPaths(const json& why, const std::vector<director::RootPath>& paths, size_t shown,
-                bool is_verbose) {
-  Line("in the cook because");
-  if (paths.empty()) Line("  (it was not in the last cook)");
-  for (size_t i = 0; i < std::min(paths.size(), shown); ++i) {
-    for (const std::string& line : PathLines(paths[i], is_verbose)) Line("  " + line);
-  }
-  const bool has_more = !why["next"].is_null();
-  if (paths.size() > shown) {
-    Line(
-        fmt::format("  and {}{} more (--all)", has_more ? "more than " : "", paths.size() - shown));
-  } else if (has_more) {
-    Line(fmt::format("  there is more: --cursor {}", why["next"].get<size_t>()));
-  }
-  if (why["is_cut"].get<bool>()) Line("  there may be more: the search was cut short");
-}
-
 v1::ShowAsk AskOf(const WhyOptions& options) {
   v1::ShowAsk ask;
   v1::ShowAsk::Why& why = *ask.mutable_why();
@@ -607,26 +399,6 @@ v1::ShowAsk AskOf(const WhyOptions& options) {
   why.set_cursor(options.cursor);
   why.set_all(options.all);
   return ask;
-}
-
-void PrintWhy(const json& why, const std::vector<director::RootPath>& paths, size_t paths_shown,
-              bool is_verbose) {
-  Line(Text(why["package"]));
-  if (why["not_cooked"].is_string())
-    Line(fmt::format("no cook takes it any more: {}", Text(why["not_cooked"])));
-  PrintRunning(why["running"], is_verbose);
-  for (const json& failure : why["failures"])
-    PrintFailure(failure, why["cook"].get<uint32_t>(), is_verbose);
-  PrintPaths(why, paths, paths_shown, is_verbose);
-  if (why.contains("generated_by")) {
-    const json& by = why["generated_by"];
-    Line(fmt::format("generated by {}{}", Text(by["package"]),
-                     by.value("is_listed", true) ? "" : ", which lists it no longer"));
-    if (by.contains("list")) PrintList(by["list"], "  its list has");
-  }
-  if (why.contains("generates")) PrintList(why["generates"], "generates");
-  for (const auto& [platform, one] : why["platforms"].items())
-    PrintPlatform(why["cook"].get<uint32_t>(), platform, one, is_verbose);
 }
 
 }  // namespace
@@ -647,14 +419,17 @@ int RunWhy(const GlobalOptions& options, const WhyOptions& why_options) {
   const json why = asked.ToJson();
   const json& now = why["running"];
   if (!opened->is_recorded && now.is_object() && now.contains("error"))
-    return Fail(options, kInfrastructure,
-                fmt::format("a cook runs, and does not answer: {}", Text(now["error"])));
+    return Fail(
+        options, kInfrastructure,
+        fmt::format("a cook runs, and does not answer: {}", now["error"].get<std::string>()));
   if (!opened->is_recorded && (now.is_null() || !now["is_in_cook"].get<bool>()))
     return Fail(options, kUsage, MessageOf(NotRecorded(*opened)));
   if (options.json) {
     PrintJson(why);
   } else {
-    PrintWhy(why, asked.paths(), asked.paths_shown(), options.verbose);
+    for (const std::string& line :
+         WhyText(why, asked.paths(), asked.paths_shown(), options.verbose))
+      std::puts(line.c_str());
   }
   return kDone;
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "common/base/status_macros.h"
+#include "common/content/changes.h"
 #include "director/host/changed_rules.h"
 #include "director/journal/generation.h"
 #include "director/shell/choose_packages.h"

@@ -4,6 +4,7 @@
 
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
+#include "common/content/changes.h"
 #include "director/host/answered_variables.h"
 #include "director/host/idle_names.h"
 #include "director/host/outcome_status.h"

@@ -8,6 +8,7 @@
 
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
+#include "common/content/changes.h"
 #include "director/host/outcome_status.h"
 #include "director/shell/changed_packages.h"
 #include "director/shell/lost_files.h"

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "common/base/status_macros.h"
+#include "common/content/changes.h"
 #include "common/record/recipe.h"
 #include "common/record/result.h"
 #include "director/core/packages/package_data.h"

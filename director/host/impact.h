@@ -17,7 +17,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "common/content/snapshot.h"
+#include "common/content/changes.h"
 #include "director/journal/journal.h"
 
 namespace galley::director {

@@ -17,6 +17,7 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "common/content/changes.h"
 #include "common/content/snapshot.h"
 
 namespace galley::director {

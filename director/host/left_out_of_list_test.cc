@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "common/content/changes.h"
 #include "common/content/testing/test_tree.h"
 #include "gmock/gmock.h"
 

@@ -14,6 +14,7 @@
 #include "director/host/packages_beside.h"
 #include "director/host/stage_wait.h"
 #include "director/shell/stage_path.h"
+#include "director/stage/sandbox.h"
 #include "director/stage/stage_lock.h"
 #include "fmt/format.h"
 

@@ -28,7 +28,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "common/content/snapshot.h"
+#include "common/content/changes.h"
 #include "common/record/observation.h"
 
 namespace galley::director {

@@ -30,7 +30,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "common/base/digest.h"
-#include "common/content/snapshot.h"
+#include "common/content/changes.h"
 #include "common/record/observation.h"
 
 namespace galley::director {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "common/content/snapshot.h"
+#include "common/content/changes.h"
 #include "director/journal/journal.h"
 
 namespace galley::director {

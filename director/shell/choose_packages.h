@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "common/content/snapshot.h"
+#include "common/content/changes.h"
 #include "common/project/project.h"
 #include "director/core/catalog.h"
 #include "director/core/events.h"

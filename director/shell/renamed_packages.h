@@ -10,7 +10,7 @@
 
 #include <vector>
 
-#include "common/content/snapshot.h"
+#include "common/content/changes.h"
 #include "director/core/events.h"
 #include "director/shell/world.h"
 

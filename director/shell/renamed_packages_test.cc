@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "common/content/changes.h"
 #include "director/shell/shell_test_world.h"
 
 namespace galley::director {

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "common/content/changes.h"
 #include "common/project/project.h"
 #include "director/shell/project_catalog.h"
 

@@ -7,6 +7,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
+#include "common/content/changes.h"
 #include "director/shell/changed_packages.h"
 #include "director/shell/lost_files.h"
 #include "director/shell/renamed_packages.h"

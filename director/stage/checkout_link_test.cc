@@ -11,7 +11,7 @@
 #include "common/base/racy.h"
 #include "common/store/local/layout.h"
 #include "common/store/local/open.h"
-#include "director/stage/stage.h"
+#include "director/stage/checkout.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

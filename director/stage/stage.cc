@@ -1,270 +1,35 @@
 #include "director/stage/stage.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
 #include <iterator>
-#include <map>
 #include <optional>
 #include <span>
 #include <string>
-#include <system_error>
-#include <thread>
 #include <tuple>
 #include <utility>
 
-#include "absl/container/flat_hash_set.h"
 #include "common/base/log.h"
-#include "common/base/mutex.h"
 #include "common/base/status_macros.h"
 #include "common/tree/path_limits.h"
-#include "director/stage/apply_names.h"
 #include "director/stage/ledger.h"
 #include "director/stage/plan.h"
 #include "director/stage/sandbox.h"
+#include "director/stage/write_files.h"
 #include "fmt/format.h"
 
 namespace galley::director {
 namespace {
 
-constexpr uint64_t kCheckoutMarkerBytesMax = 4096;
-constexpr size_t kAskedAtOnce = 4096;  // blobs
-
-std::string CheckoutMarker(const Digest& root) { return root.ToString() + "\n"; }
-
-absl::StatusOr<std::vector<tree::TreeFile>> List(store::Store& store, const Digest& root,
-                                                 const std::atomic<bool>* interrupted) {
-  absl::StatusOr<std::vector<tree::TreeFile>> files =
-      tree::ListTree(root, [&](const Digest& digest) -> absl::StatusOr<Blob> {
-        RETURN_IF_ERROR(CheckInterrupted(interrupted));
-        return store.Get(digest);
-      });
-  if (!files.ok() && !absl::IsCancelled(files.status()))
-    return Annotate(files.status(), fmt::format("reading the tree {}", root.ToString()));
-  return files;
-}
-
 // Returns the files of a tree; a tree that is gone has none.
 absl::StatusOr<std::vector<tree::TreeFile>> ListIfThere(store::Store& store, const Digest& root,
                                                         const std::atomic<bool>* interrupted) {
-  absl::StatusOr<std::vector<tree::TreeFile>> files = List(store, root, interrupted);
+  absl::StatusOr<std::vector<tree::TreeFile>> files = ListFiles(store, root, interrupted);
   const absl::Status& status = files.status();
   if (!absl::IsNotFound(status) && !absl::IsDataLoss(status) && !absl::IsInvalidArgument(status))
     return files;
   LogWarning("stage: an earlier root is not used: {}", MessageOf(status));
   return std::vector<tree::TreeFile>();
-}
-
-// A missing blob is told before anything is touched.
-using PackageOf = std::function<std::string(std::string_view path)>;
-
-absl::Status CheckPresent(store::Store& store, const std::vector<tree::TreeFile>& files,
-                          const std::atomic<bool>* interrupted,
-                          const PackageOf& package_of = nullptr) {
-  std::map<Digest, const std::string*> path_of;
-  for (const tree::TreeFile& file : files) path_of.emplace(file.digest, &file.path);
-  std::vector<Digest> digests;
-  for (const auto& [digest, path] : path_of) digests.push_back(digest);
-  std::vector<Digest> missing;
-  for (size_t at = 0; at < digests.size(); at += kAskedAtOnce) {
-    RETURN_IF_ERROR(CheckInterrupted(interrupted));
-    const size_t count = std::min(kAskedAtOnce, digests.size() - at);
-    ASSIGN_OR_RETURN(const std::vector<Digest> some,
-                     store.FindMissing(std::span(digests).subspan(at, count)));
-    missing.insert(missing.end(), some.begin(), some.end());
-  }
-  if (missing.empty()) return absl::OkStatus();
-  const auto named = path_of.find(missing.front());
-  return absl::DataLossError(
-      fmt::format("staging {}: the store lacks its bytes, {}{}; cook again",
-                  named == path_of.end() ? "a file" : NameWithPackage(*named->second, package_of),
-                  missing.front().ToString(),
-                  missing.size() == 1 ? "" : fmt::format(" ({} are missing)", missing.size())));
-}
-
-bool IsLoss(const absl::Status& status) {
-  return absl::IsDataLoss(status) || absl::IsNotFound(status);
-}
-
-// NOT_FOUND may mean that the store lacks a blob, or that a sandbox lacks a folder. Every loss of
-// the store becomes DATA_LOSS, so that nobody takes the one for the other.
-absl::Status AsLoss(const absl::Status& status) {
-  return IsLoss(status) ? absl::DataLossError(status.message()) : status;
-}
-
-// Sources: the store's blobs, from which files are written, and its files for links.
-struct Sources {
-  store::Store& store;
-  const StoreFiles* files = nullptr;
-  PackageOf package_of = nullptr;
-};
-
-// Lacks: the blobs that the store turns out to lack while files are written. All other files are
-// still written, so that all losses are found at once. At the first loss the store looks at its
-// disk for all files: a file that is gone need not be tried.
-//
-// Threads: any.
-class Lacks {
- public:
-  Lacks(store::Store& store, const std::vector<tree::TreeFile>& files)
-      : store_(store), files_(files) {}
-
-  bool Knows(const Digest& digest) {
-    if (!is_any_) return false;
-    const base::MutexLock lock(mutex_);
-    return gone_.contains(digest);
-  }
-  void Note() {
-    const base::MutexLock lock(mutex_);
-    if (is_any_.exchange(true)) return;
-    std::vector<Digest> digests;
-    for (const tree::TreeFile& file : files_) digests.push_back(file.digest);
-    const auto gone = store_.FindLost(digests);
-    // Without the look each file is tried.
-    if (!gone.ok()) return LogWarning("looking for what is lost: {}", MessageOf(gone.status()));
-    gone_.insert(gone->begin(), gone->end());
-  }
-
- private:
-  store::Store& store_;
-  const std::vector<tree::TreeFile>& files_;
-  std::atomic<bool> is_any_ = false;
-  base::Mutex mutex_;
-  absl::flat_hash_set<Digest> gone_ GALLEY_GUARDED_BY(mutex_);
-};
-
-// Part: files that are neighbours, and the outcome.
-struct Part {
-  absl::Status status;
-  absl::Status loss;  // of the first lost file
-  uint64_t lost = 0;
-  StageReport report;
-};
-
-absl::StatusOr<Blob> Read(const Sources& sources, const Digest& digest, Lacks& lacks) {
-  if (lacks.Knows(digest))
-    return absl::NotFoundError(fmt::format("blob {} is lost", digest.ToString()));
-  absl::StatusOr<Blob> bytes = sources.store.Get(digest);
-  if (IsLoss(bytes.status())) lacks.Note();
-  return bytes;
-}
-
-// Writes a large file in pieces, so that an interrupt need not wait for the end.
-absl::Status WriteLarge(const Sources& sources, Sandbox& sandbox, const tree::TreeFile& file,
-                        Lacks& lacks) {
-  if (lacks.Knows(file.digest))
-    return absl::DataLossError(fmt::format("blob {} is lost", file.digest.ToString()));
-  const auto note = [&](const absl::Status& status) {
-    if (!IsLoss(status)) return status;
-    lacks.Note();
-    return AsLoss(status);
-  };
-  absl::StatusOr<std::unique_ptr<store::BlobReader>> reader =
-      sources.store.NewReader(file.digest, 0);
-  if (!reader.ok()) return note(reader.status());
-  return sandbox.WritePieces(
-      file.path,
-      [&]() -> absl::StatusOr<std::string_view> {
-        absl::StatusOr<std::string_view> piece = (*reader)->Next(Sandbox::kPieceBytes);
-        if (!piece.ok()) return note(piece.status());
-        return piece;
-      },
-      file.is_executable);
-}
-
-// DATA_LOSS: only for the store's losses.
-absl::Status WriteFile(const Sources& sources, Sandbox& sandbox, const tree::TreeFile& file,
-                       Lacks& lacks) {
-  if (file.digest.size_bytes() > Sandbox::kPieceBytes)
-    return WriteLarge(sources, sandbox, file, lacks);
-  const absl::StatusOr<Blob> bytes = Read(sources, file.digest, lacks);
-  if (!bytes.ok()) return AsLoss(bytes.status());
-  return sandbox.Write(file.path, **bytes, file.is_executable);
-}
-
-absl::Status WritePart(const Sources& sources, Sandbox& sandbox,
-                       std::span<const tree::TreeFile> files, const std::atomic<bool>* interrupted,
-                       Lacks& lacks, Part& part) {
-  StageReport& report = part.report;
-  for (const tree::TreeFile& file : files) {
-    RETURN_IF_ERROR(CheckInterrupted(interrupted));
-    auto placed = StoreFiles::Placed::kNot;
-    if (sources.files != nullptr) {
-      ASSIGN_OR_RETURN(placed, sources.files->Place(sandbox, file));
-    }
-    if (placed != StoreFiles::Placed::kNot) {
-      ++report.written;
-      ++(placed == StoreFiles::Placed::kLinked ? report.linked : report.cloned);
-      continue;
-    }
-    absl::Status written = WriteFile(sources, sandbox, file, lacks);
-    if (absl::IsCancelled(written)) return written;
-    if (!written.ok()) {
-      written = Annotate(written,
-                         fmt::format("staging {}", NameWithPackage(file.path, sources.package_of)));
-      if (!absl::IsDataLoss(written)) return written;
-      if (part.lost++ == 0) part.loss = std::move(written);
-      continue;
-    }
-    ++report.written;
-    report.bytes_written += file.digest.size_bytes();
-  }
-  return absl::OkStatus();
-}
-
-constexpr size_t kFilesOfAThread = 256;  // fewer files are not worth a thread
-
-// Writes neighbours in parts, side by side: each thread has a sandbox of its own over the same
-// folder. Returns the first part's error, whichever part failed first in time.
-absl::Status WriteFiles(const Sources& sources, Sandbox& sandbox,
-                        const std::vector<tree::TreeFile>& files,
-                        const std::atomic<bool>* interrupted, StageReport& report) {
-  const size_t threads_max =
-      std::min<size_t>(Sandbox::kWritersMax, std::max(1u, std::thread::hardware_concurrency()));
-  const size_t parts = std::clamp<size_t>(files.size() / kFilesOfAThread, 1, threads_max);
-  Lacks lacks(sources.store, files);
-  std::vector<Part> done(parts);
-  const auto write = [&](size_t i, Sandbox& where) {
-    const size_t begin = files.size() * i / parts;
-    const size_t end = files.size() * (i + 1) / parts;
-    done[i].status = WritePart(sources, where, std::span(files).subspan(begin, end - begin),
-                               interrupted, lacks, done[i]);
-  };
-  const auto write_with_own = [&](size_t i) {
-    absl::StatusOr<Sandbox> own = Sandbox::Open(sandbox.Full(""), i, sandbox.umask());
-    if (!own.ok()) {
-      done[i].status = own.status();
-      return;
-    }
-    own->StopOn(interrupted);
-    write(i, *own);
-  };
-  std::vector<std::thread> threads;
-  size_t started = 1;
-  try {
-    for (; started < parts; ++started) threads.emplace_back(write_with_own, started);
-  } catch (const std::system_error&) {
-    // The system gives no further thread: the rest is written here.
-  }
-  write(0, sandbox);
-  for (; started < parts; ++started) write(started, sandbox);
-  for (std::thread& thread : threads) thread.join();
-  for (const Part& part : done) {
-    report.written += part.report.written;
-    report.bytes_written += part.report.bytes_written;
-    report.linked += part.report.linked;
-    report.cloned += part.report.cloned;
-  }
-  for (const Part& part : done) RETURN_IF_ERROR(part.status);
-  uint64_t lost = 0;
-  for (const Part& part : done) lost += part.lost;
-  for (const Part& part : done) {
-    if (part.lost == 0) continue;
-    return lost == 1 ? part.loss
-                     : absl::Status(part.loss.code(), fmt::format("{} ({} files are lost)",
-                                                                  MessageOf(part.loss), lost));
-  }
-  return absl::OkStatus();
 }
 
 // Fills in the stamps of the written files.
@@ -433,7 +198,7 @@ absl::StatusOr<PlanInput> InputOf(store::Store& store, const StageOptions& optio
                   .interrupted = options.interrupted,
                   .package_of = options.package_of};
   absl::StatusOr<std::vector<tree::TreeFile>> wanted =
-      List(store, options.root, options.interrupted);
+      ListFiles(store, options.root, options.interrupted);
   if (!wanted.ok()) return AsLoss(wanted.status());
   input.wanted = *std::move(wanted);
   RETURN_IF_ERROR(CheckPaths(options, input.wanted));
@@ -616,125 +381,6 @@ std::string ForeignText(const std::string& directory, const StageReport& report)
                      is_one ? "1 file" : fmt::format("{} files", report.foreign_count),
                      EscapeControl(directory), is_one ? "was" : "were", is_one ? "stays" : "stay",
                      names, is_one ? "it" : "them");
-}
-
-namespace {
-
-using FileDigests = std::map<std::string, Digest>;
-
-// Checks that below `folder`, at any depth, there is nothing but files and folders of the tree.
-// Files get their names when they are whole: somebody edited a file with other bytes, unless a
-// power cut left none of its bytes.
-absl::Status CheckOnlyOfTree(Sandbox& sandbox, const std::string& folder, const FileDigests& files,
-                             const PathSet& folders) {
-  ASSIGN_OR_RETURN(const std::vector<std::string> names, sandbox.Names(folder));
-  for (const std::string& name : names) {
-    const std::string path = folder.empty() ? name : fmt::format("{}/{}", folder, name);
-    if (path == kCheckoutName) continue;
-    ASSIGN_OR_RETURN(const Node node, sandbox.Look(path));
-    if (const auto file = files.find(path); node.kind == NodeKind::kFile && file != files.end()) {
-      ASSIGN_OR_RETURN(const bool is_whole, sandbox.Holds(path, file->second));
-      if (is_whole) continue;
-      ASSIGN_OR_RETURN(const bool is_blank, sandbox.IsBlank(path, file->second.size_bytes()));
-      if (is_blank) continue;
-    }
-    if (node.kind == NodeKind::kFolder && folders.contains(path)) {
-      RETURN_IF_ERROR(CheckOnlyOfTree(sandbox, path, files, folders));
-      continue;
-    }
-    return absl::FailedPreconditionError(fmt::format(
-        "{} is not of the tree whose checkout was cut off here, or was changed since: move it "
-        "away, or name another folder",
-        EscapeControl(sandbox.Full(path))));
-  }
-  return absl::OkStatus();
-}
-
-// Removes what a checkout of the same root left when it was cut off.
-absl::Status ClearForCheckout(Sandbox& sandbox, const std::string& directory, const Digest& root,
-                              const std::vector<tree::TreeFile>& tree) {
-  ASSIGN_OR_RETURN(const std::vector<std::string> names, sandbox.Names(""));
-  if (names.empty()) return absl::OkStatus();
-  ASSIGN_OR_RETURN(const std::optional<std::string> begun,
-                   sandbox.Read(kCheckoutName, kCheckoutMarkerBytesMax));
-  if (!begun.has_value()) {
-    return absl::FailedPreconditionError(
-        fmt::format("{} is not empty (it holds {}): name a new or empty folder", directory,
-                    EscapeControl(names.front())));
-  }
-  if (*begun != CheckoutMarker(root)) {
-    return absl::FailedPreconditionError(fmt::format(
-        "{} holds a part of another tree, whose checkout was cut off: check out {} there again, or "
-        "remove the folder",
-        directory, EscapeControl(begun->substr(0, begun->find('\n')))));
-  }
-  RETURN_IF_ERROR(sandbox.RemoveTemporaries());
-  FileDigests files;
-  PathSet folders;
-  for (const tree::TreeFile& file : tree) {
-    files.emplace(file.path, file.digest);
-    for (size_t end = file.path.rfind('/'); end != std::string::npos && end > 0;
-         end = file.path.rfind('/', end - 1)) {
-      if (!folders.insert(file.path.substr(0, end)).second) break;
-    }
-  }
-  RETURN_IF_ERROR(CheckOnlyOfTree(sandbox, "", files, folders));
-  for (const auto& [file, digest] : files) RETURN_IF_ERROR(sandbox.RemoveFile(file));
-  return absl::OkStatus();
-}
-
-absl::StatusOr<StageReport> LayOut(store::Store& store, const std::vector<tree::TreeFile>& files,
-                                   Sandbox& sandbox, const CheckoutOptions& options) {
-  StageReport report;
-  if (!options.link) {
-    RETURN_IF_ERROR(WriteFiles({store}, sandbox, files, options.interrupted, report));
-    return report;
-  }
-  VerifiedFiles own;
-  ASSIGN_OR_RETURN(
-      const StoreFiles store_files,
-      StoreFiles::Find(store, files, options.verified == nullptr ? own : *options.verified,
-                       options.clone));
-  RETURN_IF_ERROR(WriteFiles({store, &store_files}, sandbox, files, options.interrupted, report));
-  return report;
-}
-
-}  // namespace
-
-absl::StatusOr<StageReport> Checkout(store::Store& store, const Digest& root,
-                                     const std::string& directory, const CheckoutOptions& options) {
-  absl::StatusOr<std::vector<tree::TreeFile>> listed = List(store, root, options.interrupted);
-  absl::Status begun = listed.status();
-  if (begun.ok()) begun = CheckPresent(store, *listed, options.interrupted);
-  if (begun.ok()) begun = CheckInterrupted(options.interrupted);
-  if (absl::IsCancelled(begun)) return absl::CancelledError("interrupted: nothing was laid out");
-  RETURN_IF_ERROR(begun);
-  const std::vector<tree::TreeFile>& files = *listed;
-  ASSIGN_OR_RETURN(Sandbox sandbox, Sandbox::Open(directory));
-  sandbox.StopOn(options.interrupted);
-  ASSIGN_OR_RETURN(const FileDescriptor lock, LockFolder(directory));
-  if (const absl::Status cleared = ClearForCheckout(sandbox, directory, root, files);
-      !cleared.ok()) {
-    if (!absl::IsCancelled(cleared)) return cleared;
-    return absl::CancelledError(
-        fmt::format("interrupted: {} is still held by a checkout that was cut off; the same "
-                    "command lays it out anew",
-                    directory));
-  }
-  // A tree that has this name itself is checked out without the marker.
-  const bool is_marked = std::none_of(files.begin(), files.end(), [](const auto& file) {
-    return file.path.substr(0, file.path.find('/')) == kCheckoutName;
-  });
-  if (is_marked) RETURN_IF_ERROR(sandbox.Write(kCheckoutName, CheckoutMarker(root), false));
-  absl::StatusOr<StageReport> report = LayOut(store, files, sandbox, options);
-  if (absl::IsCancelled(report.status())) {
-    return absl::CancelledError(fmt::format(
-        "interrupted: {} holds a part of the tree; {}", directory,
-        is_marked ? "the same command lays it out anew" : "remove it before you try again"));
-  }
-  sandbox.StopOn(nullptr);  // all files are there
-  if (report.ok() && is_marked) RETURN_IF_ERROR(sandbox.RemoveFile(kCheckoutName));
-  return report;
 }
 
 }  // namespace galley::director

@@ -31,9 +31,7 @@
 #include "absl/status/statusor.h"
 #include "common/base/digest.h"
 #include "common/store/interface/store.h"
-#include "common/tree/tree.h"
-#include "director/stage/place_file.h"
-#include "director/stage/sandbox.h"
+#include "director/stage/stage_report.h"
 
 namespace galley::director {
 
@@ -60,17 +58,6 @@ struct StageOptions {
   std::function<std::string(std::string_view path)> package_of = nullptr;
 };
 
-struct StageReport {
-  uint64_t written = 0;
-  uint64_t removed = 0;
-  uint64_t unchanged = 0;
-  uint64_t bytes_written = 0;
-  uint64_t linked = 0;               // of `written`: share the store's file
-  uint64_t cloned = 0;               // of `written`: share the file's bytes until somebody writes
-  uint64_t foreign_count = 0;        // by the book: files that Galley never put there
-  std::vector<std::string> foreign;  // first such files
-};
-
 // DATA_LOSS: the store lacks a blob of the tree (names the file, and the number of such files: all
 // other files were read, and blobs that lie nowhere on the disk are dropped, see Store::FindLost).
 // No other fault has this code: a sandbox that is removed meanwhile is NOT_FOUND. CANCELLED:
@@ -91,21 +78,5 @@ absl::StatusOr<std::optional<StageReport>> StageChanges(store::Store& store,
 // Returns "2 files in <directory> were not put there by Galley and stay: a, b (--exact removes
 // them)".
 std::string ForeignText(const std::string& directory, const StageReport& report);
-
-struct CheckoutOptions {
-  // Large files become names of the store's own files, read-only, or clones of these files, if the
-  // file system can (place_file.h).
-  bool link = false;
-  VerifiedFiles* verified = nullptr;  // of earlier checkouts; null: none
-  Sandbox::CloneFunction clone = CloneFile;
-  const std::atomic<bool>* interrupted = nullptr;
-};
-// `galley checkout ROOT DIR`: the whole tree in a new or empty folder. The file `.galley-checkout`
-// exists meanwhile: the next checkout of the same root begins an interrupted checkout anew.
-// FAILED_PRECONDITION: the folder is not empty, or another process works on it. CANCELLED:
-// `interrupted` became true.
-absl::StatusOr<StageReport> Checkout(store::Store& store, const Digest& root,
-                                     const std::string& directory,
-                                     const CheckoutOptions& options = {});
 
 }  // namespace galley::director

@@ -21,6 +21,7 @@
 #include "common/base/file.h"
 #include "common/base/healed.h"
 #include "common/base/status_macros.h"
+#include "director/stage/checkout.h"
 #include "director/stage/ledger.h"
 #include "director/stage/sandbox.h"
 #include "fmt/format.h"

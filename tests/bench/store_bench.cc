@@ -36,7 +36,7 @@
 #include "common/base/status_macros.h"
 #include "common/store/local/open.h"
 #include "common/tree/tree.h"
-#include "director/stage/stage.h"
+#include "director/stage/checkout.h"
 #include "fmt/format.h"
 
 namespace galley {

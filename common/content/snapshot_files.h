@@ -1,0 +1,103 @@
+// SnapshotFiles: the files of one Snapshot, with what is known of each. Rows may be shared with a
+// snapshot before it; rows that differ from the shared ones stand in `replaced`.
+//
+// Threads: `mutex` guards what says so; everything else is constant after construction.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "common/base/mutex.h"
+#include "common/content/file_rows.h"
+#include "common/content/overlay.h"
+#include "common/content/table.h"
+#include "common/content/walk.h"
+
+namespace galley::content {
+
+// The number of rows in which a successor may differ and still share the rows of the snapshot
+// before it: of more the cost of each table would grow.
+size_t SharedRowsMax(size_t files);
+
+struct SnapshotFiles {
+  TableHead head;  // constant after construction; it names no base
+  std::shared_ptr<FileRows> rows;
+  // In place of the row with this number. Constant after construction, but for the digests.
+  absl::flat_hash_map<uint32_t, Row> replaced;
+  std::string digest_cache_file;
+  Clock* clock = nullptr;
+  // Folders and links that Scan saw: constant after construction. A successor has none.
+  std::vector<SeenFolder> folders;
+  absl::flat_hash_map<std::string, FileStat> links;  // the links themselves, by host path
+
+  mutable base::Mutex mutex;  // guards the digests in `replaced`, and what follows
+  // The file that holds `rows`, with what was known of them when so many were learned.
+  mutable std::string base, base_identity;  // empty: there is none
+  mutable size_t base_learned = 0;
+
+  std::atomic<uint64_t> bytes_hashed = 0;
+  std::atomic<uint64_t> files_hashed = 0;
+  std::atomic<uint64_t> learned = 0, learned_bytes = 0;  // digests that nobody knew
+  mutable std::atomic<uint64_t> written = 0;             // of these, those in the table's file
+  uint64_t uncached = 0;                                 // files that the digest cache lacked
+
+  // Lays the files of all mounts over each other. `known` gives the digest of a file, if it has
+  // one.
+  void Fill(std::vector<SeenFile> seen,
+            const std::function<std::optional<TakenDigest>(const FileEntry&)>& known);
+
+  // The row that replaces the shared row with this number; null: none does.
+  const Row* Replaced(size_t index) const {
+    if (replaced.empty()) return nullptr;
+    const auto found = replaced.find(static_cast<uint32_t>(index));
+    return found == replaced.end() ? nullptr : &found->second;
+  }
+  const FileEntry& Entry(size_t index) const {
+    const Row* const row = Replaced(index);
+    return row != nullptr ? row->entry : rows->entry(index);
+  }
+  int64_t SeenAt(size_t index) const {
+    const Row* const row = Replaced(index);
+    return row != nullptr ? row->knowledge.seen_ns : rows->seen_ns(index);
+  }
+  std::optional<TakenDigest> Taken(size_t index) const;
+  std::optional<Digest> Known(size_t index) const;
+  Knowledge KnowledgeOf(size_t index) const;
+
+  std::optional<size_t> IndexOf(std::string_view path) const;
+  // The number of a file that can be used. NOT_FOUND: there is none; FAILED_PRECONDITION: the
+  // file's own error.
+  absl::StatusOr<size_t> Usable(std::string_view path) const;
+  // The first file in a folder or below it, and the one behind the last.
+  std::pair<size_t, size_t> RangeIn(std::string_view folder) const;
+
+  // Takes the digest of bytes that were read. ABORTED: the file is no longer what was scanned.
+  absl::Status Learn(size_t index, const Digest& digest, int64_t hashed_ns);
+  // The digest that counts from now on, which is the first one.
+  TakenDigest Remember(size_t index, const TakenDigest& digest, bool& is_new);
+
+  // A successor that shares the rows, if all targets are files that were there, and `seen` has each
+  // of them, and nothing else. Targets are sorted. Null: it must be made of all files.
+  std::unique_ptr<SnapshotFiles> Revised(const std::vector<std::string>& targets,
+                                         const std::vector<SeenFile>& seen) const;
+  absl::flat_hash_map<uint32_t, Row> CopyOfReplaced() const;
+  // The rows that the file of the base lacks, in order.
+  std::vector<uint32_t> UnlikeBase() const GALLEY_REQUIRES(mutex);
+
+  int64_t NowNanos() const { return absl::ToUnixNanos(clock->Now()); }
+
+  void Count(uint64_t bytes) {
+    bytes_hashed += bytes;
+    ++files_hashed;
+  }
+};
+
+}  // namespace galley::content
