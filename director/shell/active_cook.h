@@ -42,7 +42,7 @@ struct Collections {
 struct ShellOutcome {
   CookEnded ended;
   Counters counters;
-  std::map<std::string, Digest> roots;  // platform name -> root published
+  std::map<std::string, Digest> roots;  // published, by platform name
   uint64_t bytes_stored = 0;
   uint64_t bytes_deduplicated = 0;
   // Counts the blobs that the store lost and a cook made again, and the packages of these blobs.
@@ -56,10 +56,10 @@ struct ShellOutcome {
   ObservedValues observed;  // by everything that is or was done, and by verdicts
   // The loss epoch of the store up to which the cook took losses into account.
   uint64_t loss_epoch = 0;
-  // The packages that each root holds, by platform name. For a difference: the packages that the
-  // cook looked at.
+  // The packages that each root holds or was to hold, by platform name; of a difference the
+  // packages that were looked at.
   std::map<std::string, HeldResults> in_roots;
-  bool is_difference = false;  // the roots were made from CookOrder::base
+  bool is_difference = false;  // the roots are made from CookOrder::base (still)
   std::string refusal;      // the first refusal by CookOrder::refuses; empty: no result was refused
   absl::Status remembered;  // whether the journal learned why each package is in the cook
 };
@@ -130,7 +130,7 @@ struct ActiveCook {
   explicit ActiveCook(CookOrder asked)
       : order(std::move(asked)),
         platforms(order.request.platforms),
-        is_difference(order.request.standing != nullptr) {}
+        outcome{.is_difference = order.request.standing != nullptr} {}
 
   uint64_t number() const { return order.request.request; }
   // Gives the listener a warning of this moment that concerns no package.
@@ -146,25 +146,16 @@ struct ActiveCook {
   Tasks* asker = &told;
   absl::Time began;  // by the wall clock, like the times of files
 
-  PlatformMask platforms = 0;                 // the platforms of the cook in the present world
-  std::map<std::string, Digest> roots;        // published, by platform name
-  std::map<std::string, Digest> unpublished;  // roots without a file, of a narrow cook: staged only
-  std::map<std::string, HeldResults> last_build;  // what each root was to hold, by platform name
-  uint64_t bytes_stored = 0;
-  uint64_t bytes_deduplicated = 0;
+  PlatformMask platforms = 0;                 // that the cook is for, of the present world
+  std::map<std::string, Digest> unpublished;  // without a file, of a narrow cook: staged only
   std::set<Digest> lost_blobs;
   std::set<std::string> lost_packages;
-  uint32_t unstarted = 0;  // as in ShellOutcome
-  std::string unstarted_reason;
   FailureNotes failures;
-  ObservedValues observed;
-  bool is_difference = false;      // the cook still looks at a difference
-  bool was_alone = true;           // no other cook ran beside it
-  ReferencesOf references;         // for DifferenceRoot, of all platforms
-  std::string refusal;             // as in ShellOutcome
-  std::optional<CookSlot> slot;    // set once the cook has begun
-  Counters counters;               // set once the cook has ended
-  std::optional<CookEnded> ended;  // the last commits of the cook may be under way
+  bool was_alone = true;         // no other cook ran beside it
+  ReferencesOf references;       // DifferenceRoot, of all platforms
+  std::optional<CookSlot> slot;  // once it has begun
+  ShellOutcome outcome;          // grows while the cook runs; told once it is closed
+  bool has_ended = false;        // `outcome.ended` is known; the last commits may be under way
 };
 
 }  // namespace galley::director

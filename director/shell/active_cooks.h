@@ -33,7 +33,7 @@ class ActiveCooks {
   // Says whether the cook is known and the core is not done with the cook.
   bool IsRunning(uint64_t number) const {
     const ActiveCook* const cook = Find(number);
-    return cook != nullptr && !cook->ended;
+    return cook != nullptr && !cook->has_ended;
   }
   // REQUIRES: Find. Other threads read only fields that never change.
   std::shared_ptr<const ActiveCook> Hold(uint64_t number) const { return cooks_.at(number); }

@@ -78,8 +78,8 @@ void Commits::CountBytes(const CommitOutcome& outcome) {
     bytes_stored_ += bytes.stored;
     bytes_deduplicated_ += bytes.deduplicated;
     if (ActiveCook* const cook = deps_.cooks.Find(number); cook != nullptr) {
-      cook->bytes_stored += bytes.stored;
-      cook->bytes_deduplicated += bytes.deduplicated;
+      cook->outcome.bytes_stored += bytes.stored;
+      cook->outcome.bytes_deduplicated += bytes.deduplicated;
     }
   }
 }
@@ -89,11 +89,11 @@ void Commits::CountBytes(const CommitOutcome& outcome) {
 void Commits::TellFailedCommit(const std::string& error) {
   const std::string text = "results could not be made durable: " + error;
   deps_.cooks.ForEach([&](ActiveCook& cook) {
-    if (!cook.ended) return;
-    if (!cook.roots.empty()) {
+    if (!cook.has_ended) return;
+    if (!cook.outcome.roots.empty()) {
       cook.Warn(record::WarningKind::kStore, text);
-    } else if (cook.ended->infrastructure_error.empty()) {
-      cook.ended->infrastructure_error = text;
+    } else if (cook.outcome.ended.infrastructure_error.empty()) {
+      cook.outcome.ended.infrastructure_error = text;
     }
   });
 }

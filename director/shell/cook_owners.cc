@@ -119,8 +119,8 @@ CookOwners::CookOwners(const ShellGround& on, WorldPtr world, SharedTables& shar
              .before_begin = [this](ActiveCook& cook) { BeforeBegin(cook); },
              .after_begin = std::move(check_fence),
              .before_close =
-                 [this](ActiveCook& cook, ShellOutcome& outcome) {
-                   outcome.collections = tables.collections.Sum();
+                 [this](ActiveCook& cook) {
+                   cook.outcome.collections = tables.collections.Sum();
                    workers.warn_of_programs(cook);
                  },
              .after_close = [this] { AfterClose(); }}),

@@ -32,7 +32,7 @@ void Cooks::Begin(const std::shared_ptr<ActiveCook>& cook) {
   deps_.active.NoteCompany();
   deps_.before_begin(*cook);
   deps_.inbox.HandleNow(RequestOf(*cook));
-  if (!cook->refusal.empty()) CancelRefused();
+  if (!cook->outcome.refusal.empty()) CancelRefused();
   deps_.after_begin();
 }
 
@@ -48,7 +48,7 @@ CookRequested Cooks::RequestOf(ActiveCook& cook) const {
   }
   cook.platforms = PlatformsIn(cook, *world, request.platforms);
   request.platforms = cook.platforms;
-  if (cook.refusal.empty()) TellPlatforms(cook);
+  if (cook.outcome.refusal.empty()) TellPlatforms(cook);
   return request;
 }
 
@@ -58,14 +58,14 @@ PlatformMask Cooks::PlatformsIn(ActiveCook& cook, const World& world, PlatformMa
   if (!cook.order.platforms) return otherwise;
   const absl::StatusOr<PlatformMask> platforms = cook.order.platforms(world);
   if (platforms.ok()) return *platforms;
-  if (cook.refusal.empty()) cook.refusal = MessageOf(platforms.status());
+  if (cook.outcome.refusal.empty()) cook.outcome.refusal = MessageOf(platforms.status());
   return otherwise != 0 ? otherwise : 1;  // until the next step, which cancels the cook
 }
 
 void Cooks::CancelRefused() {
   std::vector<uint64_t> refused;
   deps_.active.ForEach([&](const ActiveCook& cook) {
-    if (!cook.refusal.empty()) refused.push_back(cook.number());
+    if (!cook.outcome.refusal.empty()) refused.push_back(cook.number());
   });
   for (const uint64_t number : refused) Cancel(number);
 }
@@ -88,12 +88,12 @@ std::vector<PlatformsChanged::Added> Cooks::AdoptPlatforms(const World& world,
                                                            const PlatformMap& map) {
   std::vector<PlatformsChanged::Added> all;
   deps_.active.ForEach([&](ActiveCook& cook) {
-    if (cook.ended) return;
+    if (cook.has_ended) return;
     const PlatformMask kept = map.Mask(cook.platforms);
     cook.platforms = kept;
     if (deps_.core.is_publishing(cook.number())) return;
     cook.platforms = PlatformsIn(cook, world, kept);
-    if (!cook.refusal.empty()) return;
+    if (!cook.outcome.refusal.empty()) return;
     if (const PlatformMask added = cook.platforms & ~kept; added != 0)
       all.push_back({cook.number(), added});
     TellPlatforms(cook);
@@ -104,7 +104,7 @@ std::vector<PlatformsChanged::Added> Cooks::AdoptPlatforms(const World& world,
 
 void Cooks::TellProgress(const WorkersOnTheWay& on_the_way) {
   deps_.active.ForEach([&](ActiveCook& cook) {
-    if (!cook.slot || cook.ended) return;
+    if (!cook.slot || cook.has_ended) return;
     Progress progress = deps_.core.progress(cook.number());
     progress.on_the_way = on_the_way;
     cook.told.SetProgress(deps_.core.counters(cook.number()), progress);
@@ -116,11 +116,12 @@ void Cooks::TellProgress(const WorkersOnTheWay& on_the_way) {
 // The cook ends when its last group is committed, and that commit may still fail.
 void Cooks::End(const std::shared_ptr<ActiveCook>& cook, const CookEnded& ended) {
   if (cook->slot) {
-    cook->counters = deps_.core.counters(cook->number());
-    cook->told.SetProgress(cook->counters, deps_.core.progress(cook->number()));
+    cook->outcome.counters = deps_.core.counters(cook->number());
+    cook->told.SetProgress(cook->outcome.counters, deps_.core.progress(cook->number()));
   }
-  cook->ended = ended;
-  if (ended.is_empty) cook->roots.clear();
+  cook->has_ended = true;
+  cook->outcome.ended = ended;
+  if (ended.is_empty) cook->outcome.roots.clear();
   InstigatorNotes notes;
   if (cook->slot) notes = NoteInstigators(*cook);
   deps_.commits.BeginAll();
@@ -132,17 +133,18 @@ void Cooks::End(const std::shared_ptr<ActiveCook>& cook, const CookEnded& ended)
 
 // Called in the step in which the cook ended, because the core then drops the reasons of the cook.
 InstigatorNotes Cooks::NoteInstigators(const ActiveCook& cook) const {
-  const CookEnded& ended = *cook.ended;
+  const CookEnded& ended = cook.outcome.ended;
   const bool is_whole = cook.order.request.by_the_book && !ended.is_interrupted &&
                         !ended.is_fail_fast && ended.infrastructure_error.empty();
   // In a difference only the packages that are new in the cook have reasons of this cook alone.
   using Of = InstigatorNotes::Of;
-  InstigatorNotes notes(cook.is_difference ? Of::kDifference
-                        : is_whole         ? Of::kWhole
-                                           : Of::kPart,
+  InstigatorNotes notes(cook.outcome.is_difference ? Of::kDifference
+                        : is_whole                 ? Of::kWhole
+                                                   : Of::kPart,
                         PlatformNames(cook.platforms));
   deps_.core.ForEachReasonIn(cook.number(), [&](PackageId package, const InstigatorView& why) {
-    if (cook.is_difference && cook.order.base->WasInCook(deps_.core.NameOf(package))) return;
+    if (cook.outcome.is_difference && cook.order.base->WasInCook(deps_.core.NameOf(package)))
+      return;
     notes.Add(deps_.core.NameOf(package), why.category,
               why.referencer.valid() ? &deps_.core.NameOf(why.referencer) : nullptr);
   });
@@ -151,7 +153,7 @@ InstigatorNotes Cooks::NoteInstigators(const ActiveCook& cook) const {
 
 absl::Status Cooks::RecordInstigators(const ActiveCook& cook, const InstigatorNotes& notes) {
   absl::Status recorded = notes.Record(deps_.journal);
-  if (!cook.is_difference) return recorded;
+  if (!cook.outcome.is_difference) return recorded;
   std::vector<InstigatorChange> changes = ChangesOf(cook.references);
   AddGone(*cook.order.base, changes);
   recorded.Update(RecordInstigatorChanges(deps_.journal, changes));
@@ -160,24 +162,13 @@ absl::Status Cooks::RecordInstigators(const ActiveCook& cook, const InstigatorNo
 
 // The thread of the commits waits meanwhile, so that nothing else is written.
 void Cooks::Close(const std::shared_ptr<ActiveCook>& cook, const absl::Status& remembered) {
-  ShellOutcome outcome{.ended = *cook->ended,
-                       .counters = cook->counters,
-                       .roots = cook->roots,
-                       .bytes_stored = cook->bytes_stored,
-                       .bytes_deduplicated = cook->bytes_deduplicated,
-                       .lost_blobs = cook->lost_blobs.size(),
-                       .lost_packages = cook->lost_packages.size(),
-                       .unstarted = cook->unstarted,
-                       .unstarted_reason = cook->unstarted_reason,
-                       .collections = {},
-                       .world = deps_.world(),
-                       .observed = cook->observed,
-                       .loss_epoch = deps_.journal.meta().loss_epoch,
-                       .in_roots = cook->last_build,
-                       .is_difference = cook->is_difference,
-                       .refusal = cook->refusal,
-                       .remembered = remembered};
-  deps_.before_close(*cook, outcome);
+  ShellOutcome& outcome = cook->outcome;
+  outcome.lost_blobs = cook->lost_blobs.size();
+  outcome.lost_packages = cook->lost_packages.size();
+  outcome.world = deps_.world();
+  outcome.loss_epoch = deps_.journal.meta().loss_epoch;
+  outcome.remembered = remembered;
+  deps_.before_close(*cook);
   deps_.active.Remove(cook->number());
   deps_.after_close();
   if (deps_.active.empty()) {

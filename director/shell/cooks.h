@@ -48,8 +48,8 @@ class Cooks {
     std::function<void(ActiveCook& cook)> before_begin;
     // Called when the core has taken the cook.
     std::function<void()> after_begin;
-    // Adds what other parts know of the cook, which is about to be closed.
-    std::function<void(ActiveCook& cook, ShellOutcome& outcome)> before_close;
+    // Adds to the outcome what others know of the cook, which is about to be closed.
+    std::function<void(ActiveCook& cook)> before_close;
     // Called when the cook is gone.
     std::function<void()> after_close;
   };

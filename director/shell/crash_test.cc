@@ -178,7 +178,7 @@ class CrashChild : public ShellTest {
                  .sources = sources,
                  .before_begin = [](ActiveCook&) {},
                  .after_begin = [] {},
-                 .before_close = [](ActiveCook&, ShellOutcome&) {},
+                 .before_close = [](ActiveCook&) {},
                  .after_close = [&of] { of.has_ended_ = true; }}),
           notices({.core = *of.core_,
                    .results = of.results_,

@@ -83,10 +83,10 @@ void Notices::TellCooks(CookMask, const PackageBlamed& notice) {
 // Ends a cook that refuses the result. The loop hears of the refusal before it hears of built
 // roots.
 void Notices::LookAtResult(ActiveCook& cook, const StoredResultPtr& result) {
-  if (result != nullptr) cook.observed.Note(result->observed);
-  if (!cook.order.refuses || !cook.refusal.empty() || result == nullptr) return;
-  cook.refusal = cook.order.refuses(*result);
-  if (cook.refusal.empty()) return;
+  if (result != nullptr) cook.outcome.observed.Note(result->observed);
+  if (!cook.order.refuses || !cook.outcome.refusal.empty() || result == nullptr) return;
+  cook.outcome.refusal = cook.order.refuses(*result);
+  if (cook.outcome.refusal.empty()) return;
   deps_.inbox.PostTask([this, number = cook.number()] {
     if (deps_.cooks.IsRunning(number)) deps_.inbox.HandleNow(CancelRequested{number});
   });

@@ -23,7 +23,7 @@ OwnMemory::OwnMemory(const Options& options, Deps deps)
 std::vector<MemoryGuard::Cook> OwnMemory::CooksThatRun() const {
   std::vector<MemoryGuard::Cook> cooks;
   deps_.cooks.ForEach([&](const ActiveCook& cook) {
-    if (!cook.slot || cook.ended || deps_.core.is_publishing(cook.number())) return;
+    if (!cook.slot || cook.has_ended || deps_.core.is_publishing(cook.number())) return;
     const CookRequested& request = cook.order.request;
     cooks.push_back({.number = cook.number(),
                      .urgency_class = request.of_class,

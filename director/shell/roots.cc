@@ -34,14 +34,15 @@ RootPublished AnswerTo(const PublishRoot& effect) {
 // A root without a file is never published. A narrow cook whose packages all failed still takes
 // their outputs out of the sandbox.
 bool IsWithoutFiles(const ActiveCook& cook, const std::string& platform, const Digest& root) {
-  return root == Digest() || (!cook.is_difference && cook.last_build.at(platform)->empty());
+  return root == Digest() ||
+         (!cook.outcome.is_difference && cook.outcome.in_roots.at(platform)->empty());
 }
 
 RootContent ContentOf(const ActiveCook& cook, const std::string& platform, bool by_the_book) {
-  const bool is_whole = by_the_book && !cook.is_difference;
-  RootContent content{.results = *cook.last_build.at(platform), .by_the_book = is_whole};
+  const bool is_whole = by_the_book && !cook.outcome.is_difference;
+  RootContent content{.results = *cook.outcome.in_roots.at(platform), .by_the_book = is_whole};
   if (!by_the_book) content.left_out = cook.failures.FailedFor(platform);
-  if (cook.is_difference) {
+  if (cook.outcome.is_difference) {
     const auto& gone = cook.order.base->gone;
     content.left_out.assign(gone.begin(), gone.end());
   }
@@ -77,7 +78,7 @@ void Roots::Build(const BuildRoot& effect) {
   if (cook == nullptr) return;
   const HeldResults results = Hold(effect.packages);
   const std::string platform = deps_.sources()->PlatformName(effect.platform);
-  cook->last_build[platform] = results;
+  cook->outcome.in_roots[platform] = results;
   // Nobody waits for results that look-ups found, but the journal learns them before the root.
   deps_.commits.BeginAll();
   if (effect.is_difference) return BuildOfDifference(*cook, effect, results, platform);
@@ -135,7 +136,7 @@ std::optional<Digest> Roots::WholeRoot(const std::string& platform) {
 void Roots::BuildOfDifference(const ActiveCook& cook, const BuildRoot& effect, HeldResults results,
                               const std::string& platform) {
   const WorldPtr present = deps_.world();
-  const bool may = cook.is_difference && cook.was_alone && cook.order.world == present;
+  const bool may = cook.outcome.is_difference && cook.was_alone && cook.order.world == present;
   deps_.tasks.Post([this, effect, results = std::move(results), platform, may,
                     held = deps_.cooks.Hold(cook.number()), world = present,
                     sources = deps_.sources()] {
@@ -178,14 +179,14 @@ void Roots::BuildOfDifference(const ActiveCook& cook, const BuildRoot& effect, H
 void Roots::TakeOfDifference(DifferenceRoot made) {
   ActiveCook* const cook = deps_.cooks.Find(made.built.request);
   // The root of another platform may have widened the cook.
-  if (cook == nullptr || !cook->is_difference) return;
+  if (cook == nullptr || !cook->outcome.is_difference) return;
   Merge(made.references, cook->references);
   deps_.inbox.HandleNow(std::move(made.built));
 }
 
 void Roots::TakeTooNarrow(RootBuilt wider) {
   ActiveCook* const cook = deps_.cooks.Find(wider.request);
-  if (cook != nullptr) cook->is_difference = false;
+  if (cook != nullptr) cook->outcome.is_difference = false;
   deps_.inbox.HandleNow(std::move(wider));
 }
 
@@ -215,12 +216,12 @@ void Roots::Publish(const PublishRoot& effect) {
   cook->unpublished.erase(platform);
   if (!cook->order.publishes || is_empty) {
     // An earlier root of this cook lacks bytes that could not be made again: it is not staged.
-    cook->roots.erase(platform);
+    cook->outcome.roots.erase(platform);
     if (cook->order.publishes && !effect.by_the_book) cook->unpublished[platform] = effect.root;
     return deps_.inbox.PostEvent(AnswerTo(effect));
   }
   if (IsSabotaged(Sabotage::kStageUnpublished)) {
-    cook->roots[platform] = effect.root;
+    cook->outcome.roots[platform] = effect.root;
     Stage({.round = effect.round, .request = effect.request});
   }
   deps_.commits.BeginAll();  // failures that came while the roots were built
@@ -230,7 +231,8 @@ void Roots::Publish(const PublishRoot& effect) {
         published.error = PublishAndRecord(platform, effect, content);
         deps_.inbox.PostTask([this, published, platform, root = effect.root] {
           ActiveCook* const publisher = deps_.cooks.Find(published.request);
-          if (published.error.empty() && publisher != nullptr) publisher->roots[platform] = root;
+          if (published.error.empty() && publisher != nullptr)
+            publisher->outcome.roots[platform] = root;
           deps_.inbox.HandleNow(published);
         });
       });
@@ -286,7 +288,7 @@ std::string Roots::PublishAndRecord(const std::string& platform, const PublishRo
 void Roots::Stage(const StageRoots& effect) {
   ActiveCook* const cook = deps_.cooks.Find(effect.request);
   if (cook == nullptr) return;
-  std::map<std::string, Digest> roots = cook->roots;
+  std::map<std::string, Digest> roots = cook->outcome.roots;
   roots.insert(cook->unpublished.begin(), cook->unpublished.end());
   cook->asker->Post([this, stage = cook->order.stage, roots = std::move(roots),
                      world = deps_.world(), round = effect.round, request = effect.request] {

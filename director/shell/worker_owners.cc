@@ -207,8 +207,8 @@ void WorkerOwners::MakeLaunches() {
                      .unstarted =
                          [this](const std::string& reason) {
                            cooks.active.ForEach([&](ActiveCook& cook) {
-                             ++cook.unstarted;
-                             cook.unstarted_reason = reason;
+                             ++cook.outcome.unstarted;
+                             cook.outcome.unstarted_reason = reason;
                            });
                          },
                      .held =

@@ -185,7 +185,7 @@ void SimDirector::Take(const RootPublished& published) {
 // ------------------------------------------------------------------ the end
 
 void SimDirector::Close(const ActiveCook& cook) {
-  After(absl::ZeroDuration(), [this, ended = *cook.ended] { callbacks_.ended(ended); });
+  After(absl::ZeroDuration(), [this, ended = cook.outcome.ended] { callbacks_.ended(ended); });
 }
 
 }  // namespace galley::simulation

@@ -44,7 +44,7 @@ SimDirector::Owners::Owners(SimDirector& of)
              .sources = [&of] { return of.snapshot_; },
              .before_begin = [](ActiveCook&) {},
              .after_begin = [] {},
-             .before_close = [&of](ActiveCook& cook, ShellOutcome&) { of.Close(cook); },
+             .before_close = [&of](ActiveCook& cook) { of.Close(cook); },
              .after_close = [] {}}),
       notices({.core = *of.core_,
                .results = of.results_,
