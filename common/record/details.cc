@@ -14,6 +14,8 @@
 namespace galley::record {
 namespace {
 
+using tree::FieldTo;
+
 constexpr uint64_t kDetailsSchema = 1;
 enum TagKind : uint64_t { kText = 1, kNumber = 2, kFlag = 3 };
 
@@ -54,16 +56,8 @@ std::string EncodeTag(const Tag& tag) {
 absl::StatusOr<Reference> DecodeReference(std::string_view bytes) {
   Reference reference;
   uint64_t kind = 0;
-  for (WireReader reader(bytes); !reader.AtEnd();) {
-    ASSIGN_OR_RETURN(const WireReader::Field field, reader.Next());
-    if (field.number == 1) {
-      ASSIGN_OR_RETURN(reference.path, tree::BytesOf(field, "path"));
-    } else if (field.number == 2) {
-      ASSIGN_OR_RETURN(kind, tree::VarintOf(field, "kind"));
-    } else {
-      return tree::UnknownField(field, "Reference");
-    }
-  }
+  RETURN_IF_ERROR(tree::ReadAllFields(bytes, "Reference", FieldTo(1, "path", reference.path),
+                                      FieldTo(2, "kind", kind)));
   if (kind < 1 || kind > 3)
     return absl::InvalidArgumentError(fmt::format("kind {} of reference is not known", kind));
   reference.kind = static_cast<ReferenceKind>(kind);
@@ -72,20 +66,10 @@ absl::StatusOr<Reference> DecodeReference(std::string_view bytes) {
 
 absl::StatusOr<Generated> DecodeGenerated(std::string_view bytes) {
   Generated generated;
-  for (WireReader reader(bytes); !reader.AtEnd();) {
-    ASSIGN_OR_RETURN(const WireReader::Field field, reader.Next());
-    if (field.number == 1) {
-      ASSIGN_OR_RETURN(generated.name, tree::BytesOf(field, "name"));
-    } else if (field.number == 2) {
-      ASSIGN_OR_RETURN(generated.source, tree::DigestOf(field, "source"));
-    } else if (field.number == 3) {
-      ASSIGN_OR_RETURN(generated.cooker, tree::BytesOf(field, "cooker"));
-    } else if (field.number == 4) {
-      ASSIGN_OR_RETURN(generated.settings, tree::BytesOf(field, "settings"));
-    } else {
-      return tree::UnknownField(field, "Generated");
-    }
-  }
+  RETURN_IF_ERROR(tree::ReadAllFields(bytes, "Generated", FieldTo(1, "name", generated.name),
+                                      FieldTo(2, "source", generated.source),
+                                      FieldTo(3, "cooker", generated.cooker),
+                                      FieldTo(4, "settings", generated.settings)));
   RETURN_IF_ERROR(ValidateGeneratedName(generated.name));
   return generated;
 }
@@ -95,22 +79,9 @@ absl::StatusOr<Tag> DecodeTag(std::string_view bytes) {
   uint64_t kind = 0, number_bits = 0;
   std::string_view text;
   bool flag = false;
-  for (WireReader reader(bytes); !reader.AtEnd();) {
-    ASSIGN_OR_RETURN(const WireReader::Field field, reader.Next());
-    if (field.number == 1) {
-      ASSIGN_OR_RETURN(tag.name, tree::BytesOf(field, "name"));
-    } else if (field.number == 2) {
-      ASSIGN_OR_RETURN(kind, tree::VarintOf(field, "kind"));
-    } else if (field.number == 3) {
-      ASSIGN_OR_RETURN(text, tree::BytesOf(field, "text"));
-    } else if (field.number == 4) {
-      ASSIGN_OR_RETURN(number_bits, tree::VarintOf(field, "number_bits"));
-    } else if (field.number == 5) {
-      ASSIGN_OR_RETURN(flag, tree::BoolOf(field, "flag"));
-    } else {
-      return tree::UnknownField(field, "Tag");
-    }
-  }
+  RETURN_IF_ERROR(tree::ReadAllFields(
+      bytes, "Tag", FieldTo(1, "name", tag.name), FieldTo(2, "kind", kind),
+      FieldTo(3, "text", text), FieldTo(4, "number_bits", number_bits), FieldTo(5, "flag", flag)));
   const double number = std::bit_cast<double>(number_bits);
   if (!std::isfinite(number))
     return absl::InvalidArgumentError(fmt::format("tag {} is not finite", tag.name));

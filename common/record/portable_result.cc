@@ -16,6 +16,8 @@
 namespace galley::record {
 namespace {
 
+using tree::FieldTo;
+
 constexpr std::string_view kFurther = ".d/";  // suffixes of further outputs begin so
 const std::string kFolder = std::string(kOutputStem) + ".d";
 
@@ -118,14 +120,8 @@ absl::Status FlattenDirectory(std::string_view bytes, const tree::ReadBlob& read
                               WireWriter& flat) {
   std::string_view path;
   std::optional<Digest> tree_digest;
-  for (WireReader reader(bytes); !reader.AtEnd();) {
-    ASSIGN_OR_RETURN(const WireReader::Field field, reader.Next());
-    if (field.number == 1) {
-      ASSIGN_OR_RETURN(path, tree::BytesOf(field, "path"));
-    } else if (field.number == 3) {
-      ASSIGN_OR_RETURN(tree_digest, tree::DigestOf(field, "tree_digest"));
-    }
-  }
+  RETURN_IF_ERROR(
+      tree::ReadFields(bytes, FieldTo(1, "path", path), FieldTo(3, "tree_digest", tree_digest)));
   if (path != kFolder || !tree_digest) {
     return absl::InvalidArgumentError(
         fmt::format("output directory \"{}\": expected {} and its tree", path, kFolder));
@@ -141,16 +137,8 @@ absl::Status FlattenDirectory(std::string_view bytes, const tree::ReadBlob& read
 absl::StatusOr<std::string> WithDetailsInline(std::string_view file, const tree::ReadBlob& read) {
   std::string_view path, contents;
   std::optional<Digest> digest;
-  for (WireReader reader(file); !reader.AtEnd();) {
-    ASSIGN_OR_RETURN(const WireReader::Field field, reader.Next());
-    if (field.number == 1) {
-      ASSIGN_OR_RETURN(path, tree::BytesOf(field, "path"));
-    } else if (field.number == 2) {
-      ASSIGN_OR_RETURN(digest, tree::DigestOf(field, "digest"));
-    } else if (field.number == 5) {
-      ASSIGN_OR_RETURN(contents, tree::BytesOf(field, "contents"));
-    }
-  }
+  RETURN_IF_ERROR(tree::ReadFields(file, FieldTo(1, "path", path), FieldTo(2, "digest", digest),
+                                   FieldTo(5, "contents", contents)));
   if (path != kDetailsPath || !contents.empty() || !digest) return std::string(file);
   if (digest->size_bytes() > kDetailsBytesMax)
     return absl::InvalidArgumentError(fmt::format("details of {} bytes", digest->size_bytes()));

@@ -8,6 +8,8 @@
 
 namespace galley::record {
 
+using tree::FieldTo;
+
 std::string EncodeRecipe(const Recipe& recipe) {
   WireWriter writer;
   writer.Varint(1, kKeySchema);
@@ -25,22 +27,10 @@ absl::StatusOr<Recipe> DecodeRecipe(std::string_view bytes) {
   }
   Recipe recipe;
   uint64_t schema = 0;
-  for (WireReader reader(bytes); !reader.AtEnd();) {
-    ASSIGN_OR_RETURN(const WireReader::Field field, reader.Next());
-    if (field.number == 1) {
-      ASSIGN_OR_RETURN(schema, tree::VarintOf(field, "schema"));
-    } else if (field.number == 2) {
-      ASSIGN_OR_RETURN(recipe.cooker, tree::BytesOf(field, "cooker"));
-    } else if (field.number == 3) {
-      ASSIGN_OR_RETURN(recipe.identity, tree::BytesOf(field, "identity"));
-    } else if (field.number == 4) {
-      ASSIGN_OR_RETURN(recipe.extension, tree::BytesOf(field, "extension"));
-    } else if (field.number == 5) {
-      ASSIGN_OR_RETURN(recipe.settings, tree::BytesOf(field, "settings"));
-    } else {
-      return tree::UnknownField(field, "recipe");
-    }
-  }
+  RETURN_IF_ERROR(tree::ReadAllFields(
+      bytes, "recipe", FieldTo(1, "schema", schema), FieldTo(2, "cooker", recipe.cooker),
+      FieldTo(3, "identity", recipe.identity), FieldTo(4, "extension", recipe.extension),
+      FieldTo(5, "settings", recipe.settings)));
   if (schema != kKeySchema) {
     return absl::InvalidArgumentError(
         fmt::format("recipe has schema {}, expected {}", schema, kKeySchema));

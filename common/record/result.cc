@@ -13,6 +13,8 @@
 namespace galley::record {
 namespace {
 
+using tree::FieldTo;
+
 constexpr std::string_view kProvenanceType = "type.googleapis.com/galley.v1.Provenance";
 // A Timestamp's range: the years 1 to 9999.
 // Source: https://protobuf.dev/reference/protobuf/google.protobuf/#timestamp
@@ -46,17 +48,14 @@ std::string EncodeTime(absl::Time time) {
 }
 
 absl::StatusOr<absl::Time> DecodeTime(std::string_view bytes) {
-  int64_t seconds = 0, nanos = 0;
-  for (WireReader reader(bytes); !reader.AtEnd();) {
-    ASSIGN_OR_RETURN(const WireReader::Field field, reader.Next());
-    if (field.number > 2) continue;
-    ASSIGN_OR_RETURN(const uint64_t value, tree::VarintOf(field, "time"));
-    (field.number == 1 ? seconds : nanos) = static_cast<int64_t>(value);
-  }
-  if (seconds < kSecondsMin || seconds > kSecondsMax || nanos < 0 || nanos > 999'999'999) {
+  uint64_t seconds_bits = 0, nanos = 0;
+  RETURN_IF_ERROR(
+      tree::ReadFields(bytes, FieldTo(1, "time", seconds_bits), FieldTo(2, "time", nanos)));
+  const auto seconds = static_cast<int64_t>(seconds_bits);
+  if (seconds < kSecondsMin || seconds > kSecondsMax || nanos > 999'999'999) {
     return absl::InvalidArgumentError("time is out of range");
   }
-  return absl::FromUnixSeconds(seconds) + absl::Nanoseconds(nanos);
+  return absl::FromUnixSeconds(seconds) + absl::Nanoseconds(static_cast<int64_t>(nanos));
 }
 
 uint64_t NanosecondsOf(absl::Duration duration) {
@@ -91,29 +90,21 @@ absl::Status DecodeProvenance(std::string_view bytes, Provenance& provenance) {
   const auto duration = [](uint64_t value) {
     return absl::Nanoseconds(static_cast<int64_t>(std::min<uint64_t>(value, INT64_MAX)));
   };
-  for (WireReader reader(bytes); !reader.AtEnd();) {
-    ASSIGN_OR_RETURN(const WireReader::Field field, reader.Next());
-    if (field.number == 1) {
-      ASSIGN_OR_RETURN(provenance.machine, tree::BytesOf(field, "machine"));
-    } else if (field.number == 2) {
-      ASSIGN_OR_RETURN(provenance.identity, tree::BytesOf(field, "identity"));
-    } else if (field.number == 3) {
-      ASSIGN_OR_RETURN(const uint64_t value, tree::VarintOf(field, "load_ns"));
-      provenance.load_time = duration(value);
-    } else if (field.number == 4) {
-      ASSIGN_OR_RETURN(const uint64_t value, tree::VarintOf(field, "save_ns"));
-      provenance.save_time = duration(value);
-    } else if (field.number == 5) {
-      ASSIGN_OR_RETURN(provenance.memory_peak_bytes, tree::VarintOf(field, "memory_peak_bytes"));
-    } else if (field.number == 9) {
-      ASSIGN_OR_RETURN(provenance.received_from, tree::BytesOf(field, "received_from"));
-    } else if (field.number == 10) {
-      ASSIGN_OR_RETURN(const std::string_view key, tree::BytesOf(field, "weak_key"));
-      ASSIGN_OR_RETURN(provenance.weak_key, tree::DecodeDigest(key));
-    } else if (field.number == 11) {
-      ASSIGN_OR_RETURN(const std::string_view time, tree::BytesOf(field, "taken"));
-      ASSIGN_OR_RETURN(provenance.taken, DecodeTime(time));
-    }
+  uint64_t load_ns = 0, save_ns = 0;
+  std::optional<std::string_view> weak_key, taken;
+  RETURN_IF_ERROR(tree::ReadFields(bytes, FieldTo(1, "machine", provenance.machine),
+                                   FieldTo(2, "identity", provenance.identity),
+                                   FieldTo(3, "load_ns", load_ns), FieldTo(4, "save_ns", save_ns),
+                                   FieldTo(5, "memory_peak_bytes", provenance.memory_peak_bytes),
+                                   FieldTo(9, "received_from", provenance.received_from),
+                                   FieldTo(10, "weak_key", weak_key), FieldTo(11, "taken", taken)));
+  provenance.load_time = duration(load_ns);
+  provenance.save_time = duration(save_ns);
+  if (weak_key) {
+    ASSIGN_OR_RETURN(provenance.weak_key, tree::DecodeDigest(*weak_key));
+  }
+  if (taken) {
+    ASSIGN_OR_RETURN(provenance.taken, DecodeTime(*taken));
   }
   return absl::OkStatus();
 }
@@ -121,12 +112,8 @@ absl::Status DecodeProvenance(std::string_view bytes, Provenance& provenance) {
 // An Any: read when it is a Provenance, skipped otherwise.
 absl::Status DecodeAuxiliary(std::string_view bytes, Provenance& provenance) {
   std::string_view type, value;
-  for (WireReader reader(bytes); !reader.AtEnd();) {
-    ASSIGN_OR_RETURN(const WireReader::Field field, reader.Next());
-    if (field.number > 2) continue;
-    ASSIGN_OR_RETURN((field.number == 1 ? type : value),
-                     tree::BytesOf(field, "auxiliary_metadata"));
-  }
+  RETURN_IF_ERROR(tree::ReadFields(bytes, FieldTo(1, "auxiliary_metadata", type),
+                                   FieldTo(2, "auxiliary_metadata", value)));
   return type == kProvenanceType ? DecodeProvenance(value, provenance) : absl::OkStatus();
 }
 
@@ -155,18 +142,9 @@ struct OutputFile {
 
 absl::StatusOr<OutputFile> DecodeOutputFile(std::string_view bytes) {
   OutputFile file;
-  for (WireReader reader(bytes); !reader.AtEnd();) {
-    ASSIGN_OR_RETURN(const WireReader::Field field, reader.Next());
-    if (field.number == 1) {
-      ASSIGN_OR_RETURN(file.path, tree::BytesOf(field, "path"));
-    } else if (field.number == 2) {
-      ASSIGN_OR_RETURN(file.digest, tree::DigestOf(field, "digest"));
-    } else if (field.number == 4) {
-      ASSIGN_OR_RETURN(file.is_executable, tree::BoolOf(field, "is_executable"));
-    } else if (field.number == 5) {
-      ASSIGN_OR_RETURN(file.contents, tree::BytesOf(field, "contents"));
-    }
-  }
+  RETURN_IF_ERROR(tree::ReadFields(
+      bytes, FieldTo(1, "path", file.path), FieldTo(2, "digest", file.digest),
+      FieldTo(4, "is_executable", file.is_executable), FieldTo(5, "contents", file.contents)));
   if (!file.digest)
     return absl::InvalidArgumentError(fmt::format("output {} has no digest", file.path));
   return file;
@@ -320,10 +298,8 @@ absl::StatusOr<Result> DecodeResult(std::string_view bytes) {
         fmt::format("result has {} bytes, at most {} are allowed", bytes.size(), kResultBytesMax));
   }
   Reading reading;
-  for (WireReader reader(bytes); !reader.AtEnd();) {
-    ASSIGN_OR_RETURN(const WireReader::Field field, reader.Next());
-    RETURN_IF_ERROR(DecodeField(field, reading));
-  }
+  RETURN_IF_ERROR(tree::ForEachField(
+      bytes, [&](const WireReader::Field& field) { return DecodeField(field, reading); }));
   return Finish(std::move(reading));
 }
 

@@ -12,6 +12,8 @@
 namespace galley::record {
 namespace {
 
+using tree::FieldTo;
+
 constexpr size_t kBesideASet = 8;  // its tag and its size
 
 struct ListFile {
@@ -22,16 +24,9 @@ struct ListFile {
 
 absl::StatusOr<ListFile> DecodeFile(std::string_view bytes) {
   ListFile file;
-  for (WireReader reader(bytes); !reader.AtEnd();) {
-    ASSIGN_OR_RETURN(const WireReader::Field field, reader.Next());
-    if (field.number == 1) {
-      ASSIGN_OR_RETURN(file.path, tree::BytesOf(field, "path"));
-    } else if (field.number == 2) {
-      ASSIGN_OR_RETURN(file.digest, tree::DigestOf(field, "digest"));
-    } else if (field.number == 5) {
-      ASSIGN_OR_RETURN(file.contents, tree::BytesOf(field, "contents"));
-    }
-  }
+  RETURN_IF_ERROR(tree::ReadFields(bytes, FieldTo(1, "path", file.path),
+                                   FieldTo(2, "digest", file.digest),
+                                   FieldTo(5, "contents", file.contents)));
   return file;
 }
 

@@ -23,18 +23,11 @@ std::string EncodeNode(std::string_view name, const Digest& digest, bool is_exec
 absl::StatusOr<FileNode> DecodeNode(std::string_view bytes, bool is_file) {
   FileNode node;
   std::optional<Digest> digest;
-  for (WireReader reader(bytes); !reader.AtEnd();) {
-    ASSIGN_OR_RETURN(const WireReader::Field field, reader.Next());
-    if (field.number == 1) {
-      ASSIGN_OR_RETURN(node.name, BytesOf(field, "name"));
-    } else if (field.number == 2) {
-      ASSIGN_OR_RETURN(digest, DigestOf(field, "digest"));
-    } else if (field.number == 4 && is_file) {
-      ASSIGN_OR_RETURN(node.is_executable, BoolOf(field, "is_executable"));
-    } else {
-      return UnknownField(field, is_file ? "FileNode here" : "DirectoryNode here");
-    }
-  }
+  const FieldTo name(1, "name", node.name);
+  const FieldTo of(2, "digest", digest);
+  RETURN_IF_ERROR(is_file ? ReadAllFields(bytes, "FileNode here", name, of,
+                                          FieldTo(4, "is_executable", node.is_executable))
+                          : ReadAllFields(bytes, "DirectoryNode here", name, of));
   if (!IsPlainSegment(node.name)) {
     return absl::InvalidArgumentError("a name is not a single plain segment");
   }

@@ -36,21 +36,8 @@ std::string EncodeDigest(const Digest& digest) {
 absl::StatusOr<Digest> DecodeDigest(std::string_view bytes) {
   std::string_view hex;
   uint64_t size_bytes = 0;
-  for (WireReader reader(bytes); !reader.AtEnd();) {
-    ASSIGN_OR_RETURN(const WireReader::Field field, reader.Next());
-    switch (field.number) {
-      case 1: {
-        ASSIGN_OR_RETURN(hex, BytesOf(field, "hash"));
-        break;
-      }
-      case 2: {
-        ASSIGN_OR_RETURN(size_bytes, VarintOf(field, "size_bytes"));
-        break;
-      }
-      default:
-        return UnknownField(field, "Digest");
-    }
-  }
+  RETURN_IF_ERROR(ReadAllFields(bytes, "Digest", FieldTo(1, "hash", hex),
+                                FieldTo(2, "size_bytes", size_bytes)));
   if (size_bytes > Digest::kSizeMax) return absl::InvalidArgumentError("size_bytes is negative");
   return Digest::FromHex(hex, static_cast<int64_t>(size_bytes));
 }

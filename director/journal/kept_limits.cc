@@ -13,11 +13,13 @@
 #include "common/base/own_file.h"
 #include "common/base/status_macros.h"
 #include "common/base/wire_format.h"
+#include "common/tree/wire_fields.h"
 #include "fmt/format.h"
 
 namespace galley::director {
 namespace {
 
+using tree::FieldTo;
 using Type = WireReader::Type;
 
 constexpr std::string_view kSchema = "galley.kept-limits.v1 ";
@@ -38,65 +40,24 @@ std::string Encode(const KeptLimit& limit) {
   return writer.Take();
 }
 
-absl::Status TakeNumber(const WireReader::Field& field, KeptLimit& limit) {
-  switch (field.number) {
-    case 3:
-      if (field.value != 1 && field.value != 2) break;
-      limit.kind = static_cast<KeptLimit::Kind>(field.value);
-      return absl::OkStatus();
-    case 4:
-      limit.limit = field.value;
-      return absl::OkStatus();
-    case 5:
-      limit.since = absl::FromUnixMillis(static_cast<int64_t>(field.value));
-      return absl::OkStatus();
-    case 7:
-      if (field.value > UINT8_MAX) break;
-      limit.stage = static_cast<uint8_t>(field.value);
-      return absl::OkStatus();
-    default:
-      break;
-  }
-  return absl::DataLossError(fmt::format("unexpected number in field {}", field.number));
-}
-
-absl::Status TakeText(const WireReader::Field& field, KeptLimit& limit) {
-  switch (field.number) {
-    case 1: {
-      ASSIGN_OR_RETURN(limit.weak_key, Digest::Parse(field.bytes));
-      return absl::OkStatus();
-    }
-    case 2: {
-      ASSIGN_OR_RETURN(limit.observed, record::DecodeObserved(field.bytes));
-      return absl::OkStatus();
-    }
-    case 6:
-      limit.package = field.bytes;
-      return absl::OkStatus();
-    case 8:
-      limit.error = field.bytes;
-      return absl::OkStatus();
-    case 9:
-      limit.log = field.bytes;
-      return absl::OkStatus();
-    case 10:
-      limit.machine = field.bytes;
-      return absl::OkStatus();
-    default:
-      return absl::DataLossError(fmt::format("unexpected text in field {}", field.number));
-  }
-}
-
 absl::StatusOr<KeptLimit> Decode(std::string_view bytes) {
   KeptLimit limit;
-  bool has_key = false;
-  WireReader reader(bytes);
-  while (!reader.AtEnd()) {
-    ASSIGN_OR_RETURN(const WireReader::Field field, reader.Next());
-    has_key |= field.number == 1;
-    RETURN_IF_ERROR(field.type == Type::kBytes ? TakeText(field, limit) : TakeNumber(field, limit));
-  }
-  if (!has_key) return absl::DataLossError("a limit without a key");
+  std::optional<std::string_view> weak_key, observed;
+  uint64_t kind = static_cast<uint64_t>(limit.kind), since_ms = 0, stage = 0;
+  RETURN_IF_ERROR(tree::ReadAllFields(
+      bytes, "a limit", FieldTo(1, "weak_key", weak_key), FieldTo(2, "observed", observed),
+      FieldTo(3, "kind", kind), FieldTo(4, "limit", limit.limit), FieldTo(5, "since_ms", since_ms),
+      FieldTo(6, "package", limit.package), FieldTo(7, "stage", stage),
+      FieldTo(8, "error", limit.error), FieldTo(9, "log", limit.log),
+      FieldTo(10, "machine", limit.machine)));
+  if (!weak_key) return absl::DataLossError("a limit without a key");
+  if (kind < 1 || kind > 2 || stage > UINT8_MAX)
+    return absl::DataLossError("a number that a limit cannot have");
+  ASSIGN_OR_RETURN(limit.weak_key, Digest::Parse(*weak_key));
+  ASSIGN_OR_RETURN(limit.observed, record::DecodeObserved(observed.value_or("")));
+  limit.kind = static_cast<KeptLimit::Kind>(kind);
+  limit.stage = static_cast<uint8_t>(stage);
+  limit.since = absl::FromUnixMillis(static_cast<int64_t>(since_ms));
   return limit;
 }
 

@@ -15,6 +15,9 @@
 namespace galley::director {
 namespace {
 
+using tree::FieldTo;
+using tree::ForEachField;
+
 using tree::Difference;
 using Kind = Difference::Kind;
 
@@ -48,16 +51,6 @@ std::string EncodeDifference(const Difference& difference) {
   return writer.Take();
 }
 
-// Calls `take` for each field of a message.
-template <typename Take>
-absl::Status ForEachField(std::string_view bytes, const Take& take) {
-  for (WireReader reader(bytes); !reader.AtEnd();) {
-    ASSIGN_OR_RETURN(const WireReader::Field field, reader.Next());
-    RETURN_IF_ERROR(take(field));
-  }
-  return absl::OkStatus();
-}
-
 absl::StatusOr<std::vector<uint64_t>> DecodeNumbers(const WireReader::Field& field, size_t count,
                                                     std::string_view name) {
   ASSIGN_OR_RETURN(const std::string_view bytes, tree::BytesOf(field, name));
@@ -73,18 +66,9 @@ absl::StatusOr<std::vector<uint64_t>> DecodeNumbers(const WireReader::Field& fie
 absl::StatusOr<tree::TreeFile> DecodeFile(const WireReader::Field& field) {
   ASSIGN_OR_RETURN(const std::string_view bytes, tree::BytesOf(field, "file"));
   tree::TreeFile file;
-  RETURN_IF_ERROR(ForEachField(bytes, [&](const WireReader::Field& part) -> absl::Status {
-    if (part.number == 1) {
-      ASSIGN_OR_RETURN(file.path, tree::BytesOf(part, "path"));
-    } else if (part.number == 2) {
-      ASSIGN_OR_RETURN(file.digest, tree::DigestOf(part, "digest"));
-    } else if (part.number == 3) {
-      ASSIGN_OR_RETURN(file.is_executable, tree::BoolOf(part, "is_executable"));
-    } else {
-      return tree::UnknownField(part, "file");
-    }
-    return absl::OkStatus();
-  }));
+  RETURN_IF_ERROR(tree::ReadAllFields(bytes, "file", FieldTo(1, "path", file.path),
+                                      FieldTo(2, "digest", file.digest),
+                                      FieldTo(3, "is_executable", file.is_executable)));
   return file;
 }
 
@@ -124,38 +108,24 @@ absl::StatusOr<Difference> DecodeDifference(const WireReader::Field& field) {
 }
 
 absl::Status DecodeField(const WireReader::Field& field, PatchIndex& index) {
-  switch (field.number) {
-    case 1: {
-      ASSIGN_OR_RETURN(index.from, tree::DigestOf(field, "from"));
-      return absl::OkStatus();
-    }
-    case 2: {
-      ASSIGN_OR_RETURN(index.to, tree::DigestOf(field, "to"));
-      return absl::OkStatus();
-    }
-    case 3: {
-      ASSIGN_OR_RETURN(const std::vector<uint64_t> numbers, DecodeNumbers(field, 2, "frame"));
-      index.frames.push_back({numbers[0], numbers[1]});
-      return absl::OkStatus();
-    }
-    case 4: {
-      ASSIGN_OR_RETURN(tree::TreeFile file, DecodeFile(field));
-      index.sources.push_back({std::move(file.path), file.digest});
-      return absl::OkStatus();
-    }
-    case 5: {
-      ASSIGN_OR_RETURN(PatchRecipe recipe, DecodeRecipe(field));
-      index.recipes.push_back(std::move(recipe));
-      return absl::OkStatus();
-    }
-    case 6: {
-      ASSIGN_OR_RETURN(Difference difference, DecodeDifference(field));
-      index.differences.push_back(std::move(difference));
-      return absl::OkStatus();
-    }
-    default:
-      return tree::UnknownField(field, "patch");
+  if (field.number == 1) {
+    ASSIGN_OR_RETURN(index.from, tree::DigestOf(field, "from"));
+  } else if (field.number == 2) {
+    ASSIGN_OR_RETURN(index.to, tree::DigestOf(field, "to"));
+  } else if (field.number == 3) {
+    ASSIGN_OR_RETURN(const std::vector<uint64_t> numbers, DecodeNumbers(field, 2, "frame"));
+    index.frames.push_back({numbers[0], numbers[1]});
+  } else if (field.number == 4) {
+    ASSIGN_OR_RETURN(tree::TreeFile file, DecodeFile(field));
+    index.sources.push_back({std::move(file.path), file.digest});
+  } else if (field.number == 5) {
+    ASSIGN_OR_RETURN(index.recipes.emplace_back(), DecodeRecipe(field));
+  } else if (field.number == 6) {
+    ASSIGN_OR_RETURN(index.differences.emplace_back(), DecodeDifference(field));
+  } else {
+    return tree::UnknownField(field, "patch");
   }
+  return absl::OkStatus();
 }
 
 absl::Status CheckPath(const std::string& path) {

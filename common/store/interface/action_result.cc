@@ -17,18 +17,10 @@ namespace galley::store {
 namespace {
 
 using Field = WireReader::Field;
+using tree::ForEachField;
 
 // The beginning of another's text, short enough to be repeated in an error.
 std::string Shown(std::string_view text) { return std::string(text.substr(0, 200)); }
-
-template <typename Visit>
-absl::Status ForEachField(std::string_view bytes, const Visit& visit) {
-  for (WireReader reader(bytes); !reader.AtEnd();) {
-    ASSIGN_OR_RETURN(const Field field, reader.Next());
-    RETURN_IF_ERROR(visit(field));
-  }
-  return absl::OkStatus();
-}
 
 // Fields that may be there once: absent, or what the only one holds.
 using OptionalBytes = std::optional<std::string_view>;

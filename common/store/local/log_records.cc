@@ -3,10 +3,13 @@
 #include "common/base/status_macros.h"
 #include "common/base/wire_format.h"
 #include "common/store/local/fixed_fields.h"
+#include "common/tree/wire_fields.h"
 #include "fmt/format.h"
 
 namespace galley::store {
 namespace {
+
+using tree::FieldTo;
 
 absl::Status CheckMultiple(std::string_view bytes, size_t size, std::string_view what) {
   if (bytes.size() % size == 0) return absl::OkStatus();
@@ -95,29 +98,10 @@ absl::StatusOr<PutActionResult> DecodeActionResult(std::string_view bytes) {
   PutActionResult put;
   std::string_view hash;
   uint64_t size = 0;
-  WireReader reader(bytes);
-  while (!reader.AtEnd()) {
-    ASSIGN_OR_RETURN(const WireReader::Field field, reader.Next());
-    switch (field.number) {
-      case 1:
-        put.instance = field.bytes;
-        break;
-      case 2:
-        hash = field.bytes;
-        break;
-      case 3:
-        size = field.value;
-        break;
-      case 4:
-        put.result = field.bytes;
-        break;
-      case 5:
-        put.peer = field.bytes;
-        break;
-      default:
-        break;  // a later version's
-    }
-  }
+  // Further fields are a later version's.
+  RETURN_IF_ERROR(tree::ReadFields(bytes, FieldTo(1, "instance", put.instance),
+                                   FieldTo(2, "action", hash), FieldTo(3, "action's size", size),
+                                   FieldTo(4, "result", put.result), FieldTo(5, "peer", put.peer)));
   ASSIGN_OR_RETURN(put.action, WireDigest(hash, size));
   return put;
 }
@@ -145,45 +129,15 @@ std::string EncodePublished(const PublishedRoot& root) {
 absl::StatusOr<PublishedRoot> DecodePublished(std::string_view bytes) {
   PublishedRoot root;
   std::string_view root_hash, snapshot_hash;
-  uint64_t root_size = 0, snapshot_size = 0, time_us = 0;
-  WireReader reader(bytes);
-  while (!reader.AtEnd()) {
-    ASSIGN_OR_RETURN(const WireReader::Field field, reader.Next());
-    switch (field.number) {
-      case 1:
-        root.project_id = field.bytes;
-        break;
-      case 2:
-        root.platform = field.bytes;
-        break;
-      case 3:
-        root.sequence = field.value;
-        break;
-      case 4:
-        root_hash = field.bytes;
-        break;
-      case 5:
-        root_size = field.value;
-        break;
-      case 6:
-        root.by_the_book = field.value != 0;
-        break;
-      case 7:
-        time_us = field.value;
-        break;
-      case 8:
-        snapshot_hash = field.bytes;
-        break;
-      case 9:
-        snapshot_size = field.value;
-        break;
-      case 10:
-        root.keep_roots = static_cast<uint32_t>(field.value);
-        break;
-      default:
-        break;  // a later version's
-    }
-  }
+  uint64_t root_size = 0, snapshot_size = 0, time_us = 0, keep_roots = 0;
+  // Further fields are a later version's.
+  RETURN_IF_ERROR(tree::ReadFields(
+      bytes, FieldTo(1, "project", root.project_id), FieldTo(2, "platform", root.platform),
+      FieldTo(3, "sequence", root.sequence), FieldTo(4, "root", root_hash),
+      FieldTo(5, "root's size", root_size), FieldTo(6, "by_the_book", root.by_the_book),
+      FieldTo(7, "time_us", time_us), FieldTo(8, "snapshot", snapshot_hash),
+      FieldTo(9, "snapshot's size", snapshot_size), FieldTo(10, "keep_roots", keep_roots)));
+  root.keep_roots = static_cast<uint32_t>(keep_roots);
   root.time = absl::FromUnixMicros(static_cast<int64_t>(time_us));
   ASSIGN_OR_RETURN(root.root, WireDigest(root_hash, root_size));
   ASSIGN_OR_RETURN(root.snapshot, WireDigest(snapshot_hash, snapshot_size));

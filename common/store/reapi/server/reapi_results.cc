@@ -19,6 +19,7 @@
 namespace galley::store {
 namespace {
 
+using tree::FieldTo;
 namespace reapi = build::bazel::remote::execution::v2;
 
 std::string EncodeSets(const std::vector<std::string>& sets) {
@@ -54,27 +55,16 @@ struct GivenFile {
   std::string_view contents;
 };
 
-absl::StatusOr<GivenFile> ReadFile(std::string_view bytes) {
-  GivenFile file;
-  for (WireReader reader(bytes); !reader.AtEnd();) {
-    ASSIGN_OR_RETURN(const WireReader::Field field, reader.Next());
-    if (field.number == 1) file.path = field.bytes;
-    if (field.number == 5) file.contents = field.bytes;
-    if (field.number == 2) {
-      ASSIGN_OR_RETURN(file.digest, tree::DecodeDigest(field.bytes));
-    }
-  }
-  return file;
-}
-
 // REQUIRES: ValidateActionResult took it.
 absl::StatusOr<std::vector<GivenFile>> ReadFiles(std::string_view result) {
   std::vector<GivenFile> files;
-  for (WireReader reader(result); !reader.AtEnd();) {
-    ASSIGN_OR_RETURN(const WireReader::Field field, reader.Next());
-    if (field.number != 2) continue;
-    ASSIGN_OR_RETURN(files.emplace_back(), ReadFile(field.bytes));
-  }
+  RETURN_IF_ERROR(tree::ForEachField(result, [&](const WireReader::Field& field) -> absl::Status {
+    if (field.number != 2) return absl::OkStatus();
+    GivenFile& file = files.emplace_back();
+    return tree::ReadFields(field.bytes, FieldTo(1, "path", file.path),
+                            FieldTo(2, "digest", file.digest),
+                            FieldTo(5, "contents", file.contents));
+  }));
   return files;
 }
 
