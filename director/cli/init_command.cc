@@ -5,7 +5,6 @@
 
 #include <atomic>
 #include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -22,6 +21,7 @@
 #include "director/cli/init/table_text.h"
 #include "director/cli/init/worker_looker.h"
 #include "director/cli/interrupt.h"
+#include "director/cli/print_line.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
 
@@ -81,7 +81,7 @@ int RunInit(const GlobalOptions& options, const std::string& directory) {
     const std::string next =
         plan.is_empty ? "nothing to cook was found: its last lines show how a rule is written"
                       : fmt::format("look through it, then run: galley cook --project {}", path);
-    std::puts(fmt::format("{}wrote {}; {}", init::TableText(plan), file, next).c_str());
+    PrintLine("{}wrote {}; {}", init::TableText(plan), file, next);
   }
   return kDone;
 }

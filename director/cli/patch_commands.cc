@@ -1,13 +1,12 @@
 // PatchCommands: patch, apply: make one cooked tree from another.
 
-#include <cstdio>
-
 #include "common/base/file.h"
 #include "common/base/human_bytes.h"
 #include "common/base/status_macros.h"
 #include "director/cli/commands.h"
 #include "director/cli/interrupt.h"
 #include "director/cli/open_store.h"
+#include "director/cli/print_line.h"
 #include "director/stage/apply_patch.h"
 #include "director/stage/make_patch.h"
 #include "fmt/format.h"
@@ -44,12 +43,10 @@ int RunPatch(const GlobalOptions& options, const std::string& before_text,
                {"bytes_literal", report->bytes_literal},
                {"bytes", report->bytes_written}});
   } else if (!options.quiet) {
-    std::puts(fmt::format("{}: {}, {} of {} new, {}", file,
-                          report->files == 1 ? "1 file differs"
-                                             : fmt::format("{} files differ", report->files),
-                          HumanBytes(report->bytes_literal), HumanBytes(report->bytes_new),
-                          HumanBytes(report->bytes_written))
-                  .c_str());
+    PrintLine("{}: {}, {} of {} new, {}", file,
+              report->files == 1 ? "1 file differs" : fmt::format("{} files differ", report->files),
+              HumanBytes(report->bytes_literal), HumanBytes(report->bytes_new),
+              HumanBytes(report->bytes_written));
   }
   return kDone;
 }
@@ -69,11 +66,10 @@ int RunApply(const GlobalOptions& options, const std::string& file, const std::s
                {"bytes", report->bytes_written},
                {"resumed", report->is_resumed}});
   } else if (!options.quiet) {
-    std::puts(fmt::format("{}: {} written ({}), {} renamed, {} removed, {} {} there{}", directory,
-                          report->written, HumanBytes(report->bytes_written), report->renamed,
-                          report->removed, report->kept, report->kept == 1 ? "was" : "were",
-                          report->is_resumed ? "; an interrupted run was completed" : "")
-                  .c_str());
+    PrintLine("{}: {} written ({}), {} renamed, {} removed, {} {} there{}", directory,
+              report->written, HumanBytes(report->bytes_written), report->renamed, report->removed,
+              report->kept, report->kept == 1 ? "was" : "were",
+              report->is_resumed ? "; an interrupted run was completed" : "");
   }
   return kDone;
 }

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <string_view>
 #include <thread>
 
@@ -23,6 +22,7 @@
 #include "director/cli/farm_doctor.h"
 #include "director/cli/limits.h"
 #include "director/cli/look_at_state.h"
+#include "director/cli/print_line.h"
 #include "director/host/idle_names.h"
 #include "director/host/left_out.h"
 #include "director/host/scanned_project.h"
@@ -289,14 +289,12 @@ int RunDoctor(const GlobalOptions& options) {
                               {"heals", check.heals},
                               {"warns", check.warns},
                               {"text", check.text}});
-    if (!options.json)
-      std::puts(fmt::format("{:<4} {:<12} {}", LevelOf(check), check.name, check.text).c_str());
+    if (!options.json) PrintLine("{:<4} {:<12} {}", LevelOf(check), check.name, check.text);
   }
   for (const project::Origin& origin : origins) {
     json["values"].push_back(
         {{"key", origin.key}, {"value", origin.value}, {"source", origin.source}});
-    if (!options.json)
-      std::puts(fmt::format("     {} = {}  ({})", origin.key, origin.value, origin.source).c_str());
+    if (!options.json) PrintLine("     {} = {}  ({})", origin.key, origin.value, origin.source);
   }
   if (options.json) PrintJson(json);
   return ok ? kDone : kFailed;

@@ -9,6 +9,7 @@
 #include "director/cli/commands.h"
 #include "director/cli/open_store.h"
 #include "director/cli/package_record.h"
+#include "director/cli/print_line.h"
 #include "director/stage/check_stage.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
@@ -43,8 +44,7 @@ std::string WhyUnknown(State state) {
 }
 
 void PrintNames(std::string_view what, const std::vector<std::string>& names) {
-  for (const std::string& name : names)
-    std::puts(fmt::format("  {:<8} {}", what, EscapeControl(name)).c_str());
+  for (const std::string& name : names) PrintLine("  {:<8} {}", what, EscapeControl(name));
 }
 
 void Print(const GlobalOptions& options, const std::string& platform, const std::string& directory,
@@ -62,16 +62,15 @@ void Print(const GlobalOptions& options, const std::string& platform, const std:
                       {"foreign", check.foreign}});
   }
   if (check.state != State::kStaged) {
-    std::puts(fmt::format("{}: {}: {}", platform, EscapeControl(directory), WhyUnknown(check.state))
-                  .c_str());
+    PrintLine("{}: {}: {}", platform, EscapeControl(directory), WhyUnknown(check.state));
     return;
   }
   if (!options.quiet || !check.IsEqual() || !last.empty()) {
-    std::puts(fmt::format("{}: root {}: {} equal, {} missing, {} changed, {} not put there by "
-                          "Galley",
-                          platform, check.root->ToString(), check.equal, check.missing.size(),
-                          check.changed.size(), check.foreign.size())
-                  .c_str());
+    PrintLine(
+        "{}: root {}: {} equal, {} missing, {} changed, {} not put there by "
+        "Galley",
+        platform, check.root->ToString(), check.equal, check.missing.size(), check.changed.size(),
+        check.foreign.size());
   }
   if (!last.empty()) {
     std::puts(

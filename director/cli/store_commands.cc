@@ -7,6 +7,7 @@
 #include "common/record/result.h"
 #include "director/cli/commands.h"
 #include "director/cli/open_store.h"
+#include "director/cli/print_line.h"
 #include "director/cli/resolve_digest.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
@@ -58,7 +59,7 @@ int RunStoreStats(const GlobalOptions& options) {
     if (key == "stored_bytes" && stats->blob_bytes != 0)
       text += fmt::format(", {:.2f} times the blobs", static_cast<double>(stored_bytes) /
                                                           static_cast<double>(stats->blob_bytes));
-    std::puts(fmt::format("{:<17} {}", key, text).c_str());
+    PrintLine("{:<17} {}", key, text);
   }
   return kDone;
 }
@@ -97,7 +98,7 @@ int RunStoreForget(const GlobalOptions& options, const std::string& text) {
   if (options.json) {
     PrintJson({{"key", key->ToString()}, {"forgot", kind}});
   } else if (!options.quiet) {
-    std::puts(fmt::format("forgot the {} of {}", kind, key->ToString()).c_str());
+    PrintLine("forgot the {} of {}", kind, key->ToString());
   }
   return kDone;
 }

@@ -1,5 +1,4 @@
 // StoreGc: `galley store gc`.
-#include <cstdio>
 
 #include "common/base/counted.h"
 #include "common/base/human_bytes.h"
@@ -8,6 +7,7 @@
 #include "director/cli/interrupt.h"
 #include "director/cli/open_store.h"
 #include "director/cli/parse_time.h"
+#include "director/cli/print_line.h"
 #include "fmt/format.h"
 
 namespace galley::cli {
@@ -65,26 +65,22 @@ int RunStoreGc(const GlobalOptions& options, const StoreGcOptions& asked) {
     return kDone;
   }
   if (options.quiet) return kDone;
-  std::puts(fmt::format(
-                "{} {} and {} ({}); {} and {} ({}) stay", gc->is_dry ? "would drop" : "dropped",
-                Counted(report->dropped_results, "result"), Counted(report->dropped_blobs, "blob"),
-                HumanBytes(report->dropped_bytes), Counted(report->results, "result"),
-                Counted(report->blobs, "blob"), HumanBytes(report->bytes))
-                .c_str());
+  PrintLine("{} {} and {} ({}); {} and {} ({}) stay", gc->is_dry ? "would drop" : "dropped",
+            Counted(report->dropped_results, "result"), Counted(report->dropped_blobs, "blob"),
+            HumanBytes(report->dropped_bytes), Counted(report->results, "result"),
+            Counted(report->blobs, "blob"), HumanBytes(report->bytes));
   if (report->freed_bytes + report->moved_bytes != 0) {
-    std::puts(fmt::format("{} segments of {}; {} in them {} written again",
-                          gc->is_dry ? "would remove" : "removed", HumanBytes(report->freed_bytes),
-                          HumanBytes(report->moved_bytes), gc->is_dry ? "would be" : "were")
-                  .c_str());
+    PrintLine("{} segments of {}; {} in them {} written again",
+              gc->is_dry ? "would remove" : "removed", HumanBytes(report->freed_bytes),
+              HumanBytes(report->moved_bytes), gc->is_dry ? "would be" : "were");
   }
   if (report->left_files != 0) {
-    std::puts(fmt::format("{} {} ({}) that nobody adopted, or that processes which died left",
-                          gc->is_dry ? "would remove" : "removed",
-                          Counted(report->left_files, "file"), HumanBytes(report->left_bytes))
-                  .c_str());
+    PrintLine("{} {} ({}) that nobody adopted, or that processes which died left",
+              gc->is_dry ? "would remove" : "removed", Counted(report->left_files, "file"),
+              HumanBytes(report->left_bytes));
   }
   for (const std::string& session : report->held_by)
-    std::puts(fmt::format("what {} was told is there stays until it ends", session).c_str());
+    PrintLine("what {} was told is there stays until it ends", session);
   return kDone;
 }
 

@@ -1,5 +1,4 @@
 // StorePin: `galley store pin`, `unpin`, `pins`: trees that no collection drops.
-#include <cstdio>
 #include <vector>
 
 #include "absl/time/clock.h"
@@ -7,6 +6,7 @@
 #include "common/store/interface/pins.h"
 #include "director/cli/commands.h"
 #include "director/cli/open_store.h"
+#include "director/cli/print_line.h"
 #include "director/cli/resolve_digest.h"
 #include "director/host/near_names.h"
 #include "fmt/format.h"
@@ -47,7 +47,7 @@ int RunStorePin(const GlobalOptions& options, const std::string& name, const std
   if (options.json) {
     PrintJson({{"pin", name}, {"root", digest->ToString()}});
   } else if (!options.quiet) {
-    std::puts(fmt::format("pinned as {}: {}", name, digest->ToString()).c_str());
+    PrintLine("pinned as {}: {}", name, digest->ToString());
   }
   return kDone;
 }
@@ -60,7 +60,7 @@ int RunStoreUnpin(const GlobalOptions& options, const std::string& name) {
   if (options.json) {
     PrintJson({{"unpinned", name}});
   } else if (!options.quiet) {
-    std::puts(fmt::format("unpinned: {}", name).c_str());
+    PrintLine("unpinned: {}", name);
   }
   return kDone;
 }
@@ -75,7 +75,7 @@ int RunStorePins(const GlobalOptions& options) {
     if (options.json) {
       PrintJson({{"pin", pin.name}, {"root", pin.root.ToString()}, {"time", time}});
     } else {
-      std::puts(fmt::format("{:<24} {}  {}", pin.name, time, pin.root.ToString()).c_str());
+      PrintLine("{:<24} {}  {}", pin.name, time, pin.root.ToString());
     }
   }
   return kDone;

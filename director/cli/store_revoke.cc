@@ -22,6 +22,7 @@
 #include "director/cli/commands.h"
 #include "director/cli/open_store.h"
 #include "director/cli/parse_time.h"
+#include "director/cli/print_line.h"
 #include "director/cli/resolve_digest.h"
 #include "director/host/near_names.h"
 #include "director/journal/journal.h"
@@ -175,20 +176,17 @@ nlohmann::json JsonOf(const store::RevokeOptions& asked, const Found& found) {
 void Print(const store::RevokeOptions& asked, const Found& found) {
   std::set<std::string> platforms;
   for (const auto& [package, of_it] : found.packages) platforms.insert(of_it.begin(), of_it.end());
-  std::puts(fmt::format("{} {}{}: {}{}{}", asked.is_dry ? "would take back what" : "took back what",
-                        asked.what.worker + " made",
-                        asked.what.since == absl::InfinitePast()
-                            ? ""
-                            : " since " + TimeText(asked.what.since),
-                        Counted(found.report.results.size(), "result"),
-                        found.packages.empty()
-                            ? ""
-                            : fmt::format("; in this project {} on {}, which the next cook makes "
-                                          "again",
-                                          Counted(found.packages.size(), "package"),
-                                          Counted(platforms.size(), "platform")),
-                        NearMakers(asked, found))
-                .c_str());
+  PrintLine("{} {}{}: {}{}{}", asked.is_dry ? "would take back what" : "took back what",
+            asked.what.worker + " made",
+            asked.what.since == absl::InfinitePast() ? "" : " since " + TimeText(asked.what.since),
+            Counted(found.report.results.size(), "result"),
+            found.packages.empty()
+                ? ""
+                : fmt::format("; in this project {} on {}, which the next cook makes "
+                              "again",
+                              Counted(found.packages.size(), "package"),
+                              Counted(platforms.size(), "platform")),
+            NearMakers(asked, found));
   size_t named = 0;
   for (const auto& [package, of_it] : found.packages) {
     if (named++ == kNamedMax) {
@@ -196,25 +194,23 @@ void Print(const store::RevokeOptions& asked, const Found& found) {
           fmt::format("  and {} more (--json has all)", found.packages.size() - kNamedMax).c_str());
       break;
     }
-    std::puts(fmt::format("  {} ({})", package, fmt::join(of_it, ", ")).c_str());
+    PrintLine("  {} ({})", package, fmt::join(of_it, ", "));
   }
   for (const store::PublishedRoot& root : found.roots)
-    std::puts(fmt::format("{} holds some of it, and stays", NameOfRoot(root)).c_str());
+    PrintLine("{} holds some of it, and stays", NameOfRoot(root));
   if (found.upstream.empty()) return;
   if (!found.upstream_error.empty()) {
-    std::puts(fmt::format("{} could not be asked ({}); whatever lies there of it is not read any "
-                          "more{}",
-                          found.upstream, found.upstream_error,
-                          asked.is_dry ? ", once it is revoked" : "")
-                  .c_str());
+    PrintLine(
+        "{} could not be asked ({}); whatever lies there of it is not read any "
+        "more{}",
+        found.upstream, found.upstream_error, asked.is_dry ? ", once it is revoked" : "");
     return;
   }
-  std::puts(fmt::format("{} answers with {} of it{}", found.upstream,
-                        Counted(found.upstream_keys.size(), "result"),
-                        asked.is_dry ? "" : "; nothing of it is read from there any more")
-                .c_str());
+  PrintLine("{} answers with {} of it{}", found.upstream,
+            Counted(found.upstream_keys.size(), "result"),
+            asked.is_dry ? "" : "; nothing of it is read from there any more");
   for (size_t i = 0; i < std::min(kNamedMax, found.upstream_keys.size()); ++i)
-    std::puts(fmt::format("  key {}", found.upstream_keys[i].ToString()).c_str());
+    PrintLine("  key {}", found.upstream_keys[i].ToString());
 }
 
 }  // namespace

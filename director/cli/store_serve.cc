@@ -22,6 +22,7 @@
 #include "director/cli/door_metrics.h"
 #include "director/cli/interrupt.h"
 #include "director/cli/limits.h"
+#include "director/cli/print_line.h"
 #include "director/cli/service_manager.h"
 #include "fmt/format.h"
 
@@ -115,7 +116,7 @@ void Announce(const GlobalOptions& options, const std::string& directory,
   if (options.json) {
     PrintJson({{"event", "serving"}, {"directory", directory}, {"urls", urls}});
   } else if (!options.quiet) {
-    std::puts(fmt::format("serving {} at {}", directory, fmt::join(urls, ", ")).c_str());
+    PrintLine("serving {} at {}", directory, fmt::join(urls, ", "));
   }
   std::fflush(stdout);
 }

@@ -14,6 +14,7 @@
 #include "director/cli/interrupt.h"
 #include "director/cli/lost_roots.h"
 #include "director/cli/open_store.h"
+#include "director/cli/print_line.h"
 #include "director/cli/progress_line.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
@@ -82,22 +83,20 @@ void PrintReport(const GlobalOptions& options, const store::VerifyReport& report
   }
   for (const std::string& problem : report.problems) std::puts(problem.c_str());
   for (size_t i = 0; i < lost.size() && i < kRootsToldMax; ++i) {
-    std::puts(fmt::format("root {} lacks {} ({}): {}", NameOfRoot(lost[i].root),
-                          Counted(lost[i].lost, "file or folder", "files or folders"),
-                          lost[i].example.empty() ? "all of it" : lost[i].example,
-                          lost[i].root.root.ToString())
-                  .c_str());
+    PrintLine("root {} lacks {} ({}): {}", NameOfRoot(lost[i].root),
+              Counted(lost[i].lost, "file or folder", "files or folders"),
+              lost[i].example.empty() ? "all of it" : lost[i].example,
+              lost[i].root.root.ToString());
   }
   if (lost.size() > kRootsToldMax)
-    std::puts(fmt::format("and {}", Counted(lost.size() - kRootsToldMax, "more root")).c_str());
+    PrintLine("and {}", Counted(lost.size() - kRootsToldMax, "more root"));
   if (options.quiet) return;
-  std::puts(fmt::format("{}, {}{}: {}", Counted(report.blobs, "blob"), HumanBytes(report.bytes),
-                        report.resumed.has_value()
-                            ? absl::FormatTime(" (going on with the verify of %Y-%m-%dT%H:%M:%SZ)",
-                                               *report.resumed, absl::UTCTimeZone())
-                            : "",
-                        Outcome(report, lost, is_repaired))
-                .c_str());
+  PrintLine("{}, {}{}: {}", Counted(report.blobs, "blob"), HumanBytes(report.bytes),
+            report.resumed.has_value()
+                ? absl::FormatTime(" (going on with the verify of %Y-%m-%dT%H:%M:%SZ)",
+                                   *report.resumed, absl::UTCTimeZone())
+                : "",
+            Outcome(report, lost, is_repaired));
 }
 
 CookCommandOptions CookOf(const GlobalOptions& options) {

@@ -6,6 +6,7 @@
 #include "common/store/interface/pins.h"
 #include "director/cli/commands.h"
 #include "director/cli/open_store.h"
+#include "director/cli/print_line.h"
 #include "director/cli/resolve_digest.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
@@ -64,34 +65,26 @@ std::string WhereText(const store::BlobLocation& location) {
 
 void Print(const Digest& digest, const store::WhyReport& report) {
   const bool is_present = report.location.has_value();
-  std::puts(fmt::format("{}: {}", digest.ToString(),
-                        is_present ? fmt::format("{}, written at {}", WhereText(*report.location),
-                                                 StampText(report.written))
-                                   : "not in the store")
-                .c_str());
-  for (const std::string& line : report.past) std::puts(fmt::format("  {}", line).c_str());
+  PrintLine("{}: {}", digest.ToString(),
+            is_present ? fmt::format("{}, written at {}", WhereText(*report.location),
+                                     StampText(report.written))
+                       : "not in the store");
+  for (const std::string& line : report.past) PrintLine("  {}", line);
   if (!is_present && report.past.empty()) std::puts("  nothing says that it ever was");
   for (const auto& root : report.roots) {
     const char* how = !root.is_kept ? "in old" : is_present ? "kept by" : "missed by";
-    std::puts(fmt::format("  {} {}{}", how, NameOfRoot(root.root),
-                          root.path.empty() ? ": it is its root" : ": " + root.path)
-                  .c_str());
+    PrintLine("  {} {}{}", how, NameOfRoot(root.root),
+              root.path.empty() ? ": it is its root" : ": " + root.path);
   }
-  if (report.roots_more != 0)
-    std::puts(fmt::format("  and {} more roots", report.roots_more).c_str());
+  if (report.roots_more != 0) PrintLine("  and {} more roots", report.roots_more);
   for (const auto& result : report.results) {
-    std::puts(fmt::format("  named by {} {}: {}; {}",
-                          result.is_ours ? "result" : "another program's result",
-                          result.key.ToString(), result.provenance,
-                          result.used == absl::InfinitePast()
-                              ? "not asked for since"
-                              : "last asked for at " + StampText(result.used))
-                  .c_str());
+    PrintLine("  named by {} {}: {}; {}", result.is_ours ? "result" : "another program's result",
+              result.key.ToString(), result.provenance,
+              result.used == absl::InfinitePast() ? "not asked for since"
+                                                  : "last asked for at " + StampText(result.used));
   }
-  if (report.results_more != 0)
-    std::puts(fmt::format("  and {} more results", report.results_more).c_str());
-  for (const std::string& session : report.sessions)
-    std::puts(fmt::format("  held for {}", session).c_str());
+  if (report.results_more != 0) PrintLine("  and {} more results", report.results_more);
+  for (const std::string& session : report.sessions) PrintLine("  held for {}", session);
   const bool is_needed =
       !report.roots.empty() || !report.results.empty() || !report.sessions.empty();
   if (is_present && !is_needed)

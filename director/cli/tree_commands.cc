@@ -18,6 +18,7 @@
 #include "director/cli/commands.h"
 #include "director/cli/interrupt.h"
 #include "director/cli/open_store.h"
+#include "director/cli/print_line.h"
 #include "director/host/near_names.h"
 #include "director/stage/checkout.h"
 #include "fmt/format.h"
@@ -40,11 +41,9 @@ void PrintDifference(const GlobalOptions& options, const tree::Difference& one) 
   const bool has_after = one.kind != tree::Difference::Kind::kRemoved;
   const bool is_renamed = one.kind == tree::Difference::Kind::kRenamed;
   if (!options.json) {
-    std::puts(fmt::format("{:<8} {}{} ({} -> {})", NameOf(one.kind),
-                          is_renamed ? one.before.path + " -> " : "", one.path(),
-                          has_before ? std::to_string(one.before.digest.size_bytes()) : "-",
-                          has_after ? std::to_string(one.after.digest.size_bytes()) : "-")
-                  .c_str());
+    PrintLine("{:<8} {}{} ({} -> {})", NameOf(one.kind), is_renamed ? one.before.path + " -> " : "",
+              one.path(), has_before ? std::to_string(one.before.digest.size_bytes()) : "-",
+              has_after ? std::to_string(one.after.digest.size_bytes()) : "-");
     return;
   }
   nlohmann::json line = {{"kind", NameOf(one.kind)}, {"path", one.path()}};
@@ -78,10 +77,9 @@ void PrintTotals(const GlobalOptions& options, const tree::DifferenceTotals& tot
                {"size_before", totals.bytes_before},
                {"size_after", totals.bytes_after}});
   } else if (!options.quiet) {
-    std::puts(fmt::format("{} added, {} removed, {} changed, {} renamed: {} -> {}", totals.added,
-                          totals.removed, totals.changed, totals.renamed,
-                          HumanBytes(totals.bytes_before), HumanBytes(totals.bytes_after))
-                  .c_str());
+    PrintLine("{} added, {} removed, {} changed, {} renamed: {} -> {}", totals.added,
+              totals.removed, totals.changed, totals.renamed, HumanBytes(totals.bytes_before),
+              HumanBytes(totals.bytes_after));
   }
 }
 
@@ -103,9 +101,8 @@ int RunRoots(const GlobalOptions& options) {
                  {"by_the_book", root.by_the_book},
                  {"time", time}});
     } else {
-      std::puts(fmt::format("{:<16} {}  {}  {}", fmt::format("{}#{}", root.platform, root.sequence),
-                            time, root.by_the_book ? "book" : "part", root.root.ToString())
-                    .c_str());
+      PrintLine("{:<16} {}  {}  {}", fmt::format("{}#{}", root.platform, root.sequence), time,
+                root.by_the_book ? "book" : "part", root.root.ToString());
     }
   }
   return kDone;
@@ -130,9 +127,8 @@ int RunTree(const GlobalOptions& options, const std::string& root_text, const st
                  {"digest", file.digest.ToString()},
                  {"executable", file.is_executable}});
     } else {
-      std::puts(fmt::format("{} {:>10} {}{}", file.digest.hex().substr(0, 16),
-                            file.digest.size_bytes(), file.path, file.is_executable ? "*" : "")
-                    .c_str());
+      PrintLine("{} {:>10} {}{}", file.digest.hex().substr(0, 16), file.digest.size_bytes(),
+                file.path, file.is_executable ? "*" : "");
     }
   }
   if (found) return kDone;
@@ -198,11 +194,9 @@ int RunCheckout(const GlobalOptions& options, const std::string& root_text,
                {"cloned", report->cloned},
                {"bytes", report->bytes_written}});
   } else if (!options.quiet) {
-    std::puts(fmt::format(
-                  "{}: {}, {}{}", directory, Counted(report->written, "file"),
-                  HumanBytes(report->bytes_written),
-                  link ? fmt::format(", {} linked, {} cloned", report->linked, report->cloned) : "")
-                  .c_str());
+    PrintLine("{}: {}, {}{}", directory, Counted(report->written, "file"),
+              HumanBytes(report->bytes_written),
+              link ? fmt::format(", {} linked, {} cloned", report->linked, report->cloned) : "");
   }
   return kDone;
 }
