@@ -61,8 +61,7 @@ void AddCommands(CLI::App& app, Arguments& arguments) {
       app, arguments, "ls", "List the packages with their rule, cooker, platforms and last outcome",
       [&] { return RunLs(global, arguments.list); });
   ListOptions& listed = arguments.list;
-  list->add_option("globs", listed.patterns, "List only these: globs, packages or folders")
-      ->type_name("GLOB");
+  AddOption(*list, "globs GLOB", listed.patterns, "List only these: globs, packages or folders");
   list->add_flag("--failed", listed.choice.is_failed, "List only packages that failed");
   list->add_flag("--warned", listed.choice.is_warned,
                  "List only packages whose results have warnings (with --failed: these, too)");
@@ -96,10 +95,8 @@ void AddCommands(CLI::App& app, Arguments& arguments) {
       [&] { return RunRecords(global, package, platform, export_directory); });
   records->add_option("package", package, "The package")->required();
   records->add_option("--platform", platform, "This platform only");
-  records
-      ->add_option("--export", export_directory,
-                   "Write the Action as a folder for `galley-worker exec-action`")
-      ->type_name("DIR");
+  AddOption(*records, "--export DIR", export_directory,
+            "Write the Action as a folder for `galley-worker exec-action`");
   AddTreeCommands(app, arguments);
   CLI::App* const clean = AddCommand(
       app, arguments, "clean", "Forget the results of packages, so that they are cooked again",

@@ -19,8 +19,7 @@ int RunCook(const CookCommandOptions& options);
 int RunDryCook(const CookCommandOptions& options);
 struct ServeOptions {
   GlobalOptions global;
-  std::optional<uint32_t> workers;
-  std::string launcher, placement, out, metrics;
+  ProjectOptions project;
   std::string listen;  // for clients of other machines; empty: none
   bool detach = false, stop = false;
   FarDirector far;  // the director for `stop`

@@ -59,22 +59,9 @@ void AddCook(CLI::App& app, Arguments& arguments) {
            "Do not cook packages that this glob matches (repeatable)");
   AddFlag(*cook, "--no-soft-references", selection, &v1::Selection::set_no_soft_references,
           "Do not follow soft references");
-  cook->add_option("--workers", o.workers, "Start exactly this many workers")
-      ->check(CLI::Range(1u, 4096u));
-  cook->add_option("--placement", o.placement,
-                   "How the worker for a job is chosen: cost or striped")
-      ->type_name("NAME");
-  cook->add_option(
-          "--launcher", o.launcher,
-          "Where workers come from: local, ssh, slurm, kubernetes, command (docs/farm.md), or "
-          "none (they come by themselves)")
-      ->type_name("NAME");
-  cook->add_option("--out", o.out, "Put the sandboxes into DIR/<platform>, instead of [output] dir")
-      ->type_name("DIR");
-  cook->add_option("--metrics", o.metrics,
-                   "Answer Prometheus at http://HOST:PORT/metrics (loopback only) while it cooks, "
-                   "instead of [director] metrics")
-      ->type_name("HOST:PORT");
+  o.project.AddTo(*cook,
+                  "Answer Prometheus at http://HOST:PORT/metrics (loopback only) while it cooks, "
+                  "instead of [director] metrics");
   AddFlag(*cook, "--no-stage", ask, &v1::CookAsk::set_no_stage,
           "Publish the roots, but do not change the sandboxes");
   AddFlag(*cook, "--adopt", ask, &v1::CookAsk::set_adopt,
@@ -96,18 +83,16 @@ void AddCook(CLI::App& app, Arguments& arguments) {
       ->check(CLI::IsMember({"now", "commit", "nightly", "ahead"}));
   cook->add_flag("--detach", o.detach,
                  "Print the number of the cook and leave it to the resident director");
-  cook->add_option("--attach", o.attach,
-                   "Follow this cook of the resident director; Ctrl-C leaves it running")
-      ->type_name("COOK");
-  cook->add_option("--summary", o.summary, "Write the summary to this file")->type_name("FILE");
-  cook->add_option("--trace", o.trace, "Write a Chrome trace to this file")->type_name("FILE");
+  AddOption(*cook, "--attach COOK", o.attach,
+            "Follow this cook of the resident director; Ctrl-C leaves it running");
+  AddOption(*cook, "--summary FILE", o.summary, "Write the summary to this file");
+  AddOption(*cook, "--trace FILE", o.trace, "Write a Chrome trace to this file");
   cook->add_flag("--dry-run", o.is_dry_run,
                  "Say what would be cooked, why, and what it cost the last time; change nothing");
   CLI::Option* const listed =
-      cook->add_option("--changed", o.changed,
-                       "Look only at the files that this list names, one a line (repeatable; -: "
-                       "standard input)")
-          ->type_name("FILE")
+      AddOption(*cook, "--changed FILE", o.changed,
+                "Look only at the files that this list names, one a line (repeatable; -: "
+                "standard input)")
           ->allow_extra_args(false);
   cook->add_option_function<std::string>(
           "--changed-since", [&ask](const std::string& rev) { ask.set_changed_since(rev); },

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "director/cli/global_options.h"
+#include "director/cli/project_options.h"
 #include "galley/v1/director.pb.h"
 
 namespace galley::cli {
@@ -16,11 +17,7 @@ struct CookCommandOptions {
   FarDirector far;
   v1::CookAsk ask;             // paths as typed; no class: the selection decides
   bool all_platforms = false;  // overrides the platforms of the ask
-  std::optional<uint32_t> workers;
-  std::string launcher;
-  std::string placement;
-  std::string out;
-  std::string metrics;  // empty: galley.toml decides
+  ProjectOptions project;
   bool standalone = false;
   bool detach = false;
   std::optional<uint64_t> attach;  // number of a cook

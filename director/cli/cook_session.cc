@@ -59,22 +59,13 @@ int CookSession::Run() {
   return Finish(absl::OkStatus());
 }
 
-absl::StatusOr<project::Project> CookSession::ReadTheProject() const {
-  std::map<std::string, std::string> overrides;
-  if (!options_.out.empty()) overrides["output.dir"] = AbsolutePath(options_.out);
-  if (options_.workers) overrides["farm.workers"] = fmt::format("{}", *options_.workers);
-  if (!options_.placement.empty()) overrides["farm.placement"] = options_.placement;
-  if (!options_.launcher.empty()) overrides["farm.launcher"] = options_.launcher;
-  if (!options_.metrics.empty()) overrides["director.metrics"] = options_.metrics;
-  return OpenProject(options_.global, overrides);
-}
-
 absl::Status CookSession::LoadTheProject() {
   if (options_.global.store.find("://") != std::string::npos) {
     return WrongUse(fmt::format("--store {}: remote stores are not supported yet; give a directory",
                                 options_.global.store));
   }
-  auto project = options_.attach ? ProjectOfDirector(options_.global) : ReadTheProject();
+  auto project =
+      options_.attach ? ProjectOfDirector(options_.global) : options_.project.Open(options_.global);
   if (!project.ok()) return WrongUse(project.status());
   if (const absl::Status farm = CheckFarm(*project); !farm.ok()) return WrongUse(farm);
   if (const absl::Status metrics = metrics::CheckAddress(project->director.metrics); !metrics.ok())
@@ -225,7 +216,7 @@ v1::CookAsk CookSession::AskOnWire() const {
   make_absolute(selection.mutable_packages());
   make_absolute(selection.mutable_directories());
   // A director of another machine uses the output folder of its own project.
-  if (options_.far.address.empty() || !options_.out.empty())
+  if (options_.far.address.empty() || !options_.project.out.empty())
     ask.set_output_directory(project_->output_directory);
   ask.set_is_detached(options_.detach);
   if (options_.detach) {
@@ -272,18 +263,19 @@ absl::Status CookSession::CookHere() {
     const auto found = FindDirector(*project_);
     return !found.ok() || *found != nullptr;
   };
-  ASSIGN_OR_RETURN(const auto resident, director::ResidentDirector::Open(
-                                            {.director = {.project = project_,
-                                                          .worker_program = WorkerProgram(),
-                                                          .environment = Environment(),
-                                                          .is_verbose = options_.global.verbose,
-                                                          .hold = {.waits = !options_.standalone,
-                                                                   .gives_way = gives_way,
-                                                                   .check = check}},
-                                             .load = [this] { return ReadTheProject(); },
-                                             .build = OwnBuild(),
-                                             .is_hosted = true},
-                                            report_, stop_));
+  ASSIGN_OR_RETURN(const auto resident,
+                   director::ResidentDirector::Open(
+                       {.director = {.project = project_,
+                                     .worker_program = WorkerProgram(),
+                                     .environment = Environment(),
+                                     .is_verbose = options_.global.verbose,
+                                     .hold = {.waits = !options_.standalone,
+                                              .gives_way = gives_way,
+                                              .check = check}},
+                        .load = [this] { return options_.project.Open(options_.global); },
+                        .build = OwnBuild(),
+                        .is_hosted = true},
+                       report_, stop_));
   if (!project_->director.metrics.empty())
     report_.Say(fmt::format("metrics at {}", director::MetricsUrl(*project_)));
   v1::CookAsk ask = ask_;

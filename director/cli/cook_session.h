@@ -32,7 +32,6 @@ class CookSession {
   int Run();
 
  private:
-  absl::StatusOr<project::Project> ReadTheProject() const;
   // The functions return a Status of outcome_status.h.
   absl::Status LoadTheProject();
   absl::Status FindChangedFiles();

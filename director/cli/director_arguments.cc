@@ -11,49 +11,32 @@ void AddWorker(CLI::App& app, Arguments& arguments) {
   CLI::App* worker = app.add_subcommand(
       "worker", "Work for a director that listens for workers, until it is stopped");
   o.global.AddTo(*worker);
-  worker
-      ->add_option("--director", o.director,
-                   "Where it listens (default: the director of this project)")
-      ->type_name("HOST:PORT");
-  worker
-      ->add_option("--token-file", o.token_file,
-                   "The token that it expects (default: this project's)")
-      ->type_name("FILE");
-  worker->add_option("--name", o.name, "Name of this worker (default: host and process)")
-      ->type_name("NAME");
+  AddOption(*worker, "--director HOST:PORT", o.director,
+            "Where it listens (default: the director of this project)");
+  AddOption(*worker, "--token-file FILE", o.token_file,
+            "The token that it expects (default: this project's)");
+  AddOption(*worker, "--name NAME", o.name, "Name of this worker (default: host and process)");
   worker->add_option("--slots", o.slots, "Jobs at a time (default: one for each core)")
       ->check(CLI::Range(1u, 1024u));
-  worker
-      ->add_option("--cache", o.cache,
-                   "Keep what was fetched in DIR (default: ~/.cache/galley/worker)")
-      ->type_name("DIR");
-  worker
-      ->add_option("--shared-path", o.shared_path,
-                   "Where this machine sees the project's folder: sources are read there, if they "
-                   "are the director's")
-      ->type_name("DIR");
-  worker->add_option("--cache-size", o.cache_size, "Keep at most this much there (10GiB)")
-      ->type_name("SIZE");
-  worker->add_option("--tls-ca", o.tls_ca, "Authority of the director's certificate")
-      ->type_name("FILE");
-  worker->add_option("--tls-cert", o.tls_cert, "Certificate of this worker")->type_name("FILE");
-  worker->add_option("--tls-key", o.tls_key, "Its key")->type_name("FILE");
-  worker
-      ->add_option("--ticket", o.ticket,
-                   "What a launcher wrote for this worker; -: the first line of standard input")
-      ->type_name("FILE");
+  AddOption(*worker, "--cache DIR", o.cache,
+            "Keep what was fetched in DIR (default: ~/.cache/galley/worker)");
+  AddOption(*worker, "--shared-path DIR", o.shared_path,
+            "Where this machine sees the project's folder: sources are read there, if they "
+            "are the director's");
+  AddOption(*worker, "--cache-size SIZE", o.cache_size, "Keep at most this much there (10GiB)");
+  AddOption(*worker, "--tls-ca FILE", o.tls_ca, "Authority of the director's certificate");
+  AddOption(*worker, "--tls-cert FILE", o.tls_cert, "Certificate of this worker");
+  AddOption(*worker, "--tls-key FILE", o.tls_key, "Its key");
+  AddOption(*worker, "--ticket FILE", o.ticket,
+            "What a launcher wrote for this worker; -: the first line of standard input");
   worker->add_option("--index", o.index, "Place of this worker in the ticket (default: 0)");
   worker->add_flag("--until-input-ends", o.is_until_input_ends, "End when the standard input does");
-  worker
-      ->add_option("--label", o.labels,
-                   "What this machine has, for rules with `labels`; repeatable")
-      ->type_name("NAME")
+  AddOption(*worker, "--label NAME", o.labels,
+            "What this machine has, for rules with `labels`; repeatable")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  worker
-      ->add_option("--resource", o.resources,
-                   "How many of a resource it has for all its workers; repeatable")
-      ->type_name("NAME=N")
+  AddOption(*worker, "--resource NAME=N", o.resources,
+            "How many of a resource it has for all its workers; repeatable")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   worker->callback([&] { arguments.action = [&o] { return RunWorker(o); }; });
@@ -64,13 +47,11 @@ void AddLogs(CLI::App& app, Arguments& arguments) {
   CLI::App* logs =
       AddCommand(app, arguments, "logs", "Show what workers logged, or what happened to a package",
                  [&] { return RunLogs(arguments.global, o); });
-  logs->add_option("what", o.what, "A worker, or a package (default: all workers)")
-      ->type_name("WORKER|PACKAGE");
+  AddOption(*logs, "what WORKER|PACKAGE", o.what, "A worker, or a package (default: all workers)");
   logs->add_flag("--follow,-f", o.follow, "Go on with what comes, as long as a director runs");
-  logs->add_option("--since", o.since,
-                   "From a time on (\"2026-11-27 04:00\"), or so long ago (12h)")
-      ->type_name("TIME");
-  logs->add_option("-n", o.lines, "The last N lines (default: 1000; 0: all)")->type_name("N");
+  AddOption(*logs, "--since TIME", o.since,
+            "From a time on (\"2026-11-27 04:00\"), or so long ago (12h)");
+  AddOption(*logs, "-n N", o.lines, "The last N lines (default: 1000; 0: all)");
   o.far.AddTo(*logs);
 }
 
@@ -82,31 +63,12 @@ void AddDirectorCommands(CLI::App& app, Arguments& arguments) {
   CLI::App* serve = app.add_subcommand(
       "serve", "Be the director of the project until it is stopped: cooks ask it, workers stay");
   o.global.AddTo(*serve);
-  serve->add_option("--workers", o.workers, "Start exactly this many workers")
-      ->check(CLI::Range(1u, 4096u));
-  serve
-      ->add_option("--placement", o.placement,
-                   "How the worker for a job is chosen: cost or striped")
-      ->type_name("NAME");
-  serve
-      ->add_option(
-          "--launcher", o.launcher,
-          "Where workers come from: local, ssh, slurm, kubernetes, command (docs/farm.md), or "
-          "none (they come by themselves)")
-      ->type_name("NAME");
-  serve
-      ->add_option("--out", o.out, "Put the sandboxes into DIR/<platform>, instead of [output] dir")
-      ->type_name("DIR");
-  serve
-      ->add_option("--metrics", o.metrics,
-                   "Answer Prometheus at http://ADDR/metrics (loopback only), instead of "
-                   "[director] metrics")
-      ->type_name("HOST:PORT");
-  serve
-      ->add_option("--listen", o.listen,
-                   "Also answer clients of other machines at ADDR, by TLS: who shows a certificate "
-                   "with a role")
-      ->type_name("HOST:PORT");
+  o.project.AddTo(*serve,
+                  "Answer Prometheus at http://ADDR/metrics (loopback only), instead of "
+                  "[director] metrics");
+  AddOption(*serve, "--listen HOST:PORT", o.listen,
+            "Also answer clients of other machines at ADDR, by TLS: who shows a certificate "
+            "with a role");
   CLI::Option* detach = serve->add_flag("--detach", o.detach,
                                         "Start it in the background, and return when it is ready");
   CLI::Option* const stop =
@@ -133,14 +95,13 @@ void AddDirectorCommands(CLI::App& app, Arguments& arguments) {
       AddCommand(app, arguments, "cancel", "Cancel a cook of the resident director",
                  [&] { return RunCancel(global, far, arguments.cook_number); });
   far.AddTo(*cancel);
-  cancel->add_option("cook", arguments.cook_number, "Its number")->type_name("COOK")->required();
+  AddOption(*cancel, "cook COOK", arguments.cook_number, "Its number")->required();
   CLI::App* const drain =
       AddCommand(app, arguments, "drain",
                  "Have workers end when they have nothing in hand; others take their place",
                  [&] { return RunDrain(global, far, arguments.worker); });
   far.AddTo(*drain);
-  drain->add_option("worker", arguments.worker, "This one only (default: all)")
-      ->type_name("WORKER");
+  AddOption(*drain, "worker WORKER", arguments.worker, "This one only (default: all)");
   AddLogs(app, arguments);
   AddCommand(app, arguments, "readmit",
              "Let a worker that was quarantined work again; without a name: show who is",

@@ -17,12 +17,9 @@ extern char** environ;
 namespace galley::cli {
 
 void GlobalOptions::AddTo(CLI::App& command) {
-  command
-      .add_option("--project", project,
-                  "Folder of galley.toml (default: at or above the working directory)")
-      ->type_name("DIR");
-  command.add_option("--store", store, "Store directory instead of the project's")
-      ->type_name("DIR");
+  AddOption(command, "--project DIR", project,
+            "Folder of galley.toml (default: at or above the working directory)");
+  AddOption(command, "--store DIR", store, "Store directory instead of the project's");
   command.add_flag("--json", json, "Print JSON, one object a line, on standard output");
   command.add_flag("--quiet", quiet, "Print errors only");
   command.add_flag("--verbose", verbose,
@@ -31,16 +28,14 @@ void GlobalOptions::AddTo(CLI::App& command) {
 
 void FarDirector::AddTo(CLI::App& command) {
   CLI::Option* const director =
-      command
-          .add_option("--director", address,
-                      "Ask the director of another machine, where `galley serve --listen` says")
-          ->type_name("HOST:PORT");
-  const auto add = [&](const char* name, std::string& file, const char* help) {
-    command.add_option(name, file, help)->type_name("FILE")->needs(director);
-  };
-  add("--tls-ca", tls_ca, "With --director: authority of its certificate");
-  add("--tls-cert", tls_cert, "With --director: our certificate, which has a role");
-  add("--tls-key", tls_key, "With --director: its key");
+      AddOption(command, "--director HOST:PORT", address,
+                "Ask the director of another machine, where `galley serve --listen` says");
+  const std::string with = "With --director: ";
+  AddOption(command, "--tls-ca FILE", tls_ca, with + "authority of its certificate")
+      ->needs(director);
+  AddOption(command, "--tls-cert FILE", tls_cert, with + "our certificate, which has a role")
+      ->needs(director);
+  AddOption(command, "--tls-key FILE", tls_key, with + "its key")->needs(director);
 }
 
 void PrintJson(const nlohmann::json& line) {

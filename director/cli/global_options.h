@@ -16,6 +16,15 @@
 
 namespace galley::cli {
 
+// An option, or an argument, with the type that its help shows: "--out DIR", "cook COOK".
+template <typename T>
+CLI::Option* AddOption(CLI::App& command, const std::string& name_and_type, T& target,
+                       const std::string& help) {
+  const size_t blank = name_and_type.find(' ');
+  return command.add_option(name_and_type.substr(0, blank), target, help)
+      ->type_name(name_and_type.substr(blank + 1));
+}
+
 struct GlobalOptions {
   std::string project;
   std::string store;

@@ -110,10 +110,10 @@ int Main(int argc, char** argv) {
   if (const std::string empty = EmptyArgument(app); !empty.empty())
     return Fail(parsed.global, kUsage, empty);
   const std::string command = CommandOf(app);
-  const absl::Status limits = CheckLimits(
-      command,
-      NeedsOf(command,
-              (command == "serve" ? parsed.serve.workers : parsed.cook.workers).value_or(0)));
+  const absl::Status limits =
+      CheckLimits(command, NeedsOf(command, (command == "serve" ? parsed.serve.project.workers
+                                                                : parsed.cook.project.workers)
+                                                .value_or(0)));
   if (!limits.ok() && !parsed.refusal)
     return Fail(parsed.global, kInfrastructure, MessageOf(limits));
   // A cook whose output nobody wants is still a cook.

@@ -36,16 +36,6 @@ constexpr absl::Duration kLookInterval = absl::Milliseconds(20);
 constexpr absl::Duration kStopPatience = absl::Seconds(120);
 constexpr size_t kErrorBytesMax = 64 << 10;
 
-absl::StatusOr<project::Project> Load(const ServeOptions& options) {
-  std::map<std::string, std::string> overrides;
-  if (!options.out.empty()) overrides["output.dir"] = AbsolutePath(options.out);
-  if (options.workers) overrides["farm.workers"] = fmt::format("{}", *options.workers);
-  if (!options.placement.empty()) overrides["farm.placement"] = options.placement;
-  if (!options.launcher.empty()) overrides["farm.launcher"] = options.launcher;
-  if (!options.metrics.empty()) overrides["director.metrics"] = options.metrics;
-  return OpenProject(options.global, overrides);
-}
-
 // Returns the store for another program of this project; empty: the project names it.
 std::string StoreOf(const ServeOptions& options) {
   return options.global.store.empty() ? "" : AbsolutePath(options.global.store);
@@ -130,7 +120,7 @@ int Serve(const ServeOptions& options, project::Project loaded) {
                                    return !other.ok() || *other != nullptr;
                                  },
                              .check = [](const std::string&) { return absl::OkStatus(); }}},
-       .load = [&options] { return Load(options); },
+       .load = [&options] { return options.project.Open(options.global); },
        .build = OwnBuild(),
        .write_files = [&](uint64_t cook,
                           const v1::CookAsk& ask) { WriteFilesOf(cook, ask, *project); },
@@ -179,12 +169,8 @@ pid_t StartDetached(const ServeOptions& options, const std::string& error_file) 
   };
   add("--project", options.global.project.empty() ? "" : AbsolutePath(options.global.project));
   add("--store", StoreOf(options));
-  add("--out", options.out.empty() ? "" : AbsolutePath(options.out));
-  add("--placement", options.placement);
-  add("--launcher", options.launcher);
-  add("--metrics", options.metrics);
   add("--listen", options.listen);
-  if (options.workers) add("--workers", fmt::format("{}", *options.workers));
+  for (std::string& one : options.project.Arguments()) arguments.push_back(std::move(one));
   if (options.global.verbose) arguments.emplace_back("--verbose");
   std::vector<char*> argv;
   for (std::string& one : arguments) argv.push_back(one.data());
@@ -313,7 +299,8 @@ int StopFarDirector(const GlobalOptions& global, const FarDirector& far) {
 
 int RunServe(const ServeOptions& options) {
   if (!options.far.address.empty()) return StopFarDirector(options.global, options.far);
-  auto project = options.stop ? ProjectOfDirector(options.global) : Load(options);
+  auto project =
+      options.stop ? ProjectOfDirector(options.global) : options.project.Open(options.global);
   if (!project.ok()) return Fail(options.global, kUsage, MessageOf(project.status()));
   if (options.stop) return StopServing(options.global, *project);
   if (const absl::Status farm = CheckFarm(*project); !farm.ok())

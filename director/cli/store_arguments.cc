@@ -14,13 +14,11 @@ void AddStoreGc(CLI::App& store, Arguments& arguments) {
   CLI::App* gc =
       AddCommand(store, arguments, "gc", "Drop what nothing needs, the least recently used first",
                  [&] { return RunStoreGc(arguments.global, o); });
-  gc->add_option("--max-size", o.max_size,
-                 "How much may be left (\"100GiB\"; default: the project's [store] max_size)")
-      ->type_name("S");
-  gc->add_option(
-        "--max-age", o.max_age,
-        "Drop results that nobody asked for in this time, whatever the size (\"30d\", \"12h\")")
-      ->type_name("T");
+  AddOption(*gc, "--max-size S", o.max_size,
+            "How much may be left (\"100GiB\"; default: the project's [store] max_size)");
+  AddOption(
+      *gc, "--max-age T", o.max_age,
+      "Drop results that nobody asked for in this time, whatever the size (\"30d\", \"12h\")");
   gc->add_flag("--dry-run", o.is_dry, "Say what would be dropped, and drop nothing");
 }
 
@@ -29,16 +27,12 @@ void AddStoreRevoke(CLI::App& store, Arguments& arguments) {
   CLI::App* revoke =
       AddCommand(store, arguments, "revoke", "Take back what a worker made, for good",
                  [&] { return RunStoreRevoke(arguments.global, o); });
-  revoke
-      ->add_option("--worker", o.worker,
-                   "A worker, a machine, or worker@machine, as `galley records` prints them")
-      ->type_name("W")
+  AddOption(*revoke, "--worker W", o.worker,
+            "A worker, a machine, or worker@machine, as `galley records` prints them")
       ->required();
-  revoke
-      ->add_option("--since", o.since,
-                   "Only results that a director took from then on "
-                   "(\"2026-11-27T10:00:00Z\", \"2026-11-27\", \"2h\")")
-      ->type_name("T");
+  AddOption(*revoke, "--since T", o.since,
+            "Only results that a director took from then on "
+            "(\"2026-11-27T10:00:00Z\", \"2026-11-27\", \"2h\")");
   revoke->add_flag("--dry-run", o.is_dry, "Say what would be taken back, and take nothing");
 }
 
@@ -47,8 +41,7 @@ void AddStoreVerify(CLI::App& store, Arguments& arguments) {
   CLI::App* verify =
       AddCommand(store, arguments, "verify", "Read and check everything; quarantine what is wrong",
                  [&] { return RunStoreVerify(arguments.global, o); });
-  verify->add_option("--rate", o.rate, "Read at most this much in a second (\"20MiB\")")
-      ->type_name("S");
+  AddOption(*verify, "--rate S", o.rate, "Read at most this much in a second (\"20MiB\")");
   verify->add_flag("--restart", o.restart,
                    "Start from the beginning, even if the last verify was interrupted");
   verify->add_flag("--repair", o.repair,
@@ -65,52 +58,33 @@ void AddStoreServe(CLI::App& store, Arguments& arguments) {
                    fmt::format("HOST:PORT or unix:PATH (repeatable; {})", kReapiAddress))
       ->type_name("ADDR")
       ->allow_extra_args(false);
-  serve
-      ->add_option("--identities", o.identities,
-                   "A file that says who may call, and what they may do")
-      ->type_name("FILE");
-  serve->add_option("--tls-cert", o.tls_cert, "This server's certificate chain (PEM)")
-      ->type_name("FILE");
-  serve->add_option("--tls-key", o.tls_key, "The key of that certificate (PEM)")->type_name("FILE");
-  serve->add_option("--tls-ca", o.tls_ca, "The authority that signs clients' certificates (PEM)")
-      ->type_name("FILE");
-  serve
-      ->add_option(
-          "--max-size", o.max_size,
-          "Keep the store within this size; the least recently used results are dropped first "
-          "(default: the project's [store] max_size; with --store: any size)")
-      ->type_name("S");
-  serve->add_option("--instance", o.instance, "The only instance name that is served")
-      ->type_name("NAME");
-  serve
-      ->add_option(
-          "--max-connections", o.connections_max,
-          "Have at most this many connections; further ones are refused (default: what the "
-          "limit of open files allows, at most 4096)")
-      ->type_name("N")
+  AddOption(*serve, "--identities FILE", o.identities,
+            "A file that says who may call, and what they may do");
+  AddOption(*serve, "--tls-cert FILE", o.tls_cert, "This server's certificate chain (PEM)");
+  AddOption(*serve, "--tls-key FILE", o.tls_key, "The key of that certificate (PEM)");
+  AddOption(*serve, "--tls-ca FILE", o.tls_ca,
+            "The authority that signs clients' certificates (PEM)");
+  AddOption(*serve, "--max-size S", o.max_size,
+            "Keep the store within this size; the least recently used results are dropped first "
+            "(default: the project's [store] max_size; with --store: any size)");
+  AddOption(*serve, "--instance NAME", o.instance, "The only instance name that is served");
+  AddOption(*serve, "--max-connections N", o.connections_max,
+            "Have at most this many connections; further ones are refused (default: what the "
+            "limit of open files allows, at most 4096)")
       ->check(CLI::Range(1u, 1'000'000u));
-  serve
-      ->add_option("--max-silent", o.silent_max,
-                   "Have at most this many connections of one address that have said nothing yet, "
-                   "or have not finished their TLS handshake (256)")
-      ->type_name("N")
+  AddOption(*serve, "--max-silent N", o.silent_max,
+            "Have at most this many connections of one address that have said nothing yet, "
+            "or have not finished their TLS handshake (256)")
       ->check(CLI::Range(1u, 1'000'000u));
-  serve
-      ->add_option("--silent-timeout", o.silent_seconds,
-                   "Close such a connection after this many seconds (20)")
-      ->type_name("S")
+  AddOption(*serve, "--silent-timeout S", o.silent_seconds,
+            "Close such a connection after this many seconds (20)")
       ->check(CLI::Range(1u, 3600u));
-  serve
-      ->add_option("--max-unread", o.max_unread,
-                   "Hold at most this much in replies that clients have not read yet (default: a "
-                   "quarter of the memory)")
-      ->type_name("S");
-  serve
-      ->add_option(
-          "--metrics", o.metrics,
-          "Write the numbers of connections to this file every two seconds, for Prometheus "
-          "(node_exporter's text collector reads it)")
-      ->type_name("FILE");
+  AddOption(*serve, "--max-unread S", o.max_unread,
+            "Hold at most this much in replies that clients have not read yet (default: a "
+            "quarter of the memory)");
+  AddOption(*serve, "--metrics FILE", o.metrics,
+            "Write the numbers of connections to this file every two seconds, for Prometheus "
+            "(node_exporter's text collector reads it)");
 }
 
 void AddPut(CLI::App& store, Arguments& arguments) {
@@ -119,8 +93,7 @@ void AddPut(CLI::App& store, Arguments& arguments) {
       AddCommand(store, arguments, "put", "Put a folder or a file, as a tree, and print its root",
                  [&] { return RunStorePut(arguments.global, path, pin); });
   put->add_option("path", path, "A folder or a file")->required();
-  put->add_option("--pin", pin, "Keep the tree under this name until `galley store unpin`")
-      ->type_name("NAME");
+  AddOption(*put, "--pin NAME", pin, "Keep the tree under this name until `galley store unpin`");
 }
 
 void AddPins(CLI::App& store, Arguments& arguments) {

@@ -48,16 +48,12 @@ void AddTreeCommands(CLI::App& app, Arguments& arguments) {
                  [&] { return RunPatch(global, first, second, output); });
   patch->add_option("before", first, kRootHelp)->required();
   patch->add_option("after", second, kRootHelp)->required();
-  patch->add_option("-o,--output", output, "The file to write")->type_name("FILE")->required();
+  AddOption(*patch, "-o,--output FILE", output, "The file to write")->required();
   CLI::App* apply = AddCommand(app, arguments, "apply",
                                "Turn the old tree in a folder into the new one with a patch",
                                [&] { return RunApply(global, first, second); });
-  apply->add_option("patch", first, "A file that `galley patch` wrote")
-      ->type_name("FILE")
-      ->required();
-  apply->add_option("directory", second, "A folder that contains the old tree")
-      ->type_name("DIR")
-      ->required();
+  AddOption(*apply, "patch FILE", first, "A file that `galley patch` wrote")->required();
+  AddOption(*apply, "directory DIR", second, "A folder that contains the old tree")->required();
 }
 
 }  // namespace galley::cli
