@@ -129,8 +129,7 @@ struct FarmSection {
   std::vector<std::string> arguments;  // of ssh, sbatch, kubectl
   // launcher = "command": its templates; "kubernetes": `start` is the manifest's file, absolute.
   std::string start, status, stop;
-  std::string advertise;           // where workers are told that the director is
-  std::string placement = "cost";  // or "striped": how jobs are spread over workers
+  std::string advertise;  // where workers are told that the director is
   std::string listen;
   std::string tls_ca, tls_cert, tls_key;  // files, absolute; empty: no TLS
   // Variables of the director's environment that cooks may ask for; others read as unset.

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "common/base/file.h"
+#include "fmt/format.h"
 
 namespace galley::project {
 namespace {
@@ -123,7 +124,7 @@ workers = 0
 slots = 1
 launcher = "local"
 listen = "127.0.0.1:0"
-placement = "striped"
+placement = "cost"
 )");
   ASSERT_TRUE(project.ok()) << project.status();
   EXPECT_EQ(project->name, "tower");
@@ -157,7 +158,6 @@ placement = "striped"
   EXPECT_EQ(project->store.directory, JoinPath(dir_, ".galley/store"));
   EXPECT_EQ(project->store.size_bytes_max, 100ull << 30);
   EXPECT_EQ(project->state_directory(), JoinPath(dir_, ".galley/state"));
-  EXPECT_EQ(project->farm.placement, "striped");
 }
 
 TEST_F(ProjectTest, RulesAndWhatIsBesideThemAreToldApart) {
@@ -238,7 +238,6 @@ TEST_F(ProjectTest, DefaultsFillWhatIsNotSaid) {
   EXPECT_EQ(project->output_directory, JoinPath(dir_, ".galley/cooked"));
   EXPECT_EQ(project->store.keep_roots, 10u);
   EXPECT_EQ(project->farm.launcher, "local");
-  EXPECT_EQ(project->farm.placement, "cost");
   EXPECT_THAT(project->farm.environment, testing::IsEmpty());
   EXPECT_EQ(OriginOf(*project, "store.dir").source, "default");
 }
@@ -263,15 +262,14 @@ TEST_F(ProjectTest, LaterLayersWinAndAreNamed) {
   options_.environment = {{"HOME", dir_},
                           {"GALLEY_STORE_KEEP_ROOTS", "5"},
                           {"GALLEY_COOK_CULTURES", "en,de"},
-                          {"GALLEY_FARM_PLACEMENT", "striped"},
+                          {"GALLEY_FARM_LAUNCHER", "none"},
                           {"GALLEY_OTHER", "ignored"}};
   options_.overrides = {{"store.dir", "/over"}};
-  const auto project = LoadWith("[farm]\nworkers = 7\nplacement = \"cost\"\n");
+  const auto project = LoadWith("[farm]\nworkers = 7\nlauncher = \"ssh\"\n");
   ASSERT_TRUE(project.ok()) << project.status();
   EXPECT_EQ(project->farm.workers, 7u);
   EXPECT_EQ(OriginOf(*project, "farm.workers").source, "galley.toml:8");
-  EXPECT_EQ(project->farm.placement, "striped");
-  EXPECT_EQ(OriginOf(*project, "farm.placement").source, "GALLEY_FARM_PLACEMENT");
+  EXPECT_EQ(OriginOf(*project, "farm.launcher").source, "GALLEY_FARM_LAUNCHER");
   EXPECT_EQ(project->farm.slots, 2u);
   EXPECT_THAT(OriginOf(*project, "farm.slots").source, HasSubstr("config.toml:3"));
   EXPECT_EQ(project->store.keep_roots, 5u);
@@ -301,11 +299,10 @@ TEST_F(ProjectTest, WrongTypesAndValuesNameTheirLine) {
   EXPECT_THAT(Error("[farm]\nworkers = -1\n"),
               HasSubstr("galley.toml:8: `farm.workers` must lie in 0..4096"));
   EXPECT_THAT(Error("[farm]\nlauncher = \"locale\"\n"), HasSubstr("did you mean `local`?"));
-  EXPECT_THAT(Error("[farm]\nworkers = 1\nplacement = \"fastest\"\n"),
-              HasSubstr("galley.toml:9: unknown value of `farm.placement` `fastest`; known: cost, "
-                        "striped"));
-  EXPECT_THAT(Error("[farm]\nplacement = \"stripes\"\n"),
-              HasSubstr("known: cost, striped; did you mean `striped`?"));
+  for (const char* gone : {"fastest", "striped"})
+    EXPECT_THAT(Error(fmt::format("[farm]\nworkers = 1\nplacement = \"{}\"\n", gone)),
+                HasSubstr(fmt::format(
+                    "galley.toml:9: unknown value of `farm.placement` `{}`; known: cost", gone)));
   EXPECT_THAT(Error("[store]\nmax_size = \"lots\"\n"), HasSubstr("`lots` is no size"));
   EXPECT_THAT(Error("[director]\nmemory = \"1MiB\"\n"), HasSubstr("expected at least 256MiB"));
   EXPECT_THAT(Error("[farm]\nenv = [\"WHO\", \"A=B\"]\n"),

@@ -298,7 +298,7 @@ absl::Status ReadFarm(const Layers& layers, const std::string& root, FarmSection
   }
   RETURN_IF_ERROR(
       Choice(layers, "farm.launcher", {"command", "kubernetes", "local", "none", "slurm", "ssh"}));
-  RETURN_IF_ERROR(Choice(layers, "farm.placement", {"cost", "striped"}));
+  RETURN_IF_ERROR(Choice(layers, "farm.placement", {"cost"}));
   ASSIGN_OR_RETURN(farm.workers, Number(layers, "farm.workers", farm.workers, 0, 4096));
   ASSIGN_OR_RETURN(farm.slots, Number(layers, "farm.slots", farm.slots, 1, 256));
   farm.launcher = Text(layers, "farm.launcher", farm.launcher);
@@ -318,7 +318,6 @@ absl::Status ReadFarm(const Layers& layers, const std::string& root, FarmSection
   farm.advertise = Text(layers, "farm.advertise", "");
   farm.hosts = Text(layers, "farm.hosts", "");
   if (!farm.hosts.empty()) farm.hosts = AbsolutePath(farm.hosts, root);
-  farm.placement = Text(layers, "farm.placement", farm.placement);
   farm.listen = Text(layers, "farm.listen", farm.listen);
   farm.far_programs = Flag(layers, "farm.far_programs");
   ASSIGN_OR_RETURN(farm.certificate_s,

@@ -42,6 +42,7 @@ constexpr std::array<KindRow, kWarningKindCount> kKindRows = {{
     {WarningKind::kUnusableFile, "unusable-file"},
     {WarningKind::kAllIsNever, "all-is-never"},
     {WarningKind::kCultureUnknown, "culture-unknown"},
+    {WarningKind::kKeyWithoutEffect, "key-without-effect"},
     {WarningKind::kLabelUnknown, "label-unknown"},
     {WarningKind::kMapSectionIdle, "map-section-matches-nothing"},
     {WarningKind::kMountEmpty, "mount-empty"},

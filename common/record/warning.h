@@ -52,6 +52,7 @@ enum class WarningKind : uint8_t {
   // Names and patterns of galley.toml and of the command line.
   kAllIsNever,
   kCultureUnknown,
+  kKeyWithoutEffect,
   kLabelUnknown,
   kMapSectionIdle,
   kMountEmpty,

@@ -203,7 +203,6 @@ ShellOptions CookAdmission::OptionsOf(const Setup& setup, FarmPlan farm,
   options.core.workers = WorkersToStart(project.farm);
   options.core.fleet = farm.fleet;
   options.core.proofs = {.share = project.farm.prove, .seed = std::random_device()()};
-  if (project.farm.placement == "striped") options.core.policy = PlacementPolicy::kStriped;
   options.core.term = director.term();
   options.core.cooks_max = kCooksMax;
   options.core.resources = project.resources;

@@ -111,6 +111,7 @@ class IdleFinder {
     FindNeeds();
     FindCultures();
     FindMapSections();
+    FindKeysWithoutEffect();
     return std::move(warnings_);
   }
 
@@ -334,6 +335,14 @@ class IdleFinder {
     return std::string(project::kProjectFile);
   }
 
+  // Keys that an older Galley had.
+  void FindKeysWithoutEffect() {
+    const std::string place = SourceOf("farm.placement");
+    if (place != "default")
+      Tell(WarningKind::kKeyWithoutEffect,
+           fmt::format("{}: `farm.placement` has no effect any more: remove it", place));
+  }
+
   void FindMapSections() {
     for (const auto& [section, patterns] : project_.map_sections) {
       for (const project::Pattern& pattern : patterns) {
@@ -394,8 +403,10 @@ std::vector<record::Warning> IdleNames(const project::Project& project, const Pr
 
 bool IsOfIdleNames(WarningKind kind) {
   constexpr WarningKind kKinds[] = {
-      WarningKind::kCultureUnknown, WarningKind::kLabelUnknown,    WarningKind::kMapSectionIdle,
-      WarningKind::kMountEmpty,     WarningKind::kResourceUnknown, WarningKind::kRuleMatchesNothing,
+      WarningKind::kCultureUnknown,     WarningKind::kKeyWithoutEffect,
+      WarningKind::kLabelUnknown,       WarningKind::kMapSectionIdle,
+      WarningKind::kMountEmpty,         WarningKind::kResourceUnknown,
+      WarningKind::kRuleMatchesNothing,
   };
   return std::find(std::begin(kKinds), std::end(kKinds), kind) != std::end(kKinds);
 }

@@ -71,6 +71,12 @@ class IdleNamesTest : public testing::Test {
   std::string dir_;
 };
 
+TEST_F(IdleNamesTest, AKeyOfAnOlderGalleyHasNoEffect) {
+  EXPECT_THAT(Idle(Rule("/**") + "[farm]\nplacement = \"cost\"\n"),
+              ElementsAre("galley.toml:10: `farm.placement` has no effect any more: remove it "
+                          "[key-without-effect]"));
+}
+
 TEST_F(IdleNamesTest, ARuleThatMatchesNoFileNamesItsPlaceAndTheNearest) {
   EXPECT_THAT(
       Idle(Rule("/Game/textures/**") + Rule("/Game/textres/**")),
