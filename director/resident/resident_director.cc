@@ -27,8 +27,6 @@ namespace {
 
 // Time between two looks whether the project is still the director's own.
 constexpr absl::Duration kLookInterval = absl::Seconds(1);
-// Shortest time between two looks at the size of the store.
-constexpr absl::Duration kSizeInterval = absl::Seconds(5);
 constexpr std::string_view kStopped = "the director was stopped";
 // Time for readers to hear the reports of cooks that the director's end cancelled.
 constexpr absl::Duration kFarewell = absl::Seconds(2);
@@ -54,11 +52,12 @@ ResidentDirector::ResidentDirector(Options options, std::unique_ptr<Director> di
       started_(absl::Now()),
       rests_after_(options.rests_after),
       write_files_(std::move(options.write_files)),
-      show_(std::move(options.show)),
+      shown_(std::move(options.show)),
       director_(std::move(director)),
       project_(std::move(options.load), options.director.project),
       archive_(director_->project().state_directory()),
       last_(director_->project().state_directory()),
+      store_size_(director_->stores().admin()),
       busy_at_(started_) {
   if (!is_hosted_) watched_.emplace(OpenWatch(director_->project()));
 }
@@ -78,49 +77,16 @@ absl::StatusOr<std::unique_ptr<ResidentDirector>> ResidentDirector::Open(Options
   ASSIGN_OR_RETURN(
       resident->metrics_,
       OpenMetrics(resident->director_->project(), [of = resident.get()] { return of->Figures(); }));
-  auto door = DirectorDoor::Open(SocketOf(resident->director_->project()),
-                                 is_hosted ? nullptr : resident.get(),
-                                 is_hosted ? resident.get() : nullptr);
-  if (!door.ok()) return Infrastructure(door.status());
-  base::MutexLock lock(resident->mutex_);  // early clients already wait for it
-  resident->door_ = *std::move(door);
-  RETURN_IF_ERROR(resident->ListenToClients(listen));
-  resident->admission_.emplace(CookAdmission::Deps{.director = *resident->director_,
-                                                   .trace = resident->trace_,
-                                                   .door = resident->door_.get(),
-                                                   .figures = &resident->figures_});
-  resident->meter_.emplace(DirectorMeter::Deps{.director = *resident->director_,
-                                               .admission = *resident->admission_,
-                                               .board = resident->figures_,
-                                               .version = resident->build_.version()});
+  base::MutexLock lock(resident->mutex_);  // clients that come already wait for it
+  ASSIGN_OR_RETURN(resident->doors_, ResidentDoors::Open({.director = *resident->director_,
+                                                          .resident = *resident,
+                                                          .is_hosted = is_hosted,
+                                                          .listen = listen,
+                                                          .trace = resident->trace_,
+                                                          .figures = resident->figures_,
+                                                          .version = resident->build_.version()}));
   if (!is_hosted) resident->GoOn();
   return resident;
-}
-
-absl::Status ResidentDirector::ListenToClients(const std::string& listen) {
-  if (listen.empty()) return absl::OkStatus();
-  const project::FarmSection& farm = director_->project().farm;
-  auto door = OpenClientDoor(
-      {.address = listen,
-       .tls = {.certificate = farm.tls_cert, .key = farm.tls_key, .ca = farm.tls_ca}},
-      *this, *door_);
-  if (!door.ok())
-    return absl::IsUnavailable(door.status()) ? Infrastructure(door.status())
-                                              : WrongUse(door.status());
-  clients_ = *std::move(door);
-  LogInfo("clients address={}", clients_->address());
-  return WriteFileAtomic(ClientAddressFile(), clients_->address() + "\n");
-}
-
-std::string ResidentDirector::ClientAddressFile() const {
-  return JoinPath(director_->project().state_directory(), "client-address");
-}
-
-void ResidentDirector::CloseClientDoor() {
-  if (clients_ == nullptr) return;
-  ::unlink(ClientAddressFile().c_str());
-  clients_->Close();
-  clients_.reset();
 }
 
 // Goes on with the detached cooks that the previous director left.
@@ -134,8 +100,8 @@ void ResidentDirector::GoOn() {
 
 ResidentCook::Deps ResidentDirector::DepsOfCooks() {
   return {.director = *director_,
-          .admission = *admission_,
-          .meter = *meter_,
+          .admission = doors_->admission,
+          .meter = doors_->meter,
           .project = project_,
           .archive = archive_,
           .last = last_,
@@ -162,20 +128,16 @@ CookReport ResidentDirector::CookHosted(const v1::CookAsk& ask, ResidentCook::Ho
 ResidentDirector::~ResidentDirector() {
   metrics_.reset();
   EndCooks(std::string(kStopped));
-  meter_.reset();
-  // The workers' calls end before the door goes.
-  CloseClientDoor();
-  admission_.reset();
-  door_.reset();
+  if (doors_ != nullptr) doors_->Close();
 }
 
 absl::Status ResidentDirector::Live(CookEventSink& sink, Cancellation& stop, const Ending& ending) {
   const Cancellation::Hook on_stop(&stop, [this] { asked_to_stop_.Cancel(); });
   absl::Status mine;
   while (!asked_to_stop_.is_cancelled() && mine.ok()) {
-    LookAtStore();
+    store_size_.LookIfAsked();
     RestIfIdle();
-    if (clients_ != nullptr) clients_->LookAtCertificates();
+    doors_->LookAtCertificates();
     asked_to_stop_.Pause(kLookInterval);
     mine = director_->MayWrite();
   }
@@ -185,7 +147,7 @@ absl::Status ResidentDirector::Live(CookEventSink& sink, Cancellation& stop, con
                                                          : WhoStopped());
   if (mine.ok() && stop.is_cancelled() && ending.hands_over() && LeaveCooks()) return mine;
   EndCooks(mine.ok() ? std::string(kStopped) : MessageOf(mine));
-  admission_->Close();
+  doors_->admission.Close();
   Cancellation nobody;
   director_->Close(sink, mine.ok() ? nobody : asked_to_stop_);
   return mine.ok() ? mine : Infrastructure(mine);
@@ -211,8 +173,7 @@ bool ResidentDirector::LeaveCooks() {
   }
   if (logs.empty()) return false;
   AwaitReaders(logs);
-  door_->Withdraw();
-  if (clients_ != nullptr) ::unlink(ClientAddressFile().c_str());
+  doors_->Withdraw();
   has_left_ = true;
   return true;
 }
@@ -308,7 +269,7 @@ absl::Status ResidentDirector::Cancel(uint64_t cook) {
 
 // Calls still come when the end has begun.
 std::shared_ptr<DirectorShell> ResidentDirector::Shell() const {
-  return is_ending_ ? nullptr : admission_->shell();
+  return is_ending_ ? nullptr : doors_->admission.shell();
 }
 
 absl::StatusOr<v1::StatusAnswer> ResidentDirector::Status(const v1::StatusAsk& ask) {
@@ -328,8 +289,7 @@ absl::StatusOr<v1::StatusAnswer> ResidentDirector::Status(const v1::StatusAsk& a
     shell = Shell();
   }
   if (shell != nullptr) ViewWorkers(*shell, ask, answer);
-  is_size_asked_for_ = true;
-  ViewStore(*director_, store_bytes_, answer);
+  ViewStore(*director_, store_size_.AskForBytes(), answer);
   answer.set_is_hosted(is_hosted_);
   if (watched_.has_value()) answer.set_watch(watched_->State());
   project_.Renew();
@@ -342,23 +302,12 @@ metrics::Figures ResidentDirector::Figures() {
   std::vector<DirectorMeter::CookUnderWay> cooks;
   {
     base::MutexLock lock(mutex_);
-    if (!meter_.has_value()) return {};  // the director is about to open
+    if (doors_ == nullptr) return {};  // it is about to open
     for (const auto& [number, cook] : cooks_) {
       if (!cook->has_ended()) cooks.push_back(cook->UnderWay());
     }
   }
-  return meter_->Read(cooks);
-}
-
-// Looks at the size of the store, which its index knows. The look waits for a commit under way, so
-// no question waits for a look.
-void ResidentDirector::LookAtStore() {
-  const absl::Time now = absl::Now();
-  if (now < store_looked_at_ + kSizeInterval || !is_size_asked_for_.exchange(false)) return;
-  store_looked_at_ = now;
-  const auto stats =
-      director_->stores().admin().Stats(store::StatsOptions{.counts_unadopted = false});
-  if (stats.ok()) store_bytes_ = stats->segment_bytes + stats->file_bytes;
+  return doors_->meter.Read(cooks);
 }
 
 // A director that nobody asks for long lets its workers go, and forgets everything that it was told
@@ -374,10 +323,10 @@ void ResidentDirector::RestIfIdle() {
   }
   if (now < busy_at_ + rests_after_) return;
   busy_at_ = now;
-  const auto permit = admission_->Enter(0, CookClass::kAhead, {}, asked_to_stop_, [] {});
+  const auto permit = doors_->admission.Enter(0, CookClass::kAhead, {}, asked_to_stop_, [] {});
   if (!permit.ok()) return;
-  if (admission_->shell() != nullptr) LogInfo("nobody cooks: the workers end");
-  admission_->Close();
+  if (doors_->admission.shell() != nullptr) LogInfo("nobody cooks: the workers end");
+  doors_->admission.Close();
   director_->stores().RenewSession();
 }
 
@@ -411,7 +360,7 @@ std::unique_ptr<CookPermit> ResidentDirector::EnterSoon() {
   std::thread timer([&stop, has_entered = entered.get_future()] {
     if (has_entered.wait_for(kCleanPatience) == std::future_status::timeout) stop.Cancel();
   });
-  auto permit = admission_->Enter(0, CookClass::kNow, {}, stop, [] {});
+  auto permit = doors_->admission.Enter(0, CookClass::kNow, {}, stop, [] {});
   entered.set_value();
   timer.join();
   return permit.ok() ? *std::move(permit) : nullptr;
@@ -428,7 +377,7 @@ absl::StatusOr<v1::CleanAnswer> ResidentDirector::Clean(const v1::CleanAsk& ask)
   std::unique_ptr<CookPermit> permit;
   if (shell == nullptr) {  // nobody has cooked here yet
     permit = EnterSoon();
-    if (permit == nullptr) shell = admission_->shell();
+    if (permit == nullptr) shell = doors_->admission.shell();
   }
   if (shell != nullptr) {
     RETURN_IF_ERROR(WithNearPackages(director_->journal(), packages, shell->Forget(packages)));
@@ -455,23 +404,6 @@ v1::StopAnswer ResidentDirector::Stop(const std::string& who) {
   answer.set_process(static_cast<uint32_t>(::getpid()));
   asked_to_stop_.Cancel();
   return answer;
-}
-
-absl::Status ResidentDirector::Show(const v1::ShowAsk& ask, Audience& audience) {
-  if (show_ == nullptr) return absl::UnimplementedError("this director runs no commands");
-  {
-    base::MutexLock lock(mutex_);
-    if (shown_ >= kShownMax)
-      return absl::ResourceExhaustedError(fmt::format(
-          "{} commands run for others at this director now, and it runs no more at a time: ask "
-          "again when one has ended",
-          kShownMax));
-    ++shown_;
-  }
-  const absl::Status shown = show_(ask, audience);
-  base::MutexLock lock(mutex_);
-  --shown_;
-  return shown;
 }
 
 }  // namespace galley::director

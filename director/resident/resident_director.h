@@ -10,7 +10,6 @@
 // Threads: Open and Live: one; ClientCalls: any.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -23,17 +22,16 @@
 #include "absl/time/time.h"
 #include "common/base/cancellation.h"
 #include "common/base/mutex.h"
-#include "director/host/cook_admission.h"
 #include "director/host/director.h"
-#include "director/host/director_meter.h"
 #include "director/host/open_metrics.h"
 #include "director/resident/cook_archive.h"
 #include "director/resident/last_cooks.h"
 #include "director/resident/project_reader.h"
 #include "director/resident/resident_cook.h"
+#include "director/resident/resident_doors.h"
+#include "director/resident/shown_commands.h"
+#include "director/resident/store_size.h"
 #include "director/serve/client_calls.h"
-#include "director/serve/client_door.h"
-#include "director/serve/director_door.h"
 #include "director/shell/trace.h"
 #include "director/standing/watched_tables.h"
 
@@ -42,7 +40,6 @@ namespace galley::director {
 class ResidentDirector final : public ClientCalls {
  public:
   static constexpr size_t kCooksMax = 1'000;  // that run and wait
-  static constexpr uint32_t kShownMax = 8;    // commands that run for clients
 
   struct Options {
     DirectorOptions director;
@@ -52,10 +49,9 @@ class ResidentDirector final : public ClientCalls {
     // Writes the files that the ask of a detached cook names (CookAsk::summary_file, trace_file),
     // once the cook has ended; on the cook's own thread.
     std::function<void(uint64_t cook, const v1::CookAsk& ask)> write_files;
-    // Runs a command that only reads, and tells what it prints; null: no command is run.
-    std::function<absl::Status(const v1::ShowAsk& ask, Audience& audience)> show;
-    bool is_hosted = false;  // by a command, for one cook
-    std::string listen;      // address for clients of other machines, "host:port"; empty: none
+    ShownCommands::Run show;  // null: no command is run for others
+    bool is_hosted = false;   // by a command, for one cook
+    std::string listen;       // where clients of other machines ask, "host:port"; empty: nowhere
   };
   // Opens the project, answers Prometheus if the project says so, and listens. Errors:
   // outcome_status.h.
@@ -68,9 +64,9 @@ class ResidentDirector final : public ClientCalls {
   metrics::Figures Figures();
 
   // The address at which the director listens: "unix:/...".
-  const std::string& address() const { return door_->address(); }
+  const std::string& address() const { return doors_->door->address(); }
   // The address for clients of other machines; empty: none.
-  std::string client_address() const { return clients_ == nullptr ? "" : clients_->address(); }
+  std::string client_address() const { return doors_->client_address(); }
 
   // Runs the one cook of the command that hosts this director, on this thread, and closes the
   // director. REQUIRES: Options::is_hosted.
@@ -100,14 +96,13 @@ class ResidentDirector final : public ClientCalls {
   absl::StatusOr<v1::DrainAnswer> Drain(const v1::DrainAsk& ask) override;
   absl::StatusOr<v1::CleanAnswer> Clean(const v1::CleanAsk& ask) override;
   v1::StopAnswer Stop(const std::string& who) override;
-  absl::Status Show(const v1::ShowAsk& ask, Audience& audience) override;
+  absl::Status Show(const v1::ShowAsk& ask, Audience& audience) override {
+    return shown_.Show(ask, audience);
+  }
 
  private:
   ResidentDirector(Options options, std::unique_ptr<Director> director);
   void GoOn() GALLEY_REQUIRES(mutex_);
-  absl::Status ListenToClients(const std::string& listen);
-  std::string ClientAddressFile() const;
-  void CloseClientDoor();
   ResidentCook::Deps DepsOfCooks();
   void Begin(const v1::CookAsk& ask, uint64_t number, std::shared_ptr<CookLog> log)
       GALLEY_REQUIRES(mutex_);
@@ -117,7 +112,6 @@ class ResidentDirector final : public ClientCalls {
   std::string WhoStopped();
   void EndCooks(const std::string& why);
   static void AwaitReaders(const std::vector<std::shared_ptr<CookLog>>& logs);
-  void LookAtStore();
   void RestIfIdle();
   void LetGoOfEnded() GALLEY_REQUIRES(mutex_);
   std::unique_ptr<CookPermit> EnterSoon();
@@ -127,32 +121,25 @@ class ResidentDirector final : public ClientCalls {
   const absl::Time started_;
   const absl::Duration rests_after_;
   const std::function<void(uint64_t, const v1::CookAsk&)> write_files_;
-  const std::function<absl::Status(const v1::ShowAsk&, Audience&)> show_;
+  ShownCommands shown_;
   const std::unique_ptr<Director> director_;
   ProjectReader project_;
   std::vector<uint64_t> taken_up_;  // constant after Open
   CookArchive archive_;
   LastCooks last_;
   std::optional<WatchedTables> watched_;  // nullopt: the director does not stay
+  StoreSize store_size_;
   Trace trace_;
-  std::unique_ptr<DirectorDoor> door_;
-  std::unique_ptr<TcpDoor> clients_;  // null: only clients of this machine
   Cancellation asked_to_stop_;
   FiguresBoard figures_;
-  std::optional<CookAdmission> admission_;
-  std::optional<DirectorMeter> meter_;  // of admission_
+  std::unique_ptr<ResidentDoors> doors_;  // from Open until the end
   // Used by the thread of Live.
   bool has_left_ = false;
-  absl::Time store_looked_at_ = absl::InfinitePast();
   absl::Time busy_at_;  // when last a cook was seen, or the director rested
-
-  std::atomic<uint64_t> store_bytes_ = 0;       // at the last look
-  std::atomic<bool> is_size_asked_for_ = true;  // somebody asked since the last look
 
   base::Mutex mutex_;
   bool is_ending_ GALLEY_GUARDED_BY(mutex_) = false;
-  std::string stopped_by_ GALLEY_GUARDED_BY(mutex_);  // the first client that asked
-  uint32_t shown_ GALLEY_GUARDED_BY(mutex_) = 0;      // commands that run for clients
+  std::string stopped_by_ GALLEY_GUARDED_BY(mutex_);  // the client that was the first to ask
   uint64_t ended_ GALLEY_GUARDED_BY(mutex_) = 0;
   std::map<uint64_t, std::unique_ptr<ResidentCook>> cooks_ GALLEY_GUARDED_BY(mutex_);
 

@@ -121,7 +121,7 @@ TEST_F(ResidentDirectorTest, EightCommandsRunForOthersAtATime) {
        .build = {},
        .show =
            [&](const v1::ShowAsk&, Audience&) {
-             if (++running > ResidentDirector::kShownMax) return absl::OkStatus();
+             if (++running > ShownCommands::kRunningMax) return absl::OkStatus();
              may_end.WaitForNotification();
              return absl::OkStatus();
            }},
@@ -129,10 +129,10 @@ TEST_F(ResidentDirectorTest, EightCommandsRunForOthersAtATime) {
   ASSERT_TRUE(resident.ok()) << resident.status();
   PatientAudience audience;
   std::vector<std::thread> askers;
-  for (uint32_t i = 0; i < ResidentDirector::kShownMax; ++i)
+  for (uint32_t i = 0; i < ShownCommands::kRunningMax; ++i)
     askers.emplace_back([&] { EXPECT_TRUE((*resident)->Show(v1::ShowAsk(), audience).ok()); });
   const absl::Time until = absl::Now() + kPatience;
-  while (running < ResidentDirector::kShownMax && absl::Now() < until)
+  while (running < ShownCommands::kRunningMax && absl::Now() < until)
     absl::SleepFor(absl::Milliseconds(1));
   EXPECT_EQ(running, 8u);
   const absl::Status refused = (*resident)->Show(v1::ShowAsk(), audience);

@@ -1,0 +1,34 @@
+// ShownCommands: runs commands that only read for clients of other machines, a few at a time.
+//
+// Threads: any.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "absl/status/status.h"
+#include "common/base/mutex.h"
+#include "director/serve/client_calls.h"
+#include "galley/v1/director.pb.h"
+
+namespace galley::director {
+
+class ShownCommands {
+ public:
+  static constexpr uint32_t kRunningMax = 8;
+  // Runs a command, and tells what it prints.
+  using Run = std::function<absl::Status(const v1::ShowAsk& ask, Audience& audience)>;
+
+  // `run` null: none is run.
+  explicit ShownCommands(Run run) : run_(std::move(run)) {}
+
+  // UNIMPLEMENTED: none is run here; RESOURCE_EXHAUSTED: kRunningMax are running.
+  absl::Status Show(const v1::ShowAsk& ask, Audience& audience);
+
+ private:
+  const Run run_;
+  base::Mutex mutex_;
+  uint32_t running_ GALLEY_GUARDED_BY(mutex_) = 0;
+};
+
+}  // namespace galley::director
