@@ -1,6 +1,6 @@
 #include "director/host/left_out.h"
 
-#include "director/shell/forwarding_journal.h"
+#include "director/journal/testing/forwarding_journal.h"
 #include "director/shell/shell_test_world.h"
 #include "fmt/format.h"
 

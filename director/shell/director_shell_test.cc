@@ -4,7 +4,7 @@
 #include "common/record/action.h"
 #include "common/record/recipe.h"
 #include "common/record/testing/sample.h"
-#include "director/shell/forwarding_journal.h"
+#include "director/journal/testing/forwarding_journal.h"
 #include "director/shell/shell_test_world.h"
 #include "fmt/format.h"
 

@@ -29,7 +29,6 @@ class FailureNotes {
   // Drops the failures of a package that is no longer in the cook.
   void Left(const std::string& package);
   bool has_news() const { return !news_.empty(); }
-  bool has_standing() const { return !standing_.empty(); }
   // Returns the updates that go to the journal after a group that records `committed`.
   std::vector<FailureUpdate> Take(const std::vector<Where>& committed);
   // Returns the packages that this cook says failed for the platform.

@@ -17,9 +17,9 @@
 
 #include "common/store/interface/store.h"
 #include "common/store/interface/sync_doubt.h"
-#include "common/store/layers/verifying_blob_store.h"
 #include "common/store/local/log_records.h"
 #include "common/store/local/segment_format.h"
+#include "common/store/testing/verifying_blob_store.h"
 #include "tests/simulation/disk.h"
 
 namespace galley::simulation {

@@ -17,8 +17,7 @@ absl::StatusOr<Remote> OpenRemote(const RemoteConfig& config) {
   Remote remote{.warnings = options.credentials.warnings};
   const std::shared_ptr<Clock> clock = options.clock;
   remote.cache = CreateReapiClient(std::move(options));
-  remote.meter = std::make_shared<MeteredBlobStore>(remote.cache, clock);
-  remote.known = std::make_shared<ExistenceCache>(remote.meter, clock);
+  remote.known = std::make_shared<ExistenceCache>(remote.cache, clock);
   return remote;
 }
 

@@ -1,8 +1,7 @@
 // OpenRemote: the remote store behind ours, as it is put together:
 //
 //   cache    ReapiClient: batches, streams, retries, verification
-//   known    ExistenceCache -> Metered -> cache: what was seen there a minute ago is not asked for
-//            again
+//   known    ExistenceCache -> cache: what was seen there a minute ago is not asked for again
 #pragma once
 
 #include <memory>
@@ -11,7 +10,6 @@
 
 #include "absl/status/statusor.h"
 #include "common/store/interface/remote_cache.h"
-#include "common/store/layers/metered.h"
 #include "common/store/reapi/client/credentials.h"
 
 namespace galley::store {
@@ -25,7 +23,6 @@ struct RemoteConfig {
 struct Remote {
   std::shared_ptr<RemoteCache> cache;
   std::shared_ptr<BlobStore> known;
-  std::shared_ptr<MeteredBlobStore> meter;
   std::vector<std::string> warnings;
 };
 

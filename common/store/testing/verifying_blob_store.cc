@@ -1,4 +1,4 @@
-#include "common/store/layers/verifying_blob_store.h"
+#include "common/store/testing/verifying_blob_store.h"
 
 #include <set>
 #include <utility>
