@@ -129,11 +129,11 @@ class RemoteStore final : public StoreDirectory {
   }
 
   absl::StatusOr<std::vector<Digest>> FindMissing(std::span<const Digest> digests) override {
-    return AskWhich(digests, [&](auto& context) { return stub_->FindMissing(&context); });
+    return AskWhich(digests, &Stub::FindMissing);
   }
 
   absl::StatusOr<std::vector<Digest>> FindLost(std::span<const Digest> digests) override {
-    auto lost = AskWhich(digests, [&](auto& context) { return stub_->FindLost(&context); });
+    auto lost = AskWhich(digests, &Stub::FindLost);
     // An older owner: what its index says is all that it can tell.
     return absl::IsUnimplemented(lost.status()) ? FindMissing(digests) : lost;
   }
@@ -188,50 +188,28 @@ class RemoteStore final : public StoreDirectory {
   absl::StatusOr<std::vector<std::vector<std::string>>> ObservationSets(
       std::span<const Digest> weak_keys) override {
     std::vector<std::vector<std::string>> answer;
-    for (size_t begin = 0; begin < weak_keys.size(); begin += kKeysAtOnce) {
-      const auto part = weak_keys.subspan(begin, std::min(kKeysAtOnce, weak_keys.size() - begin));
-      ASSIGN_OR_RETURN(const auto reply, (Exchange<v1::SetsReply>(part, [&](auto& context) {
-                         return stub_->ObservationSets(&context);
-                       })));
-      RETURN_IF_ERROR(CheckCount(part.size(), reply.keys_size()));
-      for (const auto& list : reply.keys())
-        answer.emplace_back(list.sets().begin(), list.sets().end());
-    }
+    RETURN_IF_ERROR(AskOfEach<v1::SetsReply>(
+        weak_keys, kKeysAtOnce, &Stub::ObservationSets, AsList, [&](const v1::SetsReply& reply) {
+          for (const auto& list : reply.keys())
+            answer.emplace_back(list.sets().begin(), list.sets().end());
+          return reply.keys_size();
+        }));
     return answer;
   }
 
   absl::StatusOr<std::vector<std::optional<std::string>>> Results(
       std::span<const Digest> action_keys) override {
-    std::vector<std::optional<std::string>> answer;
-    for (size_t begin = 0; begin < action_keys.size(); begin += kKeysAtOnce) {
-      const auto part =
-          action_keys.subspan(begin, std::min(kKeysAtOnce, action_keys.size() - begin));
-      ASSIGN_OR_RETURN(const auto reply, (Exchange<v1::ResultsReply>(part, [&](auto& context) {
-                         return stub_->Results(&context);
-                       })));
-      RETURN_IF_ERROR(CheckCount(part.size(), reply.keys_size()));
-      for (const auto& key : reply.keys())
-        answer.push_back(key.is_present() ? std::optional(key.result()) : std::nullopt);
-    }
-    return answer;
+    return AskForResults(action_keys, &Stub::Results, AsList);
   }
 
   absl::StatusOr<std::vector<std::optional<std::string>>> ActionResults(
       std::string_view instance, std::span<const Digest> actions) override {
-    std::vector<std::optional<std::string>> answer;
-    for (size_t begin = 0; begin < actions.size(); begin += kKeysAtOnce) {
-      const auto part = actions.subspan(begin, std::min(kKeysAtOnce, actions.size() - begin));
+    return AskForResults(actions, &Stub::ActionResults, [&](std::span<const Digest> part) {
       v1::ActionResultsRequest request;
       request.set_instance(std::string(instance));
       for (const Digest& action : part) SetRawDigest(action, request.add_actions());
-      ASSIGN_OR_RETURN(const auto reply, (Exchange<v1::ResultsReply>(request, [&](auto& context) {
-                         return stub_->ActionResults(&context);
-                       })));
-      RETURN_IF_ERROR(CheckCount(part.size(), reply.keys_size()));
-      for (const auto& key : reply.keys())
-        answer.push_back(key.is_present() ? std::optional(key.result()) : std::nullopt);
-    }
-    return answer;
+      return request;
+    });
   }
 
   absl::StatusOr<StoreInfo> Info() override {
@@ -256,18 +234,15 @@ class RemoteStore final : public StoreDirectory {
   absl::StatusOr<std::vector<std::optional<BlobLocation>>> Locate(
       std::span<const Digest> digests) override {
     std::vector<std::optional<BlobLocation>> answer;
-    for (size_t begin = 0; begin < digests.size(); begin += kDigestsAtOnce) {
-      const auto part = digests.subspan(begin, std::min(kDigestsAtOnce, digests.size() - begin));
-      ASSIGN_OR_RETURN(const auto reply, (Exchange<v1::LocateReply>(part, [&](auto& context) {
-                         return stub_->Locate(&context);
-                       })));
-      RETURN_IF_ERROR(CheckCount(part.size(), reply.digests_size()));
-      for (const auto& at : reply.digests()) {
-        answer.push_back(at.is_present() ? std::optional(BlobLocation{.segment = at.segment(),
-                                                                      .offset = at.offset()})
-                                         : std::nullopt);
-      }
-    }
+    RETURN_IF_ERROR(AskOfEach<v1::LocateReply>(
+        digests, kDigestsAtOnce, &Stub::Locate, AsList, [&](const v1::LocateReply& reply) {
+          for (const auto& at : reply.digests()) {
+            answer.push_back(at.is_present() ? std::optional(BlobLocation{.segment = at.segment(),
+                                                                          .offset = at.offset()})
+                                             : std::nullopt);
+          }
+          return reply.digests_size();
+        }));
     return answer;
   }
 
@@ -426,7 +401,11 @@ class RemoteStore final : public StoreDirectory {
   }
 
  private:
+  using Stub = v1::Store::Stub;
+  using ChunkCall = std::unique_ptr<grpc::ClientReaderWriter<v1::Chunk, v1::Chunk>> (Stub::*)(
+      grpc::ClientContext*);
   static constexpr size_t kKeysAtOnce = 4096;
+  static v1::DigestList AsList(std::span<const Digest> keys) { return ToWire(keys); }
 
   void Prepare(grpc::ClientContext& context, uint64_t bytes) const {
     const absl::Duration allowed =
@@ -517,30 +496,48 @@ class RemoteStore final : public StoreDirectory {
   }
 
   // Returns the digests that the owner names in its answers.
-  template <typename Start>
-  absl::StatusOr<std::vector<Digest>> AskWhich(std::span<const Digest> digests,
-                                               const Start& start) {
+  absl::StatusOr<std::vector<Digest>> AskWhich(std::span<const Digest> digests, ChunkCall call) {
     std::vector<Digest> named;
     for (size_t begin = 0; begin < digests.size(); begin += kDigestsAtOnce) {
       const auto part = digests.subspan(begin, std::min(kDigestsAtOnce, digests.size() - begin));
-      ASSIGN_OR_RETURN(const auto reply, (Exchange<v1::DigestList>(part, start)));
+      ASSIGN_OR_RETURN(const auto reply, Exchange<v1::DigestList>(ToWire(part), call));
       ASSIGN_OR_RETURN(const std::vector<Digest> of_part, FromWire(reply));
       named.insert(named.end(), of_part.begin(), of_part.end());
     }
     return named;
   }
-  template <typename Reply, typename Start>
-  absl::StatusOr<Reply> Exchange(std::span<const Digest> digests, const Start& start) {
-    return Exchange<Reply>(ToWire(digests), start);
+  // Asks for an answer of each key, at most `at_once` at a time. `take` takes the answers of a
+  // reply, and returns their number.
+  template <typename Reply, typename ToRequest, typename Take>
+  absl::Status AskOfEach(std::span<const Digest> keys, size_t at_once, ChunkCall call,
+                         const ToRequest& to_request, const Take& take) {
+    for (size_t begin = 0; begin < keys.size(); begin += at_once) {
+      const auto part = keys.subspan(begin, std::min(at_once, keys.size() - begin));
+      ASSIGN_OR_RETURN(const Reply reply, Exchange<Reply>(to_request(part), call));
+      RETURN_IF_ERROR(CheckCount(part.size(), take(reply)));
+    }
+    return absl::OkStatus();
   }
-  template <typename Reply, typename Start>
-  absl::StatusOr<Reply> Exchange(const google::protobuf::Message& message, const Start& start) {
+  template <typename ToRequest>
+  absl::StatusOr<std::vector<std::optional<std::string>>> AskForResults(
+      std::span<const Digest> keys, ChunkCall call, const ToRequest& to_request) {
+    std::vector<std::optional<std::string>> answer;
+    RETURN_IF_ERROR(AskOfEach<v1::ResultsReply>(
+        keys, kKeysAtOnce, call, to_request, [&](const v1::ResultsReply& reply) {
+          for (const auto& key : reply.keys())
+            answer.push_back(key.is_present() ? std::optional(key.result()) : std::nullopt);
+          return reply.keys_size();
+        }));
+    return answer;
+  }
+  template <typename Reply>
+  absl::StatusOr<Reply> Exchange(const google::protobuf::Message& message, ChunkCall call) {
     const std::string request = message.SerializeAsString();
     std::string answer;
     RETURN_IF_ERROR(Retried([&]() -> absl::Status {
       grpc::ClientContext context;
       Prepare(context, request.size());
-      auto stream = start(context);
+      auto stream = ((*stub_).*call)(&context);
       static_cast<void>(WriteChunks(*stream, request));  // Finish says why
       stream->WritesDone();
       ASSIGN_OR_RETURN(answer, Finished(context, *stream, kChunkedMessageBytesMax));

@@ -29,6 +29,12 @@ absl::StatusOr<std::vector<Digest>> ReadDigests(Reader& reader) {
   return FromWire(list);
 }
 
+// The outcome of a call.
+template <typename Call>
+grpc::Status Answer(const Call& call) {
+  return ToGrpc(call());
+}
+
 // The digest of a Put: in its first chunk, and there only.
 absl::Status NoteDigest(const v1::PutChunk& chunk, std::optional<Digest>& digest) {
   if (digest.has_value() == chunk.has_digest()) {
@@ -56,26 +62,24 @@ grpc::Status StoreService::Info(grpc::ServerContext*, const v1::InfoRequest*,
 }
 
 grpc::Status StoreService::FindMissing(grpc::ServerContext*, ChunkStream* stream) {
-  const auto answer = [&]() -> absl::Status {
+  return Answer([&]() -> absl::Status {
     ASSIGN_OR_RETURN(const std::vector<Digest> digests, ReadDigests(*stream));
     ASSIGN_OR_RETURN(const std::vector<Digest> missing, store_.FindMissing(digests));
     return WriteChunks(*stream, ToWire(missing).SerializeAsString());
-  };
-  return ToGrpc(answer());
+  });
 }
 
 grpc::Status StoreService::FindLost(grpc::ServerContext*, ChunkStream* stream) {
-  const auto answer = [&]() -> absl::Status {
+  return Answer([&]() -> absl::Status {
     ASSIGN_OR_RETURN(const std::vector<Digest> digests, ReadDigests(*stream));
     ASSIGN_OR_RETURN(const std::vector<Digest> lost, store_.FindLost(digests));
     return WriteChunks(*stream, ToWire(lost).SerializeAsString());
-  };
-  return ToGrpc(answer());
+  });
 }
 
 grpc::Status StoreService::Get(grpc::ServerContext*, const v1::GetRequest* request,
                                ChunkWriter* writer) {
-  const auto answer = [&]() -> absl::Status {
+  return Answer([&]() -> absl::Status {
     ASSIGN_OR_RETURN(const Digest digest, RawDigestOf(*request));
     ASSIGN_OR_RETURN(const std::unique_ptr<BlobReader> reader,
                      store_.NewReader(digest, request->offset()));
@@ -84,13 +88,12 @@ grpc::Status StoreService::Get(grpc::ServerContext*, const v1::GetRequest* reque
       if (piece.empty()) return absl::OkStatus();
       RETURN_IF_ERROR(WriteChunks(*writer, piece));
     }
-  };
-  return ToGrpc(answer());
+  });
 }
 
 grpc::Status StoreService::Put(grpc::ServerContext*, grpc::ServerReader<v1::PutChunk>* reader,
                                v1::Done*) {
-  const auto answer = [&]() -> absl::Status {
+  return Answer([&]() -> absl::Status {
     v1::PutChunk chunk;
     std::optional<Digest> digest;
     std::unique_ptr<BlobWriter> writer;
@@ -103,12 +106,11 @@ grpc::Status StoreService::Put(grpc::ServerContext*, grpc::ServerReader<v1::PutC
     }
     if (writer == nullptr) return absl::InvalidArgumentError("a Put without a chunk");
     return writer->Finish();
-  };
-  return ToGrpc(answer());
+  });
 }
 
 grpc::Status StoreService::ObservationSets(grpc::ServerContext*, ChunkStream* stream) {
-  const auto answer = [&]() -> absl::Status {
+  return Answer([&]() -> absl::Status {
     ASSIGN_OR_RETURN(const std::vector<Digest> keys, ReadDigests(*stream));
     ASSIGN_OR_RETURN(const auto found, store_.ObservationSets(keys));
     v1::SetsReply reply;
@@ -117,21 +119,19 @@ grpc::Status StoreService::ObservationSets(grpc::ServerContext*, ChunkStream* st
       for (const std::string& set : sets) list.add_sets(set);
     }
     return WriteChunks(*stream, reply.SerializeAsString());
-  };
-  return ToGrpc(answer());
+  });
 }
 
 grpc::Status StoreService::Results(grpc::ServerContext*, ChunkStream* stream) {
-  const auto answer = [&]() -> absl::Status {
+  return Answer([&]() -> absl::Status {
     ASSIGN_OR_RETURN(const std::vector<Digest> keys, ReadDigests(*stream));
     ASSIGN_OR_RETURN(const auto found, store_.Results(keys));
     return WriteChunks(*stream, ToWire(found).SerializeAsString());
-  };
-  return ToGrpc(answer());
+  });
 }
 
 grpc::Status StoreService::ActionResults(grpc::ServerContext*, ChunkStream* stream) {
-  const auto answer = [&]() -> absl::Status {
+  return Answer([&]() -> absl::Status {
     ASSIGN_OR_RETURN(const std::string bytes, ReadChunks(*stream));
     ASSIGN_OR_RETURN(const auto request, ParseMessage<v1::ActionResultsRequest>(bytes));
     std::vector<Digest> actions;
@@ -141,8 +141,7 @@ grpc::Status StoreService::ActionResults(grpc::ServerContext*, ChunkStream* stre
     }
     ASSIGN_OR_RETURN(const auto found, store_.ActionResults(request.instance(), actions));
     return WriteChunks(*stream, ToWire(found).SerializeAsString());
-  };
-  return ToGrpc(answer());
+  });
 }
 
 grpc::Status StoreService::AllocateSegment(grpc::ServerContext*, const v1::AllocateSegmentRequest*,
@@ -153,7 +152,7 @@ grpc::Status StoreService::AllocateSegment(grpc::ServerContext*, const v1::Alloc
 }
 
 grpc::Status StoreService::Locate(grpc::ServerContext*, ChunkStream* stream) {
-  const auto answer = [&]() -> absl::Status {
+  return Answer([&]() -> absl::Status {
     ASSIGN_OR_RETURN(const std::vector<Digest> digests, ReadDigests(*stream));
     ASSIGN_OR_RETURN(const auto found, store_.Locate(digests));
     v1::LocateReply reply;
@@ -164,70 +163,63 @@ grpc::Status StoreService::Locate(grpc::ServerContext*, ChunkStream* stream) {
       wire.set_offset(location.value_or(BlobLocation{}).offset);
     }
     return WriteChunks(*stream, reply.SerializeAsString());
-  };
-  return ToGrpc(answer());
+  });
 }
 
 grpc::Status StoreService::Commit(grpc::ServerContext*, ChunkReader* reader, v1::Done*) {
-  const auto answer = [&]() -> absl::Status {
+  return Answer([&]() -> absl::Status {
     ASSIGN_OR_RETURN(const std::string bytes, ReadChunks(*reader));
     ASSIGN_OR_RETURN(const auto request, ParseMessage<v1::CommitRequest>(bytes));
     ASSIGN_OR_RETURN(const CommitBatch batch, FromWire(request));
     return store_.Commit(batch);
-  };
-  return ToGrpc(answer());
+  });
 }
 
 grpc::Status StoreService::Publish(grpc::ServerContext*, const v1::Root* request,
                                    v1::PublishReply* reply) {
-  const auto answer = [&]() -> absl::Status {
+  return Answer([&]() -> absl::Status {
     ASSIGN_OR_RETURN(const PublishedRoot root, FromWire(*request));
     ASSIGN_OR_RETURN(const uint64_t sequence, store_.Publish(root));
     reply->set_sequence(sequence);
     return absl::OkStatus();
-  };
-  return ToGrpc(answer());
+  });
 }
 
 grpc::Status StoreService::Roots(grpc::ServerContext*, const v1::RootsRequest* request,
                                  ChunkWriter* writer) {
-  const auto answer = [&]() -> absl::Status {
+  return Answer([&]() -> absl::Status {
     ASSIGN_OR_RETURN(const std::vector<PublishedRoot> roots, store_.Roots(request->project_id()));
     v1::RootsReply reply;
     for (const PublishedRoot& root : roots) *reply.add_roots() = ToWire(root);
     return WriteChunks(*writer, reply.SerializeAsString());
-  };
-  return ToGrpc(answer());
+  });
 }
 
 grpc::Status StoreService::Forget(grpc::ServerContext*, ChunkReader* reader, v1::Done*) {
-  const auto answer = [&]() -> absl::Status {
+  return Answer([&]() -> absl::Status {
     ASSIGN_OR_RETURN(const std::vector<Digest> keys, ReadDigests(*reader));
     return store_.Forget(keys);
-  };
-  return ToGrpc(answer());
+  });
 }
 
 grpc::Status StoreService::Revoke(grpc::ServerContext*, const v1::RevokeRequest* request,
                                   ChunkWriter* writer) {
-  const auto answer = [&]() -> absl::Status {
+  return Answer([&]() -> absl::Status {
     RevokeOptions options{.what = {.worker = request->worker()}, .is_dry = request->is_dry()};
     if (request->has_since_us()) options.what.since = absl::FromUnixMicros(request->since_us());
     ASSIGN_OR_RETURN(const RevokeReport report, store_.Revoke(options));
     return WriteChunks(*writer, ToWire(report).SerializeAsString());
-  };
-  return ToGrpc(answer());
+  });
 }
 
 grpc::Status StoreService::Revocations(grpc::ServerContext*, const v1::RevocationsRequest*,
                                        ChunkWriter* writer) {
-  const auto answer = [&]() -> absl::Status {
+  return Answer([&]() -> absl::Status {
     ASSIGN_OR_RETURN(const std::vector<record::Revocation> all, store_.Revocations());
     v1::RevocationsReply reply;
     reply.set_revoked(record::EncodeRevocations(all));
     return WriteChunks(*writer, reply.SerializeAsString());
-  };
-  return ToGrpc(answer());
+  });
 }
 
 grpc::Status StoreService::Stats(grpc::ServerContext*, const v1::StatsRequest* request,
@@ -264,7 +256,7 @@ grpc::Status StoreService::Verify(grpc::ServerContext* context, const v1::Verify
     wire.set_problems(progress.problems);
     return !context->IsCancelled() && writer->Write(chunk);
   };
-  const auto answer = [&]() -> absl::Status {
+  return Answer([&]() -> absl::Status {
     ASSIGN_OR_RETURN(const VerifyReport report,
                      store_.Verify({.bytes_per_second = request->bytes_per_second(),
                                     .restart = request->restart(),
@@ -275,8 +267,7 @@ grpc::Status StoreService::Verify(grpc::ServerContext* context, const v1::Verify
     for (const std::string& problem : report.problems) reply.add_problems(problem);
     if (report.resumed.has_value()) reply.set_resumed_s(absl::ToUnixSeconds(*report.resumed));
     return WriteChunks(*writer, reply.SerializeAsString());
-  };
-  return ToGrpc(answer());
+  });
 }
 
 grpc::Status StoreService::Collect(grpc::ServerContext* context, const v1::CollectRequest* request,
@@ -311,12 +302,11 @@ grpc::Status StoreService::Collect(grpc::ServerContext* context, const v1::Colle
 
 grpc::Status StoreService::Why(grpc::ServerContext*, const v1::WhyRequest* request,
                                ChunkWriter* writer) {
-  const auto answer = [&]() -> absl::Status {
+  return Answer([&]() -> absl::Status {
     ASSIGN_OR_RETURN(const Digest digest, RawDigestOf(request->digest()));
     ASSIGN_OR_RETURN(const WhyReport report, store_.Why(digest, request->limit()));
     return WriteChunks(*writer, ToWire(report).SerializeAsString());
-  };
-  return ToGrpc(answer());
+  });
 }
 
 }  // namespace galley::store
