@@ -25,6 +25,7 @@
 #include "director/cli/print_line.h"
 #include "director/host/idle_names.h"
 #include "director/host/left_out.h"
+#include "director/host/project_stores.h"
 #include "director/host/scanned_project.h"
 #include "director/journal/journal.h"
 #include "director/shell/describe.h"
@@ -175,12 +176,7 @@ absl::Status TryToWrite(store::RemoteCache& remote) {
 // Checks whether the remote answers, lets us in, and lets us do what is configured. One further
 // check for each warning.
 std::vector<Check> CheckRemote(const project::RemoteSection& section) {
-  const auto remote = store::OpenRemote({.url = section.url,
-                                         .instance = section.instance,
-                                         .files = {.credential = section.credential_file,
-                                                   .tls_ca = section.tls_ca,
-                                                   .tls_cert = section.tls_cert,
-                                                   .tls_key = section.tls_key}});
+  const auto remote = store::OpenRemote(director::RemoteConfigOf(section));
   if (!remote.ok()) return {{"remote", false, MessageOf(remote.status())}};
   std::vector<Check> checks;
   const std::vector<Digest> nothing = {Digest::Of("galley doctor")};

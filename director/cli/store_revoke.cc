@@ -25,6 +25,7 @@
 #include "director/cli/print_line.h"
 #include "director/cli/resolve_digest.h"
 #include "director/host/near_names.h"
+#include "director/host/project_stores.h"
 #include "director/journal/journal.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
@@ -88,12 +89,7 @@ void FindUpstream(const project::RemoteSection& section, const record::Revocatio
                   Found& found) {
   if (section.url.empty()) return;
   found.upstream = section.url;
-  auto remote = store::OpenRemote({.url = section.url,
-                                   .instance = section.instance,
-                                   .files = {.credential = section.credential_file,
-                                             .tls_ca = section.tls_ca,
-                                             .tls_cert = section.tls_cert,
-                                             .tls_key = section.tls_key}});
+  auto remote = store::OpenRemote(director::RemoteConfigOf(section));
   if (!remote.ok()) {
     found.upstream_error = MessageOf(remote.status());
     return;

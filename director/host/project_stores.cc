@@ -74,14 +74,18 @@ void ProjectStores::RenewSession() {
     LogWarning("the session with the store is not renewed: {}", MessageOf(renewed));
 }
 
+store::RemoteConfig RemoteConfigOf(const project::RemoteSection& section) {
+  return {.url = section.url,
+          .instance = section.instance,
+          .files = {.credential = section.credential_file,
+                    .tls_ca = section.tls_ca,
+                    .tls_cert = section.tls_cert,
+                    .tls_key = section.tls_key}};
+}
+
 absl::Status ProjectStores::OpenRemote(const project::RemoteSection& section, CookEventSink& sink) {
   if (section.url.empty()) return absl::OkStatus();
-  auto remote = store::OpenRemote({.url = section.url,
-                                   .instance = section.instance,
-                                   .files = {.credential = section.credential_file,
-                                             .tls_ca = section.tls_ca,
-                                             .tls_cert = section.tls_cert,
-                                             .tls_key = section.tls_key}});
+  auto remote = store::OpenRemote(RemoteConfigOf(section));
   if (!remote.ok()) return WrongUse(fmt::format("[store] remote: {}", MessageOf(remote.status())));
   remote_ = *std::move(remote);
   for (const std::string& warning : remote_.warnings)

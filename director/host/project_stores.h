@@ -27,6 +27,9 @@
 
 namespace galley::director {
 
+// The remote store that a project names.
+store::RemoteConfig RemoteConfigOf(const project::RemoteSection& section);
+
 class ProjectStores {
  public:
   // Makes the store if there is none, or connects to the store's owner. Nothing is written when

@@ -268,14 +268,14 @@ absl::Status ResidentDirector::Cancel(uint64_t cook) {
 }
 
 // Calls still come when the end has begun.
-std::shared_ptr<DirectorShell> ResidentDirector::Shell() const {
+std::shared_ptr<DirectorShell> ResidentDirector::Shell() {
+  base::MutexLock lock(mutex_);
   return is_ending_ ? nullptr : doors_->admission.shell();
 }
 
 absl::StatusOr<v1::StatusAnswer> ResidentDirector::Status(const v1::StatusAsk& ask) {
   v1::StatusAnswer answer;
   ViewProcess(*director_, build_, started_, answer);
-  std::shared_ptr<DirectorShell> shell;
   {
     base::MutexLock lock(mutex_);
     answer.set_cooks_ended(ended_);
@@ -286,9 +286,8 @@ absl::StatusOr<v1::StatusAnswer> ResidentDirector::Status(const v1::StatusAsk& a
         *answer.add_cooks() = cook->View();
       }
     }
-    shell = Shell();
   }
-  if (shell != nullptr) ViewWorkers(*shell, ask, answer);
+  if (const auto shell = Shell(); shell != nullptr) ViewWorkers(*shell, ask, answer);
   ViewStore(*director_, store_size_.AskForBytes(), answer);
   answer.set_is_hosted(is_hosted_);
   if (watched_.has_value()) answer.set_watch(watched_->State());
@@ -331,11 +330,7 @@ void ResidentDirector::RestIfIdle() {
 }
 
 absl::StatusOr<v1::DrainAnswer> ResidentDirector::Drain(const v1::DrainAsk& ask) {
-  std::shared_ptr<DirectorShell> shell;
-  {
-    base::MutexLock lock(mutex_);
-    shell = Shell();
-  }
+  const std::shared_ptr<DirectorShell> shell = Shell();
   std::vector<std::string> workers, names;
   if (shell != nullptr) {
     for (const WorkerStatus& view : shell->Workers()) {
@@ -368,12 +363,11 @@ std::unique_ptr<CookPermit> ResidentDirector::EnterSoon() {
 
 absl::StatusOr<v1::CleanAnswer> ResidentDirector::Clean(const v1::CleanAsk& ask) {
   const std::vector<std::string> packages(ask.packages().begin(), ask.packages().end());
-  std::shared_ptr<DirectorShell> shell;
   {
     base::MutexLock lock(mutex_);
     if (is_ending_) return absl::UnavailableError("the director is about to end");
-    shell = Shell();
   }
+  std::shared_ptr<DirectorShell> shell = Shell();
   std::unique_ptr<CookPermit> permit;
   if (shell == nullptr) {  // nobody has cooked here yet
     permit = EnterSoon();

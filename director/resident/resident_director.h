@@ -108,7 +108,7 @@ class ResidentDirector final : public ClientCalls {
       GALLEY_REQUIRES(mutex_);
   bool LeaveCooks();
   // Null: nobody has cooked, or the end has begun.
-  std::shared_ptr<DirectorShell> Shell() const GALLEY_REQUIRES(mutex_);
+  std::shared_ptr<DirectorShell> Shell();
   std::string WhoStopped();
   void EndCooks(const std::string& why);
   static void AwaitReaders(const std::vector<std::shared_ptr<CookLog>>& logs);

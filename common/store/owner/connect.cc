@@ -343,8 +343,7 @@ class RemoteStore final : public StoreDirectory {
       request.set_since_us(absl::ToUnixMicros(options.what.since));
     request.set_is_dry(options.is_dry);
     grpc::ClientContext context;
-    context.set_deadline(std::chrono::system_clock::now() +
-                         absl::ToChronoSeconds(options_.verify_deadline));
+    PrepareForLong(context);
     auto reader = stub_->Revoke(&context, request);
     ASSIGN_OR_RETURN(const std::string bytes, Finished(context, *reader, kChunkedMessageBytesMax));
     ASSIGN_OR_RETURN(const auto reply, ParseMessage<v1::RevokeReply>(bytes));
@@ -367,8 +366,7 @@ class RemoteStore final : public StoreDirectory {
     SetRawDigest(digest, request.mutable_digest());
     request.set_limit(static_cast<uint32_t>(limit));
     grpc::ClientContext context;
-    context.set_deadline(std::chrono::system_clock::now() +
-                         absl::ToChronoSeconds(options_.verify_deadline));
+    PrepareForLong(context);
     auto reader = stub_->Why(&context, request);
     ASSIGN_OR_RETURN(const std::string bytes, Finished(context, *reader, kChunkedMessageBytesMax));
     ASSIGN_OR_RETURN(const auto reply, ParseMessage<v1::WhyReply>(bytes));
@@ -382,8 +380,7 @@ class RemoteStore final : public StoreDirectory {
     if (options.age_max != absl::InfiniteDuration())
       request.set_age_max_s(absl::ToInt64Seconds(options.age_max));
     grpc::ClientContext context;
-    context.set_deadline(std::chrono::system_clock::now() +
-                         absl::ToChronoSeconds(options_.verify_deadline));
+    PrepareForLong(context);
     const Cancellation::Hook hook(options.cancellation, [&] { context.TryCancel(); });
     v1::CollectReply reply;
     RETURN_IF_ERROR(Annotated(FromGrpc(stub_->Collect(&context, request, &reply))));
@@ -407,6 +404,10 @@ class RemoteStore final : public StoreDirectory {
   static constexpr size_t kKeysAtOnce = 4096;
   static v1::DigestList AsList(std::span<const Digest> keys) { return ToWire(keys); }
 
+  void PrepareForLong(grpc::ClientContext& context) const {
+    context.set_deadline(std::chrono::system_clock::now() +
+                         absl::ToChronoSeconds(options_.verify_deadline));
+  }
   void Prepare(grpc::ClientContext& context, uint64_t bytes) const {
     const absl::Duration allowed =
         options_.deadline + absl::Seconds(static_cast<double>(bytes) / (4 << 20));
