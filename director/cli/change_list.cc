@@ -10,11 +10,11 @@
 #include <system_error>
 #include <utility>
 
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "common/base/utf8.h"
 #include "common/content/name.h"
-#include "fmt/format.h"
 
 namespace galley::cli {
 namespace {
@@ -37,9 +37,9 @@ absl::StatusOr<std::string> TextOf(const std::string& file) {
   }
   absl::StatusOr<std::string> text = ReadFile(file);
   if (text.ok()) return text;
-  return absl::InvalidArgumentError(
-      fmt::format("--changed {}: expected a file with a list of paths, or - for standard input: {}",
-                  file, MessageOf(text.status())));
+  return InvalidArgumentError(
+      "--changed {}: expected a file with a list of paths, or - for standard input: {}", file,
+      MessageOf(text.status()));
 }
 
 constexpr std::string_view kMark = "\xEF\xBB\xBF";  // byte order mark, in UTF-8

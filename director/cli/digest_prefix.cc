@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/base/errors.h"
 #include "fmt/format.h"
 
 namespace galley::cli {
@@ -36,23 +37,22 @@ void DigestPrefix::Offer(const Digest& digest, std::string_view what) {
 
 absl::StatusOr<Digest> DigestPrefix::Found(std::string_view where_listed) const {
   if (!is_valid_) {
-    return absl::InvalidArgumentError(
-        fmt::format("{}: expected <64 hex digits>/<size>, or a unique prefix of a digest ({})",
-                    text_, where_listed));
+    return InvalidArgumentError(
+        "{}: expected <64 hex digits>/<size>, or a unique prefix of a digest ({})", text_,
+        where_listed);
   }
   if (found_.size() == 1) return found_.begin()->first;
   if (found_.empty()) {
-    return absl::InvalidArgumentError(
-        fmt::format("no known digest begins with {} ({}); another one must be given whole: <64 hex "
-                    "digits>/<size>",
-                    text_, where_listed));
+    return InvalidArgumentError(
+        "no known digest begins with {} ({}); another one must be given whole: <64 hex "
+        "digits>/<size>",
+        text_, where_listed);
   }
   std::string text = fmt::format("{} is ambiguous, give more digits:", text_);
   size_t named = 0;
   for (const auto& [digest, what] : found_) {
     if (named++ == kNamedMax)
-      return absl::InvalidArgumentError(
-          fmt::format("{}\n  and {} more", text, found_.size() - kNamedMax));
+      return InvalidArgumentError("{}\n  and {} more", text, found_.size() - kNamedMax);
     text += fmt::format("\n  {} ({})", digest.ToString(), what);
   }
   return absl::InvalidArgumentError(text);

@@ -4,6 +4,7 @@
 
 #include <cstdio>
 
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "common/store/owner/store_server.h"
@@ -82,11 +83,11 @@ absl::StatusOr<std::unique_ptr<store::StoreDirectory>> OpenStoreOf(const GlobalO
                                                                    store::OpenMode mode) {
   std::string directory = options.store;
   if (directory.find("://") != std::string::npos) {
-    return absl::InvalidArgumentError(
-        fmt::format("--store {}: it takes a directory; a remote store is set in galley.toml, in "
-                    "addition to the "
-                    "store of this machine: [store] remote = \"{}\"",
-                    directory, directory));
+    return InvalidArgumentError(
+        "--store {}: it takes a directory; a remote store is set in galley.toml, in "
+        "addition to the "
+        "store of this machine: [store] remote = \"{}\"",
+        directory, directory);
   }
   if (directory.empty()) {
     const absl::StatusOr<project::Project> project = OpenProject(options);

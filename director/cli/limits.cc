@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "common/base/descriptor_limit.h"
+#include "common/base/errors.h"
 #include "fmt/format.h"
 
 namespace galley::cli {
@@ -99,25 +100,25 @@ LimitNeeds NeedsOf(std::string_view command, uint32_t workers) {
 absl::Status CheckLimits(std::string_view command, const LimitNeeds& needs) {
   const DescriptorLimit files = CurrentDescriptorLimit();
   if (files.soft < needs.descriptors) {
-    return absl::ResourceExhaustedError(fmt::format(
+    return ResourceExhaustedError(
         "this process may have {} open files, and `galley {}` needs {}: raise the hard limit "
         "(ulimit -Hn, LimitNOFILE= of a service, --ulimit nofile= of a container)",
-        files.soft, command, needs.descriptors));
+        files.soft, command, needs.descriptors);
   }
   const rlimit space = LimitOf(RLIMIT_AS);
   if (space.rlim_cur < needs.address_space_bytes) {
-    return absl::ResourceExhaustedError(fmt::format(
+    return ResourceExhaustedError(
         "this process may have {} of address space, and `galley {}` needs {}: raise the limit "
         "(ulimit -v unlimited), or limit memory by a control group, which counts what is used",
-        AsMiB(space.rlim_cur), command, AsMiB(needs.address_space_bytes)));
+        AsMiB(space.rlim_cur), command, AsMiB(needs.address_space_bytes));
   }
   if (needs.threads == 0) return absl::OkStatus();
   const std::optional<uint64_t> threads = ThreadsLeft();
   if (!threads.has_value() || *threads >= needs.threads) return absl::OkStatus();
-  return absl::ResourceExhaustedError(fmt::format(
+  return ResourceExhaustedError(
       "this user may start {} more processes and threads (of {}), and `galley {}` needs {}: raise "
       "the limit (ulimit -u), or end others",
-      *threads, LimitOf(RLIMIT_NPROC).rlim_cur, command, needs.threads));
+      *threads, LimitOf(RLIMIT_NPROC).rlim_cur, command, needs.threads);
 }
 
 std::vector<LimitFinding> LookAtLimits() {
@@ -153,10 +154,10 @@ absl::Status ShareDescriptors(uint64_t descriptors, uint64_t connections, Server
   const uint64_t rest = descriptors - std::min(descriptors, kStore);
   share.connections = connections != 0 ? connections : std::min<uint64_t>(4096, rest / 2);
   if (share.connections > rest - rest / 4) {
-    return absl::ResourceExhaustedError(fmt::format(
+    return ResourceExhaustedError(
         "--max-connections {}: this process may have {} open files, which is enough for {} "
         "connections: raise the hard limit (ulimit -Hn, LimitNOFILE= of a service)",
-        connections, descriptors, rest - rest / 4));
+        connections, descriptors, rest - rest / 4);
   }
   const uint64_t files = rest - share.connections;
   share.calls = std::min<uint64_t>(4096, files / 2);

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "common/base/counted.h"
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/human_bytes.h"
 #include "common/base/log.h"
@@ -76,8 +77,8 @@ class ImpactReader {
     }
     const absl::StatusOr<std::string> path = director::ToVirtual(*scanned_.project, argument);
     if (!path.ok())
-      return absl::InvalidArgumentError(
-          fmt::format("{}; and no package was made with such a program", MessageOf(path.status())));
+      return InvalidArgumentError("{}; and no package was made with such a program",
+                                  MessageOf(path.status()));
     return AddFile(argument, *path);
   }
 
@@ -86,8 +87,7 @@ class ImpactReader {
   absl::Status AddFile(const std::string& argument, const std::string& path) {
     const content::EntryKind kind = scanned_.snapshot->Kind(path);
     if (kind == content::EntryKind::kFolder) {
-      return absl::InvalidArgumentError(
-          fmt::format("{} is a folder: name the files that would change", argument));
+      return InvalidArgumentError("{} is a folder: name the files that would change", argument);
     }
     const bool is_there = kind == content::EntryKind::kFile;
     const bool was_there = before_ != nullptr && before_->Find(path) != nullptr;

@@ -4,10 +4,10 @@
 #include <span>
 #include <vector>
 
+#include "common/base/errors.h"
 #include "common/base/status_macros.h"
 #include "common/tree/tree.h"
 #include "director/cli/resolve_digest.h"
-#include "fmt/format.h"
 
 namespace galley::cli {
 
@@ -30,20 +30,20 @@ absl::StatusOr<Digest> FindRoot(const OpenedStore& opened, std::string_view text
     // The command that reads the root reports damage.
     const absl::StatusOr<Blob> blob = opened.store->Get(root);
     if (!blob.ok() || tree::DecodeDirectory(**blob).ok()) return root;
-    return absl::InvalidArgumentError(
-        fmt::format("{}: the store holds it, but it is no tree; expected a root (galley roots and "
-                    "galley store pins list them)",
-                    text));
+    return InvalidArgumentError(
+        "{}: the store holds it, but it is no tree; expected a root (galley roots and "
+        "galley store pins list them)",
+        text);
   }
   // A root that was published, or pinned, was lost: the command that reads it reports that.
   ASSIGN_OR_RETURN(const std::vector<store::PublishedRoot> roots, opened.store->Roots(""));
   const bool is_known =
       std::any_of(roots.begin(), roots.end(), [&](const auto& one) { return one.root == root; });
   if (is_known) return root;
-  return absl::InvalidArgumentError(fmt::format(
+  return InvalidArgumentError(
       "{}: the store holds no such tree (galley roots and galley store pins list those that it "
       "keeps)",
-      text));
+      text);
 }
 
 ExitCode CodeOfRoot(const absl::Status& status) {

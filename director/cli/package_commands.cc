@@ -8,6 +8,7 @@
 #include <map>
 
 #include "common/base/counted.h"
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/base/named_file.h"
@@ -90,10 +91,10 @@ class SourceReader {
   absl::StatusOr<std::string> FromStore(const Digest& digest, const std::string& what) {
     auto blob = store_.Get(digest);
     if (!blob.ok()) {
-      return absl::NotFoundError(
-          fmt::format("{} is no longer what was cooked, and {} is not in the store; cook it, and "
-                      "export it before its files change",
-                      what, digest.ToString()));
+      return NotFoundError(
+          "{} is no longer what was cooked, and {} is not in the store; cook it, and "
+          "export it before its files change",
+          what, digest.ToString());
     }
     return **blob;
   }
@@ -125,8 +126,7 @@ absl::StatusOr<std::string> InputBytes(SourceReader& sources, const std::string&
     ASSIGN_OR_RETURN(const std::string path, content::ResolveAsked(package, what.subject));
     return sources.Read(path, file.digest);
   }
-  return absl::InternalError(
-      fmt::format("the Action's input {} was observed by nothing", file.path));
+  return InternalError("the Action's input {} was observed by nothing", file.path);
 }
 
 absl::Status MakeExecutable(const std::string& path) {
@@ -142,16 +142,14 @@ absl::Status ExportAction(const OpenedPackage& opened, store::Store& store,
                                         .observed = record.observed,
                                         .trust_domain = opened.project.store.trust}));
   if (FileExists(JoinPath(directory, "action"))) {
-    return absl::InvalidArgumentError(
-        fmt::format("{} already holds an Action; give a new folder", directory));
+    return InvalidArgumentError("{} already holds an Action; give a new folder", directory);
   }
   RETURN_IF_ERROR(CreateDirectories(JoinPath(directory, "input")));
   SourceReader sources(opened.project, store);
   for (const record::InputFile& file : action.files) {
     ASSIGN_OR_RETURN(const std::string bytes, InputBytes(sources, opened.package, record, file));
     if (Digest::Of(bytes) != file.digest) {
-      return absl::FailedPreconditionError(
-          fmt::format("{} is no longer what was cooked; cook again", file.path));
+      return FailedPreconditionError("{} is no longer what was cooked; cook again", file.path);
     }
     const std::string path = JoinPath(directory, "input/" + file.path);
     RETURN_IF_ERROR(CreateDirectories(path.substr(0, path.rfind('/'))));

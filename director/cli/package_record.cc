@@ -1,5 +1,6 @@
 #include "director/cli/package_record.h"
 
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "director/cli/package_place.h"
@@ -33,8 +34,7 @@ absl::Status NotRecorded(const OpenedPackage& opened) {
                       choice ? fmt::format("it is a package ({}), and ", choice->place) : "",
                       package);
   }
-  return absl::InvalidArgumentError(
-      fmt::format("{} was in no cook of this project yet: {}", package, why));
+  return InvalidArgumentError("{} was in no cook of this project yet: {}", package, why);
 }
 
 absl::StatusOr<OpenedPackage> OpenPackage(const GlobalOptions& options,

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "fmt/format.h"
+#include "common/base/errors.h"
 
 namespace galley::cli {
 
@@ -18,8 +18,7 @@ absl::StatusOr<absl::Duration> ParseAge(std::string_view text) {
     if (unit == "d") return absl::Hours(24) * count;
     if (unit == "w") return absl::Hours(24 * 7) * count;
   }
-  return absl::InvalidArgumentError(
-      fmt::format("`{}` is no time: a number and m, h, d or w, like 30d", text));
+  return InvalidArgumentError("`{}` is no time: a number and m, h, d or w, like 30d", text);
 }
 
 absl::StatusOr<absl::Time> ParseTime(std::string_view text, absl::Time now) {
@@ -31,10 +30,10 @@ absl::StatusOr<absl::Time> ParseTime(std::string_view text, absl::Time now) {
     if (absl::ParseTime(format, std::string(text), absl::LocalTimeZone(), &time, &wrong))
       return time;
   }
-  return absl::InvalidArgumentError(
-      fmt::format("`{}` is no time: expected one like 2026-11-27T10:00:00Z, \"2026-11-27 10:00\", "
-                  "2026-11-27, or an age like 2h",
-                  text));
+  return InvalidArgumentError(
+      "`{}` is no time: expected one like 2026-11-27T10:00:00Z, \"2026-11-27 10:00\", "
+      "2026-11-27, or an age like 2h",
+      text);
 }
 
 }  // namespace galley::cli

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "common/record/result.h"
@@ -32,9 +33,8 @@ absl::StatusOr<Digest> ResolvePin(store::Store& store, std::string_view name) {
     if (pin.name == name) return pin.root;
     names.push_back(pin.name);
   }
-  return absl::InvalidArgumentError(
-      fmt::format("there is no pin \"{}\" (galley store pins lists them){}", name,
-                  director::NearText(director::NearNames(name, names))));
+  return InvalidArgumentError("there is no pin \"{}\" (galley store pins lists them){}", name,
+                              director::NearText(director::NearNames(name, names)));
 }
 
 // Named: published roots, newest first, and pins as their roots.
@@ -73,10 +73,10 @@ absl::StatusOr<Digest> ByPrefix(const Named& named, std::string_view text) {
   for (const store::PublishedRoot& root : named.roots) prefix.Offer(root.root, RootText(root));
   for (const store::Pin& pin : named.pins) prefix.Offer(pin.root, "pin " + pin.name);
   if (prefix.is_valid()) return prefix.Found(kWhereRoots);
-  return absl::InvalidArgumentError(
-      fmt::format("\"{}\" names no root; expected <hex>/<size>, a unique prefix, PLATFORM@latest, "
-                  "PLATFORM@last, PLATFORM@N (N cooks ago), PLATFORM#N (number N) or pin:NAME ({})",
-                  text, kWhereRoots));
+  return InvalidArgumentError(
+      "\"{}\" names no root; expected <hex>/<size>, a unique prefix, PLATFORM@latest, "
+      "PLATFORM@last, PLATFORM@N (N cooks ago), PLATFORM#N (number N) or pin:NAME ({})",
+      text, kWhereRoots);
 }
 
 // A number too large for any root is a number that no root has.
@@ -92,35 +92,34 @@ absl::StatusOr<Digest> BySequence(const Named& named, std::string_view text, siz
   const std::string_view platform = text.substr(0, mark);
   const std::optional<uint64_t> sequence = ParseNumber(text.substr(mark + 1));
   if (!sequence)
-    return absl::InvalidArgumentError(
-        fmt::format("{}: expected a number after #, as `galley roots` prints it", text));
+    return InvalidArgumentError("{}: expected a number after #, as `galley roots` prints it", text);
   std::optional<Digest> found;
   for (const store::PublishedRoot& root : named.roots) {
     if (root.platform != platform || root.sequence != *sequence) continue;
     if (found && *found != root.root) {
-      return absl::InvalidArgumentError(fmt::format(
+      return InvalidArgumentError(
           "{}: several projects of this store have such a root; run it in the project, or give a "
           "digest (galley roots lists them)",
-          text));
+          text);
     }
     found = root.root;
   }
   if (found) return *found;
-  return absl::InvalidArgumentError(fmt::format(
+  return InvalidArgumentError(
       "{}: no root has this number, or it is no longer kept (galley roots lists them){}", text,
-      NearPlatform(named, platform)));
+      NearPlatform(named, platform));
 }
 
 absl::StatusOr<Digest> ByAge(const Named& named, std::string_view text, size_t mark) {
   const std::string_view platform = text.substr(0, mark), which = text.substr(mark + 1);
   if (which.starts_with("release:") || which.starts_with("dlc:") || which == "patch")
-    return absl::InvalidArgumentError(fmt::format("{}: not yet", text));
+    return InvalidArgumentError("{}: not yet", text);
   const std::optional<uint64_t> number = ParseNumber(which);
   if (!number && which != "latest" && which != "last") {
-    return absl::InvalidArgumentError(fmt::format(
+    return InvalidArgumentError(
         "{}: expected latest, last, or a number of cooks ago after @ (PLATFORM#N is the root with "
         "number N)",
-        text));
+        text);
   }
   uint64_t ago = number.value_or(0);
   for (const store::PublishedRoot& root : named.roots) {
@@ -129,9 +128,8 @@ absl::StatusOr<Digest> ByAge(const Named& named, std::string_view text, size_t m
     if (ago-- > 0) continue;
     return root.root;
   }
-  return absl::InvalidArgumentError(
-      fmt::format("{}: no such root was published (galley roots lists them){}", text,
-                  NearPlatform(named, platform)));
+  return InvalidArgumentError("{}: no such root was published (galley roots lists them){}", text,
+                              NearPlatform(named, platform));
 }
 
 // Offers the files of a tree; skips folders that were offered before. Other commands report damaged

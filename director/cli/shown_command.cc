@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/base/program_output.h"
@@ -24,9 +25,9 @@ constexpr size_t kWordBytesMax = 255;
 using Arguments = std::vector<std::string>;
 
 absl::Status NotFromAfar(std::string_view what, std::string_view expected) {
-  return absl::InvalidArgumentError(
-      fmt::format("--director: {} cannot be asked for from another machine: expected {}",
-                  EscapeControl(what), expected));
+  return InvalidArgumentError(
+      "--director: {} cannot be asked for from another machine: expected {}", EscapeControl(what),
+      expected);
 }
 
 // A word without a '/' names no file.
@@ -110,10 +111,10 @@ absl::StatusOr<Arguments> ArgumentsOf(const v1::ShowAsk& ask) {
 absl::Status ShownOutput::Take(bool is_of_errors, std::string_view bytes) {
   told_ += bytes.size();
   if (told_ <= bytes_max_) return Tell(is_of_errors, bytes, audience_);
-  return absl::ResourceExhaustedError(
-      fmt::format("this answer has more than {} MiB, and the rest is left out: ask for less (-n, "
-                  "--since, --limit), or on the director's machine",
-                  bytes_max_ >> 20));
+  return ResourceExhaustedError(
+      "this answer has more than {} MiB, and the rest is left out: ask for less (-n, "
+      "--since, --limit), or on the director's machine",
+      bytes_max_ >> 20);
 }
 
 absl::Status RunShown(const v1::ShowAsk& ask, const std::string& root, const std::string& store,

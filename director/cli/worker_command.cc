@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/human_bytes.h"
 #include "common/base/own_program.h"
@@ -40,20 +41,20 @@ absl::Status FillIn(WorkerOptions& worker) {
   if (!worker.director.empty() && !worker.token_file.empty()) return absl::OkStatus();
   const auto project = ProjectOfDirector(worker.global);
   if (!project.ok()) {
-    return absl::InvalidArgumentError(fmt::format(
+    return InvalidArgumentError(
         "outside of a project --director and --token-file are needed: the address that [farm] "
         "listen of the project names, and the file .galley/state/{} of the project",
-        director::kFarmTokenFile));
+        director::kFarmTokenFile);
   }
   const std::string state = project->state_directory();
   if (worker.token_file.empty()) worker.token_file = JoinPath(state, director::kFarmTokenFile);
   if (!worker.director.empty()) return absl::OkStatus();
   auto address = ReadFile(JoinPath(state, director::kFarmAddressFile), kAddressBytesMax);
   if (!address.ok()) {
-    return absl::InvalidArgumentError(fmt::format(
+    return InvalidArgumentError(
         "no director of {} takes workers now: set [farm] listen = \"127.0.0.1:0\" in galley.toml, "
         "and start a cook or `galley serve` there; or give --director",
-        project->root));
+        project->root);
   }
   while (!address->empty() && address->back() == '\n') address->pop_back();
   worker.director = *std::move(address);
@@ -62,24 +63,23 @@ absl::Status FillIn(WorkerOptions& worker) {
 
 absl::Status Check(const WorkerOptions& worker) {
   if (listen::IsUnixAddress(worker.director) || !listen::HostOf(worker.director).has_value()) {
-    return absl::InvalidArgumentError(
-        fmt::format("--director {}: expected HOST:PORT, the address that [farm] listen names",
-                    worker.director));
+    return InvalidArgumentError(
+        "--director {}: expected HOST:PORT, the address that [farm] listen names", worker.director);
   }
   const bool has_tls =
       !worker.tls_ca.empty() && !worker.tls_cert.empty() && !worker.tls_key.empty();
   if (!has_tls && !listen::IsLocalAddress(worker.director)) {
-    return absl::InvalidArgumentError(fmt::format(
+    return InvalidArgumentError(
         "--director {}: an address of another machine needs TLS (--tls-ca, --tls-cert, --tls-key); "
         "an ssh tunnel makes it one of this machine: `ssh -L 9010:127.0.0.1:PORT HOST`, then "
         "--director 127.0.0.1:9010",
-        worker.director));
+        worker.director);
   }
   if (::access(worker.token_file.c_str(), R_OK) != 0) {
-    return absl::InvalidArgumentError(fmt::format(
+    return InvalidArgumentError(
         "--token-file {}: it cannot be read ({}); copy .galley/state/{} of the director's project "
         "there",
-        worker.token_file, std::strerror(errno), director::kFarmTokenFile));
+        worker.token_file, std::strerror(errno), director::kFarmTokenFile);
   }
   return absl::OkStatus();
 }
@@ -105,8 +105,8 @@ absl::StatusOr<director::Ticket> ReadTicket(const WorkerOptions& worker) {
   absl::StatusOr<director::Ticket> ticket = director::DecodeTicket(*line);
   if (!ticket.ok()) return Annotate(ticket.status(), fmt::format("--ticket {}", worker.ticket));
   if (worker.index >= ticket->names.size()) {
-    return absl::InvalidArgumentError(fmt::format("--index {}: the ticket is for {} workers",
-                                                  worker.index, ticket->names.size()));
+    return InvalidArgumentError("--index {}: the ticket is for {} workers", worker.index,
+                                ticket->names.size());
   }
   return ticket;
 }

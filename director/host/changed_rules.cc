@@ -4,9 +4,9 @@
 #include <set>
 
 #include "absl/strings/ascii.h"
+#include "common/base/errors.h"
 #include "common/base/status_macros.h"
 #include "common/content/glob.h"
-#include "fmt/format.h"
 
 namespace galley::director {
 
@@ -45,8 +45,8 @@ absl::StatusOr<std::vector<std::string>> NamesOf(const std::vector<StandingRule>
     };
     for (const std::string_view name : members.Names()) {
       if (name.find("/_gen/") != std::string_view::npos && matches(name)) {
-        return absl::FailedPreconditionError(
-            fmt::format("a rule that matches the generated package {} is another one", name));
+        return FailedPreconditionError(
+            "a rule that matches the generated package {} is another one", name);
       }
     }
     const std::string folder = rule.ignore_case ? "/" : glob.LiteralFolder();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/base/errors.h"
 #include "director/host/near_names.h"
 #include "director/host/outcome_status.h"
 #include "fmt/format.h"
@@ -56,9 +57,8 @@ absl::StatusOr<PlatformMask> PlatformsIn(const project::Project& project,
   const std::vector<std::string> known = PlatformNames(project, {});
   for (const std::string& name : asked) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-    return absl::InvalidArgumentError(
-        fmt::format("--platform {}: galley.toml has no such platform (it has {}){}", name,
-                    fmt::join(known, ", "), NearText(NearNames(name, known))));
+    return InvalidArgumentError("--platform {}: galley.toml has no such platform (it has {}){}",
+                                name, fmt::join(known, ", "), NearText(NearNames(name, known)));
   }
   return mask;
 }

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "common/base/errors.h"
 #include "common/base/status_macros.h"
 #include "common/content/changes.h"
 #include "director/host/changed_rules.h"
@@ -20,7 +21,7 @@ namespace {
 
 template <typename... Args>
 absl::Status LookAtAll(fmt::format_string<Args...> text, Args&&... args) {
-  return absl::FailedPreconditionError(fmt::format(text, std::forward<Args>(args)...));
+  return FailedPreconditionError(text, std::forward<Args>(args)...);
 }
 
 // Checks that the packages are the same. A package that comes or goes is found by a scan, and so

@@ -4,6 +4,7 @@
 #include <memory>
 #include <thread>
 
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "common/record/programs.h"
@@ -27,9 +28,7 @@ absl::Duration StartOf(const std::string& launcher) {
   return absl::Seconds(10);
 }
 
-absl::Status Wrong(const std::string& what) {
-  return absl::InvalidArgumentError(fmt::format("[farm] {}", what));
-}
+absl::Status Wrong(const std::string& what) { return InvalidArgumentError("[farm] {}", what); }
 
 absl::Status ReadSsh(const project::FarmSection& farm, FarmPlan& plan) {
   if (farm.hosts.empty())

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/time/clock.h"
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/real_path.h"
 #include "common/base/status_macros.h"
@@ -139,7 +140,7 @@ class Look {
 absl::Status CheckRevision(const project::Project& project, const std::string& revision,
                            Cancellation& stop) {
   const auto wrong = [&](std::string_view why) {
-    return absl::InvalidArgumentError(fmt::format("--changed-since {}: {}", revision, why));
+    return InvalidArgumentError("--changed-since {}: {}", revision, why);
   };
   const auto found = MountsByTop(project, stop);
   if (!found.ok()) return wrong(MessageOf(found.status()));

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "common/base/digest.h"
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/base/program_output.h"
@@ -124,18 +125,18 @@ absl::StatusOr<std::string> GitRepository::TopOf(const std::string& folder, Canc
     if (answer.exit.code == kNotInstalled ||
         answer.errors.find("not a git repository") != std::string::npos ||
         answer.errors.find("cannot change to") != std::string::npos)
-      return absl::NotFoundError(fmt::format("{} is in no git repository", folder));
-    return absl::FailedPreconditionError(
-        fmt::format("git does not answer for {}: {}", folder, WordsOf(answer.errors)));
+      return NotFoundError("{} is in no git repository", folder);
+    return FailedPreconditionError("git does not answer for {}: {}", folder,
+                                   WordsOf(answer.errors));
   }
-  if (top.empty()) return absl::NotFoundError(fmt::format("{} is in no git repository", folder));
+  if (top.empty()) return NotFoundError("{} is in no git repository", folder);
   // A newline in the name of the top would end the name.
   if (answer.output.find('\n') + 1 != answer.output.size())
-    return absl::UnavailableError(fmt::format("git says \"{}\"", answer.output));
+    return UnavailableError("git says \"{}\"", answer.output);
   if (!content::IsUnder(folder, top))
-    return absl::FailedPreconditionError(
-        fmt::format("the repository that {} lies in has its files in {} (core.worktree)", folder,
-                    EscapeControl(top)));
+    return FailedPreconditionError(
+        "the repository that {} lies in has its files in {} (core.worktree)", folder,
+        EscapeControl(top));
   return top;
 }
 
@@ -155,8 +156,8 @@ GitRepository::GitRepository(std::string top, std::vector<std::string> folders,
 absl::StatusOr<std::string> GitRepository::Ask(std::vector<std::string> arguments) const {
   ASSIGN_OR_RETURN(ProgramOutput answer, RunGit(top_, arguments, stop_));
   if (answer.exit.ok()) return std::move(answer.output);
-  return absl::UnavailableError(
-      fmt::format("`git {}` failed in {}: {}", arguments.front(), top_, answer.exit.ToString()));
+  return UnavailableError("`git {}` failed in {}: {}", arguments.front(), top_,
+                          answer.exit.ToString());
 }
 
 absl::StatusOr<std::vector<std::string>> GitRepository::List(
@@ -175,7 +176,7 @@ absl::StatusOr<std::vector<std::string>> GitRepository::List(
 absl::StatusOr<std::string> GitRepository::Head() const {
   ASSIGN_OR_RETURN(const ProgramOutput answer,
                    RunGit(top_, {"rev-parse", "--verify", "--quiet", "HEAD^{commit}"}, stop_));
-  if (!answer.exit.ok()) return absl::NotFoundError(fmt::format("{} has no commit yet", top_));
+  if (!answer.exit.ok()) return NotFoundError("{} has no commit yet", top_);
   return FirstLine(answer.output);
 }
 

@@ -4,6 +4,7 @@
 #include <span>
 #include <tuple>
 
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "common/content/name.h"
@@ -73,12 +74,12 @@ class Finder {
     std::vector<std::string> found = Below(folder);
     if (!found.empty()) return found;
     if (IsGlob(folder)) {
-      return absl::InvalidArgumentError(fmt::format(
+      return InvalidArgumentError(
           "no package is under {}: a folder is named without wildcards; name packages, as in {}",
-          folder, folder + "/**"));
+          folder, folder + "/**");
     }
-    return absl::InvalidArgumentError(
-        fmt::format("no package is under {}{}", folder, Near(folder, FoldersOf(table_.names()))));
+    return InvalidArgumentError("no package is under {}{}", folder,
+                                Near(folder, FoldersOf(table_.names())));
   }
 
   absl::StatusOr<std::vector<std::string>> PackagesOrFolder(const std::string& argument) const {
@@ -145,8 +146,8 @@ class Finder {
     const auto files = table_.snapshot().files();
     const auto is_file = [&](const content::FileEntry& file) { return glob->Matches(file.path); };
     if (const auto file = std::find_if(files.begin(), files.end(), is_file); file != files.end()) {
-      return absl::InvalidArgumentError(fmt::format(
-          "{}: it matches {}, but no rule or sidecar makes that a package", text, file->path));
+      return InvalidArgumentError("{}: it matches {}, but no rule or sidecar makes that a package",
+                                  text, file->path);
     }
     return absl::InvalidArgumentError(text + Near(pattern, table_.names()));
   }
@@ -163,9 +164,8 @@ class Finder {
   absl::Status NoSuchPackage(std::string_view argument, const std::string& name) const {
     if (const size_t mark = name.find(kGenerated); mark != std::string::npos) {
       const std::string generator = name.substr(0, mark);
-      return absl::InvalidArgumentError(
-          fmt::format("{} is no package: there is no {} that could generate it{}", argument,
-                      generator, Near(generator, table_.names())));
+      return InvalidArgumentError("{} is no package: there is no {} that could generate it{}",
+                                  argument, generator, Near(generator, table_.names()));
     }
     const ReferenceTarget target = table_.Resolve("/", name);
     std::string why = target.error.empty() ? "there is no such file" : target.error;
@@ -173,7 +173,7 @@ class Finder {
         content::SandboxAround(table_.snapshot(), name).empty() &&
         table_.snapshot().FindFolded(name) == nullptr)
       why += Near(name, table_.names());
-    return absl::InvalidArgumentError(fmt::format("{} is no package: {}", argument, why));
+    return InvalidArgumentError("{} is no package: {}", argument, why);
   }
 
   mutable size_t comparisons_left_ = kComparisonsMax;

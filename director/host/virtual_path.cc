@@ -3,9 +3,9 @@
 #include <filesystem>
 #include <system_error>
 
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/content/name.h"
-#include "fmt/format.h"
 
 namespace galley::director {
 namespace {
@@ -40,8 +40,8 @@ absl::StatusOr<std::string> ToVirtual(const project::Project& project,
   std::string mounts;
   for (const content::Mount& mount : project.mounts)
     mounts += (mounts.empty() ? "" : ", ") + mount.path;
-  return absl::InvalidArgumentError(fmt::format(
-      "{} lies under no mount (mounts: {}) and in no mounted folder", argument, mounts));
+  return InvalidArgumentError("{} lies under no mount (mounts: {}) and in no mounted folder",
+                              argument, mounts);
 }
 
 }  // namespace galley::director

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/healed.h"
 #include "common/base/log.h"
@@ -48,7 +49,7 @@ rocksdb::Options DatabaseOptions() {
 absl::StatusOr<std::unique_ptr<rocksdb::DB>> OpenForReading(const std::string& state_directory) {
   const std::string directory = JournalDirectory(state_directory);
   if (!FileExists(JoinPath(directory, "CURRENT")))
-    return absl::NotFoundError(fmt::format("there is no journal in {}", directory));
+    return NotFoundError("there is no journal in {}", directory);
   rocksdb::Status status;
   for (int attempt = 0; attempt < kReadOnlyAttemptsMax; ++attempt) {
     rocksdb::DB* database = nullptr;
@@ -160,9 +161,9 @@ absl::Status CheckSpace(const std::string& directory, const JournalOptions& opti
   // A batch is written to the log, later to a table.
   if (free >= options.free_bytes_min && free - options.free_bytes_min >= 2 * bytes)
     return absl::OkStatus();
-  return absl::ResourceExhaustedError(fmt::format(
+  return ResourceExhaustedError(
       "no space for the journal in {}: {} bytes free, {} needed; make room and try again",
-      directory, free, options.free_bytes_min + 2 * bytes));
+      directory, free, options.free_bytes_min + 2 * bytes);
 }
 
 std::string DamagedMark(const std::string& state_directory) {
@@ -197,8 +198,7 @@ absl::StatusOr<std::unique_ptr<rocksdb::DB>> OpenDatabase(const std::string& sta
     ASSIGN_OR_RETURN(std::unique_ptr<rocksdb::DB> database, OpenForReading(state_directory));
     ASSIGN_OR_RETURN(const std::string reason, CheckVersion(*database, false));
     if (reason.empty()) return database;
-    return absl::FailedPreconditionError(
-        fmt::format("{}: {}", JournalDirectory(state_directory), reason));
+    return FailedPreconditionError("{}: {}", JournalDirectory(state_directory), reason);
   }
   RETURN_IF_ERROR(CreateDirectories(state_directory));
   RETURN_IF_ERROR(CheckSpace(state_directory, options, 0));
@@ -230,8 +230,7 @@ absl::StatusOr<std::unique_ptr<rocksdb::DB>> OpenDatabase(const std::string& sta
       return rocks::ToReadStatus(status, fmt::format("opening {}", directory));
     }
     if (is_last_attempt)
-      return absl::InternalError(
-          fmt::format("a new journal in {} cannot be begun: {}", directory, reason));
+      return InternalError("a new journal in {} cannot be begun: {}", directory, reason);
     database.reset();
     RETURN_IF_ERROR(MoveAside(state_directory, reason));
   }

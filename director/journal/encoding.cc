@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "common/base/errors.h"
 #include "common/base/status_macros.h"
 #include "common/base/wire_format.h"
 #include "fmt/format.h"
@@ -23,7 +24,7 @@ uint64_t NanosOf(absl::Duration duration) {
 absl::Duration DurationOf(uint64_t nanos) { return absl::Nanoseconds(static_cast<int64_t>(nanos)); }
 
 absl::Status Damaged(std::string_view what, std::string_view why) {
-  return absl::DataLossError(fmt::format("{} in the journal: {}", what, why));
+  return DataLossError("{} in the journal: {}", what, why);
 }
 
 // Calls `take` with each field of `bytes`; false means that this version does not know the field,

@@ -4,8 +4,8 @@
 #include <functional>
 #include <utility>
 
+#include "common/base/errors.h"
 #include "common/content/name.h"
-#include "fmt/format.h"
 
 namespace galley::director {
 namespace {
@@ -28,11 +28,10 @@ std::string_view NameOf(std::string_view path) { return path.substr(path.rfind('
 }  // namespace
 
 absl::Status CheckKeyPart(std::string_view what, std::string_view text) {
-  if (text.empty())
-    return absl::InvalidArgumentError(fmt::format("an empty {} cannot be recorded", what));
+  if (text.empty()) return InvalidArgumentError("an empty {} cannot be recorded", what);
   if (text.find('\0') != std::string_view::npos) {
-    return absl::InvalidArgumentError(fmt::format("a {} with a NUL cannot be recorded: {}", what,
-                                                  text.substr(0, text.find('\0'))));
+    return InvalidArgumentError("a {} with a NUL cannot be recorded: {}", what,
+                                text.substr(0, text.find('\0')));
   }
   return absl::OkStatus();
 }

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/healed.h"
 #include "common/base/memory_limit.h"
@@ -157,9 +158,9 @@ std::vector<KeptLimit> KeptLimits::Of(const Digest& weak_key, const std::string&
 absl::Status KeptLimits::Keep(KeptLimit limit) {
   const size_t bytes = Encode(limit).size();
   if (bytes > kLimitBytesMax) {
-    return absl::ResourceExhaustedError(
-        fmt::format("what its attempt had looked at takes {} bytes, and at most {} are kept", bytes,
-                    kLimitBytesMax));
+    return ResourceExhaustedError(
+        "what its attempt had looked at takes {} bytes, and at most {} are kept", bytes,
+        kLimitBytesMax);
   }
   base::MutexLock lock(mutex_);
   std::erase_if(limits_, [&](const Entry& other) {

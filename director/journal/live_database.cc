@@ -2,12 +2,12 @@
 
 #include <utility>
 
+#include "common/base/errors.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "common/rocks/rocks.h"
 #include "director/journal/keys.h"
 #include "director/journal/seal.h"
-#include "fmt/format.h"
 
 namespace galley::director {
 
@@ -46,8 +46,8 @@ void LiveDatabase::KeepMeta(std::string encoded_meta) {
 
 absl::Status LiveDatabase::Remake(OpenedDatabase& damaged, const absl::Status& damage) {
   if (options_.read_only)
-    return absl::DataLossError(fmt::format("{}: {}; the next cook begins a new journal",
-                                           JournalDirectory(state_directory_), MessageOf(damage)));
+    return DataLossError("{}: {}; the next cook begins a new journal",
+                         JournalDirectory(state_directory_), MessageOf(damage));
   RETURN_IF_ERROR(fence_.Check());
   // Later calls wait for the new database, as if they had met the damage.
   damaged.Close(damage).reset();

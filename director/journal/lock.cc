@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/base/mutex.h"
@@ -56,11 +57,11 @@ class FileLock final : public ProjectLock {
     const bool is_ours = present.ok() && present->inode == ours.inode &&
                          present->device == ours.device && TextOf(file_.get()) == text_;
     if (is_ours) return absl::OkStatus();
-    return absl::FailedPreconditionError(fmt::format(
+    return FailedPreconditionError(
         "this cook was overtaken: {} {}, so another cook may have this project now, and "
         "nothing more is written; cook again{}",
         path_, present.ok() ? "is no longer its own" : "was deleted while it ran",
-        present.ok() ? "" : ", and leave .galley alone while a cook runs"));
+        present.ok() ? "" : ", and leave .galley alone while a cook runs");
   }
 
  private:
@@ -91,8 +92,7 @@ absl::StatusOr<std::unique_ptr<ProjectLock>> ProjectLock::TryAcquire(
     result = ::flock(file.get(), LOCK_EX | LOCK_NB);
   } while (result != 0 && errno == EINTR);
   if (result != 0 && errno == EWOULDBLOCK) {
-    return absl::AlreadyExistsError(
-        fmt::format("{} has this project ({})", OwnerOf(file.get()), path));
+    return AlreadyExistsError("{} has this project ({})", OwnerOf(file.get()), path);
   }
   if (result != 0) return ErrnoStatus(errno, "lock", path);
   auto lock = std::make_unique<FileLock>(path, std::move(file));

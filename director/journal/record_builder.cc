@@ -1,5 +1,6 @@
 #include "director/journal/record_builder.h"
 
+#include "common/base/errors.h"
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
 
@@ -39,8 +40,7 @@ absl::Status RecordBuilder::AddPart(const PackageKeyParts& parts, std::string_vi
       return absl::OkStatus();
     }
     default:
-      return absl::DataLossError(
-          fmt::format("the journal holds an unknown kind of record for {}", parts.package));
+      return DataLossError("the journal holds an unknown kind of record for {}", parts.package);
   }
 }
 

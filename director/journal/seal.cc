@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "common/base/digest.h"
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/sealed_text.h"
 #include "common/base/status_macros.h"
@@ -115,8 +116,7 @@ absl::Status CheckSeal(const std::string& journal_directory) {
   // The seal is not synced: a power cut may leave its name and none of its bytes.
   if (text.ok() && text->empty()) return absl::OkStatus();
   const auto lines = text.ok() ? Unseal(kSealKind, kSealVersion, *text) : text.status();
-  if (!lines.ok())
-    return absl::DataLossError(fmt::format("{}: {}", kSealName, MessageOf(lines.status())));
+  if (!lines.ok()) return DataLossError("{}: {}", kSealName, MessageOf(lines.status()));
   for (const SealedLine& line : *lines) {
     if (line.key != kFileKey && line.key != kBeginKey) continue;
     const std::string name = line.value.substr(0, line.value.find(' '));
@@ -124,13 +124,10 @@ absl::Status CheckSeal(const std::string& journal_directory) {
         line.key == kBeginKey ? DescribeBeginning(journal_directory, name, line.value)
                               : Describe(journal_directory, name);
     if (absl::IsResourceExhausted(present.status())) return present.status();
-    if (absl::IsNotFound(present.status()))
-      return absl::DataLossError(fmt::format("its file {} is gone", name));
+    if (absl::IsNotFound(present.status())) return DataLossError("its file {} is gone", name);
     if (!present.ok())
-      return absl::DataLossError(
-          fmt::format("its file {} cannot be used ({})", name, MessageOf(present.status())));
-    if (*present != line.value)
-      return absl::DataLossError(fmt::format("its file {} is not as it was left", name));
+      return DataLossError("its file {} cannot be used ({})", name, MessageOf(present.status()));
+    if (*present != line.value) return DataLossError("its file {} is not as it was left", name);
   }
   return absl::OkStatus();
 }

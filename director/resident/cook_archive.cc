@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/base/digest.h"
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/base/own_file.h"
@@ -32,7 +33,7 @@ absl::StatusOr<v1::CookAsk> ReadAsk(const std::string& path) {
     rest.remove_prefix(line + 1);
     if (digest == Digest::Of(rest).ToString() && ask.ParseFromString(std::string(rest))) return ask;
   }
-  return absl::DataLossError(fmt::format("{} is damaged, or of another version", path));
+  return DataLossError("{} is damaged, or of another version", path);
 }
 
 }  // namespace
@@ -90,9 +91,9 @@ std::vector<std::pair<uint64_t, v1::CookAsk>> CookArchive::Kept() const {
 absl::StatusOr<std::shared_ptr<CookLog>> CookArchive::Find(uint64_t number) const {
   auto log = CookLog::Open(PathOf(number));
   if (!absl::IsNotFound(log.status())) return log;
-  return absl::NotFoundError(fmt::format(
+  return NotFoundError(
       "there is no cook {} here: of the cooks of a resident director the last {} are kept", number,
-      kKept));
+      kKept);
 }
 
 std::string CookArchive::PathOf(uint64_t number) const {

@@ -8,11 +8,11 @@
 #include <utility>
 
 #include "common/base/digest.h"
+#include "common/base/errors.h"
 #include "common/base/log.h"
 #include "common/base/own_file.h"
 #include "common/base/status_macros.h"
 #include "director/host/outcome_status.h"
-#include "fmt/format.h"
 
 namespace galley::director {
 namespace {
@@ -160,7 +160,7 @@ absl::StatusOr<std::shared_ptr<CookLog>> CookLog::Open(const std::string& path) 
   std::string first(kFirstLine.size(), '\0');
   if (::pread(file.get(), first.data(), first.size(), 0) != static_cast<ssize_t>(first.size()) ||
       first != kFirstLine)
-    return absl::DataLossError(fmt::format("{} is no log of a cook, or of another version", path));
+    return DataLossError("{} is no log of a cook, or of another version", path);
   // When the director died, the last event may be cut off, or the report be missing.
   uint64_t whole = kFirstLine.size();
   bool is_reported = false;

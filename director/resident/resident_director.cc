@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/time/clock.h"
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
@@ -217,16 +218,14 @@ absl::StatusOr<uint64_t> ResidentDirector::Cook(const v1::CookAsk& ask) {
   if (is_ending_) return absl::UnavailableError("the director is about to end");
   LetGoOfEnded();
   if (cooks_.size() >= kCooksMax) {
-    return absl::ResourceExhaustedError(
-        fmt::format("{} cooks run and wait; the director takes no more", kCooksMax));
+    return ResourceExhaustedError("{} cooks run and wait; the director takes no more", kCooksMax);
   }
   CookArchive::Begun begun = archive_.Begin(director_->term());
   if (ask.is_detached()) {
     v1::CookAsk sealed = ask;
     SealEnvironment(sealed);
     if (const absl::Status kept = archive_.Keep(begun.number, sealed); !kept.ok()) {
-      return absl::ResourceExhaustedError(
-          fmt::format("--detach: what is asked cannot be kept: {}", MessageOf(kept)));
+      return ResourceExhaustedError("--detach: what is asked cannot be kept: {}", MessageOf(kept));
     }
   }
   Begin(ask, begun.number, std::move(begun.log));
@@ -261,7 +260,7 @@ absl::Status ResidentDirector::Cancel(uint64_t cook) {
   base::MutexLock lock(mutex_);
   const auto found = cooks_.find(cook);
   if (found == cooks_.end() || found->second->has_ended())
-    return absl::NotFoundError(fmt::format("no cook {} runs or waits", cook));
+    return NotFoundError("no cook {} runs or waits", cook);
   LogInfo("cook={} is cancelled", cook);
   found->second->Cancel();
   return absl::OkStatus();
@@ -339,8 +338,8 @@ absl::StatusOr<v1::DrainAnswer> ResidentDirector::Drain(const v1::DrainAsk& ask)
     }
   }
   if (workers.empty() && !ask.worker().empty()) {
-    return absl::NotFoundError(fmt::format("no worker \"{}\" is attached{}", ask.worker(),
-                                           NearText(NearNames(ask.worker(), names))));
+    return NotFoundError("no worker \"{}\" is attached{}", ask.worker(),
+                         NearText(NearNames(ask.worker(), names)));
   }
   if (shell != nullptr) shell->Drain(workers);
   v1::DrainAnswer answer;

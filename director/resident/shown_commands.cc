@@ -1,6 +1,6 @@
 #include "director/resident/shown_commands.h"
 
-#include "fmt/format.h"
+#include "common/base/errors.h"
 
 namespace galley::director {
 
@@ -9,10 +9,10 @@ absl::Status ShownCommands::Show(const v1::ShowAsk& ask, Audience& audience) {
   {
     base::MutexLock lock(mutex_);
     if (running_ >= kRunningMax)
-      return absl::ResourceExhaustedError(fmt::format(
+      return ResourceExhaustedError(
           "{} commands run for others at this director now, and it runs no more at a time: ask "
           "again when one has ended",
-          kRunningMax));
+          kRunningMax);
     ++running_;
   }
   const absl::Status shown = run_(ask, audience);

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "common/base/errors.h"
 #include "common/base/status_macros.h"
 #include "common/content/glob.h"
 #include "common/record/result.h"
@@ -20,10 +21,7 @@ namespace {
 constexpr size_t kAlwaysFew = 256;
 bool AreFew(size_t packages, size_t of) { return packages <= kAlwaysFew || packages <= of / 4; }
 
-template <typename... Args>
-absl::Status LookAtAll(fmt::format_string<Args...> text, Args&&... args) {
-  return absl::FailedPreconditionError(fmt::format(text, std::forward<Args>(args)...));
-}
+constexpr auto& LookAtAll = FailedPreconditionError;
 
 // Before: what a package, and the packages that it generated, were before.
 class Before {

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_split.h"
 #include "common/base/digest.h"
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/healed.h"
 #include "common/base/own_file.h"
@@ -27,8 +28,7 @@ absl::StatusOr<std::string> OutputOf(const std::vector<std::string>& argv,
                                                   .wait_max = wait_max,
                                                   .output_bytes_max = kOutputBytesMax}));
   if (!ended.exit.ok())
-    return absl::UnavailableError(
-        fmt::format("{} {} ended with {}", argv[0], argv.back(), ended.exit.ToString()));
+    return UnavailableError("{} {} ended with {}", argv[0], argv.back(), ended.exit.ToString());
   return std::move(ended.output);
 }
 
@@ -120,12 +120,10 @@ absl::StatusOr<Cookers> Ask(const std::string& program, const std::string& cache
   }
   const auto json = OutputOf({program, "describe"}, {}, wait_max);
   if (!json.ok())
-    return absl::UnavailableError(
-        fmt::format("asking {} for its cookers: {}", program, MessageOf(json.status())));
+    return UnavailableError("asking {} for its cookers: {}", program, MessageOf(json.status()));
   auto descriptions = record::DecodeDescriptions(*json);
   if (!descriptions.ok()) {
-    return absl::UnavailableError(
-        fmt::format("{} describe: {}", program, MessageOf(descriptions.status())));
+    return UnavailableError("{} describe: {}", program, MessageOf(descriptions.status()));
   }
   const std::string build = BuildOf(files);
   if (!cache_file.empty()) {
@@ -169,12 +167,10 @@ absl::StatusOr<std::string> WallsMissing(const std::string& worker_program,
                                          absl::Duration wait_max) {
   const auto ended = RunToEnd({.argv = {worker_program, "walls"}, .wait_max = wait_max});
   if (!ended.ok())
-    return absl::UnavailableError(
-        fmt::format("asking {} for walls: {}", worker_program, MessageOf(ended.status())));
+    return UnavailableError("asking {} for walls: {}", worker_program, MessageOf(ended.status()));
   const std::string said = ended->output.substr(0, ended->output.find('\n'));
   if (ended->exit.ok() == said.empty()) return said;
-  return absl::UnavailableError(
-      fmt::format("{} walls ended with {}", worker_program, HowItEnded(*ended)));
+  return UnavailableError("{} walls ended with {}", worker_program, HowItEnded(*ended));
 }
 
 }  // namespace galley::director

@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "common/base/errors.h"
 #include "common/base/status_macros.h"
 #include "common/content/name.h"
 #include "common/record/result.h"
@@ -18,10 +19,7 @@
 namespace galley::director {
 namespace {
 
-template <typename... Args>
-absl::Status TooNarrow(fmt::format_string<Args...> text, Args&&... args) {
-  return absl::FailedPreconditionError(fmt::format(text, std::forward<Args>(args)...));
-}
+constexpr auto& TooNarrow = FailedPreconditionError;
 
 bool SameGenerated(const std::vector<record::Generated>& a,
                    const std::vector<record::Generated>& b) {

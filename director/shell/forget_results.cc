@@ -2,9 +2,9 @@
 
 #include <vector>
 
+#include "common/base/errors.h"
 #include "common/base/status_macros.h"
 #include "director/core/events.h"
-#include "fmt/format.h"
 
 namespace galley::director {
 
@@ -14,8 +14,7 @@ absl::Status ForgetResults(std::span<const std::string> packages, store::Store& 
   bool outgrew_limit = false;
   for (const std::string& name : packages) {
     ASSIGN_OR_RETURN(const auto record, journal.Find(name));
-    if (!record.has_value())
-      return absl::NotFoundError(fmt::format("{} was in no cook of this project", name));
+    if (!record.has_value()) return NotFoundError("{} was in no cook of this project", name);
     for (const auto& [platform, one] : record->platforms) keys.push_back(one.action_key);
     for (const auto& [platform, one] : record->failures)
       outgrew_limit |= one.cause == FailureCauseName(FailureCause::kLimit);

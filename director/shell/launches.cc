@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/log.h"
 #include "director/core/jobs/worker_table.h"
@@ -28,10 +29,10 @@ std::unique_ptr<Launcher> Launches::MakeFarmLauncher() {
         Ticket ticket{
             .director = address, .ca = deps_.farm_door->authority(), .offer = options_.farm_offer};
         if (ticket.ca.size() > kTicketBytesMax / 2)
-          return absl::InvalidArgumentError(
-              fmt::format("[farm] tls_ca holds {} bytes: too much for a ticket; leave out the "
-                          "authorities that are not the director's",
-                          ticket.ca.size()));
+          return InvalidArgumentError(
+              "[farm] tls_ca holds {} bytes: too much for a ticket; leave out the "
+              "authorities that are not the director's",
+              ticket.ca.size());
         return ticket;
       },
       {.on_exit = [this](const WorkerExit& exit) { OnExit(exit); },

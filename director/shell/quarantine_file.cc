@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/base/own_file.h"
@@ -114,8 +115,8 @@ absl::StatusOr<std::vector<QuarantinedWorker>> QuarantineFile::Remove(std::strin
     (is_meant ? gone : stay).push_back(std::move(one));
   }
   if (gone.empty())
-    return absl::NotFoundError(fmt::format(
-        "no worker \"{}\" is quarantined here; `galley readmit` names those that are", worker));
+    return NotFoundError(
+        "no worker \"{}\" is quarantined here; `galley readmit` names those that are", worker);
   RETURN_IF_ERROR(Write(stay));
   return gone;
 }

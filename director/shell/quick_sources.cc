@@ -1,7 +1,7 @@
 #include "director/shell/quick_sources.h"
 
+#include "common/base/errors.h"
 #include "common/base/status_macros.h"
-#include "fmt/format.h"
 
 namespace galley::director {
 
@@ -15,7 +15,7 @@ absl::Status QuickSources::CheckQuick(std::string_view path) const {
   if (options_.sources->KnownDigest(path)) return absl::OkStatus();
   if (is_quick) return absl::CancelledError("nobody waits for the answer");
   wanted_.emplace_back(path);
-  return absl::UnavailableError(fmt::format("{} is not hashed yet", path));
+  return UnavailableError("{} is not hashed yet", path);
 }
 
 absl::StatusOr<Digest> QuickSources::DigestOf(std::string_view path, const Cancellation*) const {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/base/errors.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "common/content/name.h"
@@ -242,8 +243,7 @@ absl::StatusOr<std::shared_ptr<StoredResult>> ReportReader::ToStored(const std::
                                                                      const v1::Saved& saved) {
   if (saved.platform() >= info.numbering->size() ||
       (info.platforms & MaskOf(saved.platform())) == 0) {
-    return absl::InvalidArgumentError(
-        fmt::format("a platform ({}) that the attempt does not have", saved.platform()));
+    return InvalidArgumentError("a platform ({}) that the attempt does not have", saved.platform());
   }
   auto stored = std::make_shared<StoredResult>();
   stored->package = info.name;
@@ -307,15 +307,14 @@ absl::Status ReportReader::CheckTools(const std::vector<std::string>& programs,
     // A program that is run can open other programs; the worker tells only of programs that it
     // names.
     if (!MayBeTold(seen.what.subject, programs))
-      return absl::InvalidArgumentError(fmt::format(
-          "{} is no tool that a job on another machine may name", seen.what.ToString()));
+      return InvalidArgumentError("{} is no tool that a job on another machine may name",
+                                  seen.what.ToString());
     const absl::StatusOr<std::string> wanted = sources.Look(seen.what, info.name);
     if (!wanted.ok())
-      return absl::UnavailableError(
-          fmt::format("{}: {}", seen.what.ToString(), MessageOf(wanted.status())));
+      return UnavailableError("{}: {}", seen.what.ToString(), MessageOf(wanted.status()));
     if (*wanted != seen.value)
-      return absl::UnavailableError(fmt::format("{} was another one: wanted {}, found {}",
-                                                seen.what.ToString(), *wanted, seen.value));
+      return UnavailableError("{} was another one: wanted {}, found {}", seen.what.ToString(),
+                              *wanted, seen.value);
   }
   return absl::OkStatus();
 }

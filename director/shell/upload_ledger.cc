@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "common/base/counted.h"
+#include "common/base/errors.h"
 #include "common/base/human_bytes.h"
-#include "fmt/format.h"
 
 namespace galley::director {
 
@@ -19,11 +19,11 @@ absl::StatusOr<bool> UploadLedger::Take(std::string_view worker, const Digest& d
   OfWorker& of = OfOrNew(worker);
   if (of.unnamed.contains(digest)) return false;
   if (of.unnamed.size() >= limits_.blobs_max || size > limits_.bytes_max - of.bytes) {
-    return absl::ResourceExhaustedError(fmt::format(
+    return ResourceExhaustedError(
         "{} is not taken: {} has uploaded {} in {} that no result of its names, and may have "
         "{} in {}; a worker reports on a job as soon as its outputs are uploaded",
         digest.ToString(), worker, HumanBytes(of.bytes), Counted(of.unnamed.size(), "blob"),
-        HumanBytes(limits_.bytes_max), limits_.blobs_max));
+        HumanBytes(limits_.bytes_max), limits_.blobs_max);
   }
   // An upload that comes when no attempt is under way belongs to none: an honest worker uploads
   // before it says that an attempt is over.

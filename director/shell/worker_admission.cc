@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
@@ -35,8 +36,8 @@ absl::Status WorkerAdmission::CheckCookers(const std::string& worker_id,
   RETURN_IF_ERROR(CheckHello(worker_id, hello));
   const auto offer = OfferOf(hello);
   if (!offer.ok())
-    return absl::FailedPreconditionError(
-        fmt::format("the worker's labels and resources: {}", MessageOf(offer.status())));
+    return FailedPreconditionError("the worker's labels and resources: {}",
+                                   MessageOf(offer.status()));
   if (AttachedWorkers::IsLocal(worker_id)) {
     // A survivor has the offer of its time: if [farm] changed since, another worker takes its
     // place.
@@ -49,10 +50,10 @@ absl::Status WorkerAdmission::CheckCookers(const std::string& worker_id,
         "the cook again");
   }
   if (!deps_.workers.MayTake(worker_id))
-    return absl::FailedPreconditionError(fmt::format(
+    return FailedPreconditionError(
         "{} workers of different names have attached to this director: start it again, or give "
         "workers names that stay",
-        AttachedWorkers::kForeignMax));
+        AttachedWorkers::kForeignMax);
   if (!hello.is_without_files())
     return absl::FailedPreconditionError(
         "only workers that the director started read its files: expected --without-files");
@@ -62,8 +63,8 @@ absl::Status WorkerAdmission::CheckCookers(const std::string& worker_id,
         "have its binary for sure");
   const auto lacks = LackedBy(hello);
   if (!lacks.ok())
-    return absl::FailedPreconditionError(
-        fmt::format("the worker's description of its cookers: {}", MessageOf(lacks.status())));
+    return FailedPreconditionError("the worker's description of its cookers: {}",
+                                   MessageOf(lacks.status()));
   if (!lacks->empty())
     LogWarning(
         "worker={} lacks the cookers {}, or has others than this director: it gets no jobs "
@@ -83,10 +84,10 @@ absl::Status WorkerAdmission::CheckQuarantine(const std::string& worker_id,
   if (!known.ok()) return absl::UnavailableError(MessageOf(known.status()));
   const std::string& why = *known;
   if (!why.empty())
-    return absl::FailedPreconditionError(
-        fmt::format("{}: it gets no more jobs of this project, until its director's user says "
-                    "`galley readmit {}`",
-                    why, worker_id));
+    return FailedPreconditionError(
+        "{}: it gets no more jobs of this project, until its director's user says "
+        "`galley readmit {}`",
+        why, worker_id);
   if (!before.has_value()) return absl::OkStatus();
   LogInfo("worker={} may work again: its quarantine was lifted", worker_id);
   deps_.views.Readmit(worker_id);
@@ -105,11 +106,9 @@ void WorkerAdmission::ShowQuarantined() {
 
 absl::Status WorkerAdmission::MayRenew(const std::string& worker_id) const {
   if (const auto quarantined = deps_.views.Quarantined(worker_id))
-    return absl::FailedPreconditionError(
-        fmt::format("{} is quarantined: {}", worker_id, quarantined->note));
+    return FailedPreconditionError("{} is quarantined: {}", worker_id, quarantined->note);
   if (deps_.views.IsDraining(worker_id))
-    return absl::FailedPreconditionError(
-        fmt::format("{} is drained: it ends when it has nothing in hand", worker_id));
+    return FailedPreconditionError("{} is drained: it ends when it has nothing in hand", worker_id);
   return absl::OkStatus();
 }
 
@@ -172,10 +171,10 @@ absl::Status WorkerAdmission::FillWelcome(const v1::Hello& hello, const World& w
 absl::Status WorkerAdmission::CheckWalls(const v1::Hello& hello, const World& world) {
   if (world.project->cook.walls != project::Walls::kRequire || hello.walls_missing().empty())
     return absl::OkStatus();
-  return absl::FailedPreconditionError(
-      fmt::format("[cook] walls = \"require\", and on this machine programs could change the "
-                  "project: {}",
-                  hello.walls_missing()));
+  return FailedPreconditionError(
+      "[cook] walls = \"require\", and on this machine programs could change the "
+      "project: {}",
+      hello.walls_missing());
 }
 
 absl::StatusOr<v1::ToWorker> WorkerAdmission::Attach(const std::string& worker_id,

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/folder_names.h"
 #include "common/base/read_pieces.h"
@@ -21,7 +22,6 @@
 #include "common/wire/convert.h"
 #include "director/shell/snapshot_tables.h"
 #include "director/shell/told_tools.h"
-#include "fmt/format.h"
 
 namespace galley::director {
 namespace {
@@ -90,8 +90,7 @@ class WorkerBytes::Pieces {
 absl::Status WorkerBytes::Fetch(const std::string& worker_id, const v1::FetchRequest& request,
                                 const std::function<bool(const v1::FetchPiece&)>& send) const {
   if (request.items_size() > kItemsMax)
-    return absl::InvalidArgumentError(
-        fmt::format("{} items, the limit is {}", request.items_size(), kItemsMax));
+    return InvalidArgumentError("{} items, the limit is {}", request.items_size(), kItemsMax);
   for (int i = 0; i < request.items_size(); ++i) {
     Pieces pieces(static_cast<uint32_t>(i), send);
     const absl::Status sent = FetchOne(worker_id, request.items(i), pieces);
@@ -106,8 +105,7 @@ absl::Status WorkerBytes::FetchOne(const std::string& worker_id, const v1::Fetch
   if (item.what_case() == v1::FetchItem::kTable) return SendTable(item.table(), pieces);
   // The attempt may be over by now: then nobody waits for the bytes.
   if (!deps_.reports->IsOf(item.attempt(), worker_id))
-    return absl::PermissionDeniedError(
-        fmt::format("attempt {} is not in the hands of {}", item.attempt(), worker_id));
+    return PermissionDeniedError("attempt {} is not in the hands of {}", item.attempt(), worker_id);
   switch (item.what_case()) {
     case v1::FetchItem::kPath:
       return SendFile(item, pieces);
@@ -117,8 +115,8 @@ absl::Status WorkerBytes::FetchOne(const std::string& worker_id, const v1::Fetch
       const auto is_it = [&](const GivenBlob& one) { return one.digest == digest; };
       const auto found = std::find_if(given.begin(), given.end(), is_it);
       if (found == given.end())
-        return absl::PermissionDeniedError(
-            fmt::format("attempt {} was not given blob {}", item.attempt(), digest.ToString()));
+        return PermissionDeniedError("attempt {} was not given blob {}", item.attempt(),
+                                     digest.ToString());
       return SendBlob(*found, pieces);
     }
     case v1::FetchItem::kTool:
@@ -142,9 +140,7 @@ absl::Status WorkerBytes::SendFile(const v1::FetchItem& item, Pieces& pieces) co
   // The file was usable in the worker's snapshot, which is older than the present snapshot.
   if (!usable.ok()) return absl::AbortedError(MessageOf(usable));
   const content::FileEntry& entry = *snapshot->Find(item.path());
-  const auto changed = [&] {
-    return absl::AbortedError(fmt::format("{} is another file by now", item.path()));
-  };
+  const auto changed = [&] { return AbortedError("{} is another file by now", item.path()); };
   if (wanted.has_value() && entry.stat.size_bytes != wanted->size_bytes()) return changed();
   if (const auto known = snapshot->KnownDigest(item.path());
       wanted.has_value() && known.has_value() && *known != *wanted)
@@ -209,11 +205,10 @@ std::vector<std::string> WorkerBytes::ProgramsOf(const v1::FetchItem& item) cons
 absl::Status WorkerBytes::SendFound(const v1::FetchItem& item, Pieces& pieces) const {
   const std::vector<std::string> programs = ProgramsOf(item);
   if (programs.empty())
-    return absl::PermissionDeniedError(
-        fmt::format("attempt {} starts no programs", item.attempt()));
+    return PermissionDeniedError("attempt {} starts no programs", item.attempt());
   if (item.looks().looks_size() > kLooksMax)
-    return absl::InvalidArgumentError(
-        fmt::format("{} looks in an item, the limit is {}", item.looks().looks_size(), kLooksMax));
+    return InvalidArgumentError("{} looks in an item, the limit is {}", item.looks().looks_size(),
+                                kLooksMax);
   std::vector<v1::FoundThere> found;
   for (const v1::ProgramLook& look : item.looks().looks()) {
     ASSIGN_OR_RETURN(found.emplace_back(), Find(look, programs));
@@ -262,8 +257,7 @@ absl::StatusOr<v1::FoundThere> WorkerBytes::Find(const v1::ProgramLook& look,
 absl::Status WorkerBytes::SendTool(const v1::FetchItem& item, Pieces& pieces) const {
   const std::vector<std::string> programs = ProgramsOf(item);
   if (programs.empty() || !MayBeTold(item.tool(), programs))
-    return absl::PermissionDeniedError(
-        fmt::format("workers on other machines are not told of {}", item.tool()));
+    return PermissionDeniedError("workers on other machines are not told of {}", item.tool());
   ASSIGN_OR_RETURN(
       const std::string value,
       deps_.sources()->Look(
@@ -276,15 +270,14 @@ absl::Status WorkerBytes::SendTool(const v1::FetchItem& item, Pieces& pieces) co
   if (!item.has_digest()) return pieces.EndWith(digest, /*is_left_out=*/true);
   if (item.tool().starts_with('/') ||
       std::find(programs.begin(), programs.end(), item.tool()) == programs.end())
-    return absl::PermissionDeniedError(
-        fmt::format("{} is not the program of this attempt's recipe", item.tool()));
+    return PermissionDeniedError("{} is not the program of this attempt's recipe", item.tool());
   // A recipe of a generated package comes from a worker: the recipe names no secret.
   const std::string real_path = RealPath(host_path);
   const std::string real_root = RealPath(deps_.world->Get()->project->root) + "/";
   if (!real_path.starts_with(real_root) || !IsPlainPath(real_path.substr(real_root.size())))
-    return absl::PermissionDeniedError(fmt::format(
+    return PermissionDeniedError(
         "{} is hidden, or lies outside of the project: it is not given to other machines",
-        item.tool()));
+        item.tool());
   ASSIGN_OR_RETURN(const Digest wanted, wire::FromProto(item.digest()));
   return SendProgram(host_path, wanted, pieces);
 }
@@ -297,14 +290,12 @@ absl::Status WorkerBytes::SendProgram(const std::string& host_path, const Digest
     return pieces.Add(bytes);
   }));
   const Digest digest = hash.Finish();
-  if (digest != wanted)
-    return absl::AbortedError(fmt::format("{} is another file by now", host_path));
+  if (digest != wanted) return AbortedError("{} is another file by now", host_path);
   return pieces.EndWith(digest);
 }
 
 absl::Status WorkerBytes::SendTable(const std::string& name, Pieces& pieces) const {
-  if (!IsSnapshotTableName(name))
-    return absl::InvalidArgumentError(fmt::format("\"{}\" is no table's name", name));
+  if (!IsSnapshotTableName(name)) return InvalidArgumentError("\"{}\" is no table's name", name);
   ASSIGN_OR_RETURN(const std::string bytes, ReadFile(JoinPath(deps_.state_directory, name)));
   RETURN_IF_ERROR(pieces.Add(bytes));
   return pieces.End();
@@ -364,8 +355,8 @@ void WorkerBytes::ForgetUploads() {
 absl::StatusOr<v1::FindMissingAnswer> WorkerBytes::FindMissing(
     const v1::FindMissingRequest& request) const {
   if (request.digests_size() > kDigestsMax)
-    return absl::InvalidArgumentError(
-        fmt::format("{} digests in a call, more than {}", request.digests_size(), kDigestsMax));
+    return InvalidArgumentError("{} digests in a call, more than {}", request.digests_size(),
+                                kDigestsMax);
   std::vector<Digest> digests;
   for (const v1::Digest& wire : request.digests()) {
     ASSIGN_OR_RETURN(digests.emplace_back(), wire::FromProto(wire));
@@ -379,8 +370,8 @@ absl::StatusOr<v1::FindMissingAnswer> WorkerBytes::FindMissing(
 absl::StatusOr<uint64_t> WorkerBytes::Upload(const std::string& worker_id,
                                              const std::function<bool(v1::UploadPiece&)>& next) {
   if (!deps_.reports->HasAttempts(worker_id))
-    return absl::PermissionDeniedError(fmt::format(
-        "{} has no job of a cook that runs: nothing that it brings is taken", worker_id));
+    return PermissionDeniedError(
+        "{} has no job of a cook that runs: nothing that it brings is taken", worker_id);
   Counted counted(ledger_, worker_id);
   v1::UploadPiece piece;
   std::optional<Digest> digest;  // of the present blob
@@ -413,8 +404,7 @@ absl::StatusOr<uint64_t> WorkerBytes::Upload(const std::string& worker_id,
       RETURN_IF_ERROR(writer->Append(piece.bytes()));
     } else if (!is_there) {
       if (held.size() + piece.bytes().size() > digest->size_bytes())
-        return absl::InvalidArgumentError(
-            fmt::format("more bytes than blob {} has", digest->ToString()));
+        return InvalidArgumentError("more bytes than blob {} has", digest->ToString());
       held += piece.bytes();
     }
     piece.Clear();

@@ -4,6 +4,7 @@
 #include <set>
 #include <string_view>
 
+#include "common/base/errors.h"
 #include "common/base/status_macros.h"
 #include "common/record/cooker_description.h"
 #include "director/core/jobs/breaker.h"
@@ -62,26 +63,26 @@ absl::Status CheckHello(const std::string& worker_id, const v1::Hello& hello) {
   };
   if (worker_id.empty() || worker_id.size() > kWorkerNameMax ||
       !std::all_of(worker_id.begin(), worker_id.end(), is_plain))
-    return absl::InvalidArgumentError(
-        fmt::format("a worker's name has 1 to {} letters, digits and any of \"._-:\" (galley "
-                    "worker --name)",
-                    kWorkerNameMax));
+    return InvalidArgumentError(
+        "a worker's name has 1 to {} letters, digits and any of \"._-:\" (galley "
+        "worker --name)",
+        kWorkerNameMax);
   const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
   if (std::any_of(hello.machine().begin(), hello.machine().end(), is_control))
     return absl::InvalidArgumentError("the name of the worker's machine has control characters");
   if (hello.slots() == 0 || hello.slots() > kWorkerSlotsMax)
-    return absl::InvalidArgumentError(fmt::format("a worker has 1 to {} slots, and this one has {}",
-                                                  kWorkerSlotsMax, hello.slots()));
+    return InvalidArgumentError("a worker has 1 to {} slots, and this one has {}", kWorkerSlotsMax,
+                                hello.slots());
   return absl::OkStatus();
 }
 
 absl::StatusOr<record::WorkerOffer> OfferOf(const v1::Hello& hello) {
   constexpr int kMax = static_cast<int>(record::WorkerOffer::kNamesMax);
   if (hello.labels_size() > kMax || hello.resources_size() > kMax)
-    return absl::InvalidArgumentError(
-        fmt::format("{} labels and {} resources: expected at most {} "
-                    "of each",
-                    hello.labels_size(), hello.resources_size(), kMax));
+    return InvalidArgumentError(
+        "{} labels and {} resources: expected at most {} "
+        "of each",
+        hello.labels_size(), hello.resources_size(), kMax);
   record::WorkerOffer offer{
       .labels = record::SortedNames({hello.labels().begin(), hello.labels().end()})};
   for (const v1::Resource& one : hello.resources()) offer.resources[one.name()] = one.count();

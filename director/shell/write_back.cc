@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "common/base/errors.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "common/record/action.h"
@@ -12,7 +13,6 @@
 #include "common/record/recipe.h"
 #include "common/record/set_list.h"
 #include "common/store/interface/named_blobs.h"
-#include "fmt/format.h"
 
 namespace galley::director {
 namespace {
@@ -237,8 +237,8 @@ absl::Status WriteBack::Send(const StoredResult& stored) {
                                         .trust_domain = deps_.trust_domain}));
   // A result of another trust domain is not ours to write.
   if (action.key != stored.action_key) {
-    return absl::InternalError(fmt::format("its action key is {}, expected {}",
-                                           stored.action_key.ToString(), action.key.ToString()));
+    return InternalError("its action key is {}, expected {}", stored.action_key.ToString(),
+                         action.key.ToString());
   }
   WithMade from(*deps_.store);
   std::vector<Digest> closure;
@@ -270,8 +270,7 @@ absl::Status WriteBack::Send(const StoredResult& stored) {
     ASSIGN_OR_RETURN(missing, deps_.remote->FindMissing(missing, limits()));
   }
   if (!missing.empty()) {
-    return absl::DataLossError(
-        fmt::format("the server took blob {} and does not have it", missing[0].ToString()));
+    return DataLossError("the server took blob {} and does not have it", missing[0].ToString());
   }
   RETURN_IF_ERROR(deps_.remote->UpdateActionResult(stored.action_key, portable.bytes, limits()));
   return SendSet(stored);

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/base/errors.h"
 #include "common/base/status_macros.h"
 #include "common/tree/tree.h"
 #include "director/stage/apply_names.h"
@@ -69,9 +70,9 @@ class Applier {
   static constexpr std::string_view kJournal = "journal";
 
   absl::Status OtherPatch(const std::string& journal) const {
-    return absl::FailedPreconditionError(fmt::format(
+    return FailedPreconditionError(
         "{}: another patch was begun and is not complete; apply that one again first ({})",
-        sandbox_.Full(""), journal.substr(0, journal.find_last_not_of('\n') + 1)));
+        sandbox_.Full(""), journal.substr(0, journal.find_last_not_of('\n') + 1));
   }
 
   std::string PreparedPath(size_t i) const { return InApplyFolder(prefix_ + std::to_string(i)); }
@@ -81,9 +82,9 @@ class Applier {
   absl::Status CheckIsCheckedOut() {
     ASSIGN_OR_RETURN(const Node unfinished, sandbox_.Look(kCheckoutName));
     if (unfinished.kind == NodeKind::kAbsent) return absl::OkStatus();
-    return absl::FailedPreconditionError(
-        fmt::format("{} says that a checkout of it was not finished: check it out again first",
-                    sandbox_.Full(kCheckoutName)));
+    return FailedPreconditionError(
+        "{} says that a checkout of it was not finished: check it out again first",
+        sandbox_.Full(kCheckoutName));
   }
 
   absl::StatusOr<bool> IsAlreadyDone(const Difference& one) {
@@ -121,9 +122,9 @@ class Applier {
     if (!checked_.insert(path).second) return absl::OkStatus();
     ASSIGN_OR_RETURN(const bool holds, sandbox_.Holds(path, digest));
     if (holds) return absl::OkStatus();
-    return absl::FailedPreconditionError(
-        fmt::format("{} is not as in the tree {} that the patch is for; nothing was changed",
-                    sandbox_.Full(path), index_.from.ToString()));
+    return FailedPreconditionError(
+        "{} is not as in the tree {} that the patch is for; nothing was changed",
+        sandbox_.Full(path), index_.from.ToString());
   }
 
   // Checks that nobody's file lies at the path of a new file, or above it. A folder of the old tree
@@ -174,10 +175,10 @@ class Applier {
   }
 
   absl::Status InTheWay(const std::string& path) const {
-    return absl::FailedPreconditionError(fmt::format(
+    return FailedPreconditionError(
         "{} lies where the patch puts something else, and is not of the tree {} that it "
         "is for; nothing was changed",
-        sandbox_.Full(path), index_.from.ToString()));
+        sandbox_.Full(path), index_.from.ToString());
   }
 
   const PatchRecipe& RecipeOf(const Digest& digest) const {
@@ -255,8 +256,8 @@ class Applier {
     report_.bytes_written += file.digest.size_bytes();
     if (builder.Finish() == file.digest) return absl::OkStatus();
     RETURN_IF_ERROR(sandbox_.RemoveFile(path));
-    return absl::DataLossError(fmt::format(
-        "{} does not come out as the patch says; nothing was changed", sandbox_.Full(file.path)));
+    return DataLossError("{} does not come out as the patch says; nothing was changed",
+                         sandbox_.Full(file.path));
   }
 
   absl::Status CopyPiece(const std::string& path, const PatchPiece& piece,
@@ -273,8 +274,8 @@ class Applier {
       if (count < 0 && errno == EINTR) continue;
       if (count < 0) return ErrnoStatus(errno, "read", sandbox_.Full(path));
       if (count == 0) {
-        return absl::FailedPreconditionError(
-            fmt::format("{} changed while the patch was applied", sandbox_.Full(path)));
+        return FailedPreconditionError("{} changed while the patch was applied",
+                                       sandbox_.Full(path));
       }
       RETURN_IF_ERROR(sink(std::string_view(buffer).substr(0, static_cast<size_t>(count))));
       done += static_cast<uint64_t>(count);
@@ -365,9 +366,9 @@ class Applier {
     if (!report_.is_resumed) return absl::OkStatus();  // was there already
     ASSIGN_OR_RETURN(const bool is_in_place, IsInPlace(one.after));
     if (is_in_place) return absl::OkStatus();
-    return absl::FailedPreconditionError(
-        fmt::format("{} was changed while the patch was half applied: lay the tree {} out anew",
-                    sandbox_.Full(one.after.path), index_.to.ToString()));
+    return FailedPreconditionError(
+        "{} was changed while the patch was half applied: lay the tree {} out anew",
+        sandbox_.Full(one.after.path), index_.to.ToString());
   }
 
   absl::StatusOr<ApplyReport> Clean() {
@@ -379,9 +380,8 @@ class Applier {
     RETURN_IF_ERROR(sandbox_.RemoveFile(InApplyFolder(kJournal)));
     ASSIGN_OR_RETURN(const bool is_gone, sandbox_.RemoveEmptyFolder(kApplyFolder));
     if (!is_gone) {
-      return absl::FailedPreconditionError(
-          fmt::format("{} is not empty: the patch was applied, remove it by hand",
-                      sandbox_.Full(kApplyFolder)));
+      return FailedPreconditionError("{} is not empty: the patch was applied, remove it by hand",
+                                     sandbox_.Full(kApplyFolder));
     }
     return report_;
   }
@@ -419,9 +419,9 @@ absl::StatusOr<ApplyReport> ApplyPatch(const std::string& patch, const std::stri
   absl::StatusOr<ApplyReport> report = Apply(patch, directory, interrupted);
   if (!absl::IsCancelled(report.status())) return report;
   const std::string made = JoinPath(directory, kApplyFolder);
-  return absl::CancelledError(
-      fmt::format("interrupted: no file of {} was changed; the same command does it{}", directory,
-                  FileExists(made) ? fmt::format(", and uses what {} holds by now", made) : ""));
+  return CancelledError(
+      "interrupted: no file of {} was changed; the same command does it{}", directory,
+      FileExists(made) ? fmt::format(", and uses what {} holds by now", made) : "");
 }
 
 }  // namespace galley::director

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "common/tree/tree.h"
@@ -74,8 +75,8 @@ class Checker {
 
   absl::Status FindForeign(const std::string& folder, size_t depth) {
     if (depth > kDepthMax) {
-      return absl::FailedPreconditionError(
-          fmt::format("{}: more than {} folders deep", sandbox_.Full(folder), kDepthMax));
+      return FailedPreconditionError("{}: more than {} folders deep", sandbox_.Full(folder),
+                                     kDepthMax);
     }
     ASSIGN_OR_RETURN(const std::vector<std::string> names, sandbox_.Names(folder));
     for (const std::string& name : names) {
@@ -104,8 +105,7 @@ absl::StatusOr<StageCheck> CheckStage(store::Store& store, const std::string& di
   const absl::StatusOr<FileStat> stat = StatFile(directory);
   if (absl::IsNotFound(stat.status())) return check;
   RETURN_IF_ERROR(stat.status());
-  if (!S_ISDIR(stat->mode))
-    return absl::FailedPreconditionError(fmt::format("{} is no folder", directory));
+  if (!S_ISDIR(stat->mode)) return FailedPreconditionError("{} is no folder", directory);
   if (IsBusy(directory)) {
     check.state = StageCheck::State::kBusy;
     return check;

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/base/errors.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "common/tree/tree.h"
@@ -43,10 +44,10 @@ absl::Status CheckOnlyOfTree(Sandbox& sandbox, const std::string& folder, const 
       RETURN_IF_ERROR(CheckOnlyOfTree(sandbox, path, files, folders));
       continue;
     }
-    return absl::FailedPreconditionError(fmt::format(
+    return FailedPreconditionError(
         "{} is not of the tree whose checkout was cut off here, or was changed since: move it "
         "away, or name another folder",
-        EscapeControl(sandbox.Full(path))));
+        EscapeControl(sandbox.Full(path)));
   }
   return absl::OkStatus();
 }
@@ -59,15 +60,14 @@ absl::Status ClearForCheckout(Sandbox& sandbox, const std::string& directory, co
   ASSIGN_OR_RETURN(const std::optional<std::string> begun,
                    sandbox.Read(kCheckoutName, kCheckoutMarkerBytesMax));
   if (!begun.has_value()) {
-    return absl::FailedPreconditionError(
-        fmt::format("{} is not empty (it holds {}): name a new or empty folder", directory,
-                    EscapeControl(names.front())));
+    return FailedPreconditionError("{} is not empty (it holds {}): name a new or empty folder",
+                                   directory, EscapeControl(names.front()));
   }
   if (*begun != CheckoutMarker(root)) {
-    return absl::FailedPreconditionError(fmt::format(
+    return FailedPreconditionError(
         "{} holds a part of another tree, whose checkout was cut off: check out {} there again, or "
         "remove the folder",
-        directory, EscapeControl(begun->substr(0, begun->find('\n')))));
+        directory, EscapeControl(begun->substr(0, begun->find('\n'))));
   }
   RETURN_IF_ERROR(sandbox.RemoveTemporaries());
   FileDigests files;
@@ -117,10 +117,10 @@ absl::StatusOr<StageReport> Checkout(store::Store& store, const Digest& root,
   if (const absl::Status cleared = ClearForCheckout(sandbox, directory, root, files);
       !cleared.ok()) {
     if (!absl::IsCancelled(cleared)) return cleared;
-    return absl::CancelledError(
-        fmt::format("interrupted: {} is still held by a checkout that was cut off; the same "
-                    "command lays it out anew",
-                    directory));
+    return CancelledError(
+        "interrupted: {} is still held by a checkout that was cut off; the same "
+        "command lays it out anew",
+        directory);
   }
   // A tree that has this name itself is checked out without the marker.
   const bool is_marked = std::none_of(files.begin(), files.end(), [](const auto& file) {
@@ -129,9 +129,9 @@ absl::StatusOr<StageReport> Checkout(store::Store& store, const Digest& root,
   if (is_marked) RETURN_IF_ERROR(sandbox.Write(kCheckoutName, CheckoutMarker(root), false));
   absl::StatusOr<StageReport> report = LayOut(store, files, sandbox, options);
   if (absl::IsCancelled(report.status())) {
-    return absl::CancelledError(fmt::format(
+    return CancelledError(
         "interrupted: {} holds a part of the tree; {}", directory,
-        is_marked ? "the same command lays it out anew" : "remove it before you try again"));
+        is_marked ? "the same command lays it out anew" : "remove it before you try again");
   }
   sandbox.StopOn(nullptr);  // all files are there
   if (report.ok() && is_marked) RETURN_IF_ERROR(sandbox.RemoveFile(kCheckoutName));

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <system_error>
 
+#include "common/base/errors.h"
 #include "common/base/healed.h"
 #include "common/base/log.h"
 #include "common/base/own_file.h"
@@ -196,8 +197,8 @@ absl::StatusOr<std::optional<std::string>> ReadOwn(Sandbox& sandbox, std::string
 // Returns the files that .galley-root.files names, if `seal` is its checksum.
 absl::StatusOr<Ledger> ReadFiles(Sandbox& sandbox, std::string_view seal) {
   const auto wrong = [&](std::string_view how) {
-    return absl::InvalidArgumentError(
-        fmt::format("the files that it means are not known: {} {}", sandbox.Full(kFilesName), how));
+    return InvalidArgumentError("the files that it means are not known: {} {}",
+                                sandbox.Full(kFilesName), how);
   };
   ASSIGN_OR_RETURN(const Node node, sandbox.Look(kFilesName));
   if (node.kind != NodeKind::kFile) return wrong("is gone");

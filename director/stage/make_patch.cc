@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/base/chunker.h"
+#include "common/base/errors.h"
 #include "common/base/named_file.h"
 #include "common/base/status_macros.h"
 #include "common/tree/tree.h"
@@ -66,8 +67,7 @@ class Maker {
   absl::Status CheckNames() const {
     for (const Difference& one : index_.differences) {
       if (IsOwnPath(one.path())) {
-        return absl::InvalidArgumentError(
-            fmt::format("the tree holds {}, a name of Galley's own", one.path()));
+        return InvalidArgumentError("the tree holds {}, a name of Galley's own", one.path());
       }
     }
     return absl::OkStatus();
@@ -214,16 +214,15 @@ absl::StatusOr<PatchReport> MakePatch(store::BlobStore& store, const Digest& fro
                                       const std::atomic<bool>* interrupted) {
   absl::StatusOr<NamedFile> named = NamedFile::Open(file);
   if (absl::IsNotFound(named.status()) || absl::IsPermissionDenied(named.status())) {
-    return absl::FailedPreconditionError(
-        fmt::format("{}: {}; name a file in a folder that is there and can be written to", file,
-                    MessageOf(named.status())));
+    return FailedPreconditionError(
+        "{}: {}; name a file in a folder that is there and can be written to", file,
+        MessageOf(named.status()));
   }
   RETURN_IF_ERROR(named.status());
   PatchReport report;
   absl::Status status = WriteTo(store, from, to, named->descriptor(), file, interrupted, report);
   if (status.ok()) status = named->Complete(/*sync=*/true);
-  if (absl::IsCancelled(status))
-    return absl::CancelledError(fmt::format("interrupted: {} was not written", file));
+  if (absl::IsCancelled(status)) return CancelledError("interrupted: {} was not written", file);
   RETURN_IF_ERROR(status);
   return report;
 }

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/healed.h"
 #include "common/base/log.h"
@@ -177,23 +178,23 @@ absl::Status IsForeign(const std::string& directory, const std::vector<std::stri
     told += (i == 0 ? "" : ", ") + EscapeControl(names[i]);
   if (names.size() > kNamesToldMax)
     told += fmt::format(" and {} more", names.size() - kNamesToldMax);
-  return absl::FailedPreconditionError(
-      fmt::format("{} is a folder that Galley did not make: it holds {}; nothing was done. Give an "
-                  "empty folder "
-                  "with --out or [output] dir, or pass --adopt: then the folder becomes the "
-                  "sandbox, and what is "
-                  "there stays",
-                  EscapeControl(directory), told));
+  return FailedPreconditionError(
+      "{} is a folder that Galley did not make: it holds {}; nothing was done. Give an "
+      "empty folder "
+      "with --out or [output] dir, or pass --adopt: then the folder becomes the "
+      "sandbox, and what is "
+      "there stays",
+      EscapeControl(directory), told);
 }
 
 absl::Status IsOfAnother(const std::string& directory, const OwnerFile& file) {
-  return absl::FailedPreconditionError(fmt::format(
+  return FailedPreconditionError(
       "{} is the sandbox of another project, {}in {}, whose files would be replaced; nothing was "
       "done. Give another folder with --out or [output] dir; or, if that project is gone or stages "
       "there no more, pass --adopt",
       EscapeControl(directory),
       file.owner.project_name.empty() ? "" : EscapeControl(file.owner.project_name) + " ",
-      EscapeControl(file.owner.project_folder)));
+      EscapeControl(file.owner.project_folder));
 }
 
 // Empty: there is no repository. `known`, sorted: Galley's files.
@@ -221,12 +222,12 @@ absl::Status CheckApart(const std::string& directory, const std::vector<std::str
   const std::string real = RealPath(directory);
   for (const std::string& folder : folders) {
     if (folder != real && !folder.starts_with(real == "/" ? real : real + "/")) continue;
-    return absl::FailedPreconditionError(fmt::format(
+    return FailedPreconditionError(
         "{} cannot be a sandbox, because {}; nothing was done. Give another folder with --out or "
         "[output] dir",
         EscapeControl(directory),
         folder == real ? "the project, its store or a mount is this very folder"
-                       : fmt::format("{} of this project is in it", EscapeControl(folder))));
+                       : fmt::format("{} of this project is in it", EscapeControl(folder)));
   }
   return absl::OkStatus();
 }
@@ -235,10 +236,10 @@ absl::Status CheckRepository(Sandbox& sandbox) {
   ASSIGN_OR_RETURN(const Ledger ledger, ReadLedger(sandbox));
   ASSIGN_OR_RETURN(const std::string repository, FindRepository(sandbox, ledger.files, "", 0));
   if (repository.empty()) return absl::OkStatus();
-  return absl::FailedPreconditionError(fmt::format(
+  return FailedPreconditionError(
       "--exact would remove {}, which is of a version control system; nothing was done. "
       "Move it away, or cook without --exact",
-      EscapeControl(sandbox.Full(repository == "." ? "" : repository))));
+      EscapeControl(sandbox.Full(repository == "." ? "" : repository)));
 }
 
 // Checks a folder that is absent: a dangling link, there or above it, would be in the way when the
@@ -251,10 +252,10 @@ absl::Status CheckLinks(const std::string& directory) {
       std::string target(PATH_MAX, '\0');
       const ssize_t size = ::readlink(path.c_str(), target.data(), target.size());
       target.resize(static_cast<size_t>(std::max<ssize_t>(size, 0)));
-      return absl::FailedPreconditionError(
-          fmt::format("{} is a link to {}, which is not there; nothing was done. Make that folder, "
-                      "remove the link, or give another folder with --out or [output] dir",
-                      EscapeControl(path), EscapeControl(target)));
+      return FailedPreconditionError(
+          "{} is a link to {}, which is not there; nothing was done. Make that folder, "
+          "remove the link, or give another folder with --out or [output] dir",
+          EscapeControl(path), EscapeControl(target));
     }
     path.resize(std::max<size_t>(1, path.rfind('/')));
   }
@@ -269,17 +270,17 @@ absl::Status CheckSandbox(const std::string& directory, const SandboxOwner& owne
   const absl::StatusOr<FileStat> stat = StatFile(directory);
   if (absl::IsNotFound(stat.status())) return CheckLinks(directory);
   if (absl::IsFailedPrecondition(stat.status())) {
-    return absl::FailedPreconditionError(fmt::format(
+    return FailedPreconditionError(
         "{} cannot be a folder, because what is above it is none ({}); nothing was done. Give "
         "another folder with --out or [output] dir",
-        EscapeControl(directory), MessageOf(stat.status())));
+        EscapeControl(directory), MessageOf(stat.status()));
   }
   RETURN_IF_ERROR(stat.status());
   if (!S_ISDIR(stat->mode)) {
-    return absl::FailedPreconditionError(
-        fmt::format("{} is no folder, so nothing can be staged there; nothing was done. Give "
-                    "another folder with --out or [output] dir, or move it away",
-                    EscapeControl(directory)));
+    return FailedPreconditionError(
+        "{} is no folder, so nothing can be staged there; nothing was done. Give "
+        "another folder with --out or [output] dir, or move it away",
+        EscapeControl(directory));
   }
   ASSIGN_OR_RETURN(Sandbox sandbox, Sandbox::Open(directory));
   ASSIGN_OR_RETURN(std::vector<std::string> names, sandbox.Names(""));

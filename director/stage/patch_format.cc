@@ -5,12 +5,12 @@
 #include <optional>
 #include <set>
 
+#include "common/base/errors.h"
 #include "common/base/status_macros.h"
 #include "common/base/wire_format.h"
 #include "common/tree/plain_name.h"
 #include "common/tree/wire_fields.h"
 #include "director/stage/apply_names.h"
-#include "fmt/format.h"
 
 namespace galley::director {
 namespace {
@@ -130,8 +130,7 @@ absl::Status DecodeField(const WireReader::Field& field, PatchIndex& index) {
 
 absl::Status CheckPath(const std::string& path) {
   if (!tree::IsPlainPath(path)) return absl::InvalidArgumentError("a path is not plain");
-  if (IsOwnPath(path))
-    return absl::InvalidArgumentError(fmt::format("{} is a name of Galley's own", path));
+  if (IsOwnPath(path)) return InvalidArgumentError("{} is a name of Galley's own", path);
   return absl::OkStatus();
 }
 
@@ -158,8 +157,7 @@ class PathsOfTree {
 
  private:
   absl::Status Refuse(std::string_view path) const {
-    return absl::InvalidArgumentError(
-        fmt::format("{} is in the {} tree twice, or a file and a folder", path, which_));
+    return InvalidArgumentError("{} is in the {} tree twice, or a file and a folder", path, which_);
   }
   std::string_view which_;
   std::set<std::string_view> paths_;
@@ -175,7 +173,7 @@ absl::Status CheckDifferences(const PatchIndex& index) {
     if (one.kind != Kind::kAdded) RETURN_IF_ERROR(old_paths.Add(one.before.path));
     if (one.kind != Kind::kRemoved) RETURN_IF_ERROR(new_paths.Add(one.after.path));
     if (one.kind == Kind::kRenamed && one.before.digest != one.after.digest)
-      return absl::InvalidArgumentError(fmt::format("{} is renamed and changed", one.after.path));
+      return InvalidArgumentError("{} is renamed and changed", one.after.path);
   }
   RETURN_IF_ERROR(old_paths.Check());
   RETURN_IF_ERROR(new_paths.Check());
@@ -183,9 +181,9 @@ absl::Status CheckDifferences(const PatchIndex& index) {
   for (const Difference& one : index.differences) {
     if (one.kind == Kind::kChanged) continue;
     if (one.kind != Kind::kAdded && new_paths.Holds(one.before.path))
-      return absl::InvalidArgumentError(fmt::format("{} goes and comes", one.before.path));
+      return InvalidArgumentError("{} goes and comes", one.before.path);
     if (one.kind != Kind::kRemoved && old_paths.Holds(one.after.path))
-      return absl::InvalidArgumentError(fmt::format("{} goes and comes", one.after.path));
+      return InvalidArgumentError("{} goes and comes", one.after.path);
   }
   return absl::OkStatus();
 }
@@ -287,9 +285,9 @@ absl::Status CheckPatchHeader(std::string_view bytes) {
     return absl::InvalidArgumentError("it is no Galley patch");
   const uint64_t version = Read64(bytes.substr(kPatchMagic.size()));
   if (version == kPatchVersion) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      fmt::format("a patch of version {} with flags {}: this Galley reads version {} without",
-                  version & UINT32_MAX, version >> 32, kPatchVersion));
+  return InvalidArgumentError(
+      "a patch of version {} with flags {}: this Galley reads version {} without",
+      version & UINT32_MAX, version >> 32, kPatchVersion);
 }
 
 std::string EncodePatchSizes(const PatchTrailer& trailer) {

@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "common/base/errors.h"
 #include "common/base/status_macros.h"
 #include "common/base/zstd_stream.h"
 #include "director/stage/plan.h"
-#include "fmt/format.h"
 
 namespace galley::director {
 namespace {
@@ -26,16 +26,14 @@ absl::StatusOr<PatchReader> PatchReader::Open(const std::string& path,
   FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!file.valid()) return ErrnoStatus(errno, "open", path);
   ASSIGN_OR_RETURN(const FileStat stat, StatDescriptor(file.get(), path));
-  if (!S_ISREG(stat.mode))
-    return absl::FailedPreconditionError(fmt::format("{} is not a regular file", path));
+  if (!S_ISREG(stat.mode)) return FailedPreconditionError("{} is not a regular file", path);
   PatchReader reader(std::move(file), path);
   RETURN_IF_ERROR(reader.Verify(interrupted));
   return reader;
 }
 
 absl::Status PatchReader::Damaged(std::string_view why) const {
-  return absl::DataLossError(
-      fmt::format("{} cannot be used, {}; fetch it again, or make it anew", path_, why));
+  return DataLossError("{} cannot be used, {}; fetch it again, or make it anew", path_, why);
 }
 
 absl::StatusOr<std::string> PatchReader::ReadAt(uint64_t offset, uint64_t size_bytes) const {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
+#include "common/base/errors.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "director/stage/apply_names.h"
@@ -71,8 +72,7 @@ class Planner {
               [](const auto& a, const auto& b) { return a.path < b.path; });
     for (const tree::TreeFile& file : input_.wanted) {
       if (IsStagingsOwn(file.path))
-        return absl::InvalidArgumentError(
-            fmt::format("the tree holds {}, a name of staging's own", file.path));
+        return InvalidArgumentError("the tree holds {}, a name of staging's own", file.path);
       for (size_t end = file.path.rfind('/'); end != std::string::npos && end > 0;
            end = file.path.rfind('/', end - 1)) {
         if (!plan_.folders.insert(file.path.substr(0, end)).second) break;
@@ -116,22 +116,22 @@ class Planner {
   absl::Status CheckBlocked() const {
     if (blocked_count_ == 0) return absl::OkStatus();
     if (blocked_count_ == 1) {
-      return absl::FailedPreconditionError(
-          fmt::format("{} was not put there by Galley, and {} needs its place: move it away{}",
-                      EscapeControl(sandbox_.Full(blocked_.front())),
-                      NameWithPackage(first_blocked_, input_.package_of),
-                      input_.by_the_book ? ", or cook with --exact, which removes it" : ""));
+      return FailedPreconditionError(
+          "{} was not put there by Galley, and {} needs its place: move it away{}",
+          EscapeControl(sandbox_.Full(blocked_.front())),
+          NameWithPackage(first_blocked_, input_.package_of),
+          input_.by_the_book ? ", or cook with --exact, which removes it" : "");
     }
     std::string names;
     for (const std::string& path : blocked_)
       names += (names.empty() ? "" : ", ") + EscapeControl(path);
     if (blocked_count_ > blocked_.size())
       names += fmt::format(" and {} more", blocked_count_ - blocked_.size());
-    return absl::FailedPreconditionError(fmt::format(
+    return FailedPreconditionError(
         "{} files in {} were not put there by Galley, and cooked files need their places: {}: move "
         "them away{}",
         blocked_count_, EscapeControl(sandbox_.Full("")), names,
-        input_.by_the_book ? ", or cook with --exact, which removes them" : ""));
+        input_.by_the_book ? ", or cook with --exact, which removes them" : "");
   }
 
   void AddForeign(std::string path) {
@@ -143,8 +143,8 @@ class Planner {
   // the folder is, so empty folders in it go as well, whoever made them.
   absl::StatusOr<std::string> Clear(const std::string& folder, size_t depth, bool is_in_the_way) {
     if (depth > kFoldersDeepMax) {
-      return absl::FailedPreconditionError(
-          fmt::format("{}: more than {} folders deep", sandbox_.Full(folder), kFoldersDeepMax));
+      return FailedPreconditionError("{}: more than {} folders deep", sandbox_.Full(folder),
+                                     kFoldersDeepMax);
     }
     ASSIGN_OR_RETURN(const std::vector<std::string> names, sandbox_.Names(folder));
     if (input_.exact) RETURN_IF_ERROR(CheckBare(folder, names));
@@ -213,10 +213,10 @@ class Planner {
   }
 
   absl::Status Repository(const std::string& path) const {
-    return absl::FailedPreconditionError(
-        fmt::format("{} is of a version control system, which --exact does not remove: move it "
-                    "away, or cook without --exact",
-                    EscapeControl(sandbox_.Full(path))));
+    return FailedPreconditionError(
+        "{} is of a version control system, which --exact does not remove: move it "
+        "away, or cook without --exact",
+        EscapeControl(sandbox_.Full(path)));
   }
 
   // Narrow cooks: a path where the tree wants a folder has a folder, nothing, or a file of

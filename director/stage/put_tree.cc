@@ -11,6 +11,7 @@
 #include <thread>
 #include <utility>
 
+#include "common/base/errors.h"
 #include "common/base/log.h"
 #include "common/base/mutex.h"
 #include "common/base/racy.h"
@@ -93,10 +94,9 @@ absl::StatusOr<std::vector<Item>> FindItems(const PutTreeOptions& options, Clock
   ASSIGN_OR_RETURN(const FileStat stat, StatFile(options.path));
   if (S_ISDIR(stat.mode)) return FindFolder(options.path, clock, threads, options.stop);
   const std::string name = options.path.substr(options.path.rfind('/') + 1);
-  if (!S_ISREG(stat.mode))
-    return absl::InvalidArgumentError(fmt::format("{} is no file and no folder", options.path));
+  if (!S_ISREG(stat.mode)) return InvalidArgumentError("{} is no file and no folder", options.path);
   if (!tree::IsPlainSegment(name))
-    return absl::InvalidArgumentError(fmt::format("{}: no tree can hold this name", options.path));
+    return InvalidArgumentError("{}: no tree can hold this name", options.path);
   std::vector<Item> items(1);
   items[0].entry.path = fmt::format("{}/{}", kTop, name);
   items[0].entry.host_path = options.path;
@@ -109,10 +109,10 @@ absl::Status CheckApart(const std::string& path, const std::string& store_direct
   const std::string tree = std::filesystem::weakly_canonical(path, error).string();
   const std::string store = std::filesystem::weakly_canonical(store_directory, error).string();
   if (!content::IsUnder(store, tree)) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      fmt::format("{} holds the store itself, {}: put what lies beside it, or choose another store "
-                  "with --store",
-                  path, store_directory));
+  return InvalidArgumentError(
+      "{} holds the store itself, {}: put what lies beside it, or choose another store "
+      "with --store",
+      path, store_directory);
 }
 
 // Returns the unfinished work of Galley in whose folder this file lies, and how a person finishes
@@ -135,9 +135,9 @@ absl::Status CheckFinished(const std::vector<Item>& items) {
   for (const Item& item : items) {
     const std::string work = UnfinishedWork(item.path());
     if (work.empty()) continue;
-    return absl::InvalidArgumentError(fmt::format(
+    return InvalidArgumentError(
         "{}: {}, or remove this file if the folder is whole without it, then put it again",
-        EscapeControl(item.entry.host_path), work));
+        EscapeControl(item.entry.host_path), work);
   }
   return absl::OkStatus();
 }

@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "common/base/errors.h"
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
 
@@ -221,8 +222,8 @@ absl::StatusOr<std::optional<std::string>> Sandbox::Read(std::string_view path,
   ASSIGN_OR_RETURN(const Node node, Look(path));
   if (node.kind != NodeKind::kFile) return std::nullopt;
   if (node.size_bytes > size_bytes_max) {
-    return absl::ResourceExhaustedError(fmt::format("{} has {} bytes, the limit is {}", Full(path),
-                                                    node.size_bytes, size_bytes_max));
+    return ResourceExhaustedError("{} has {} bytes, the limit is {}", Full(path), node.size_bytes,
+                                  size_bytes_max);
   }
   ASSIGN_OR_RETURN(const int parent, Folder(ParentOf(path), false));
   const FileDescriptor file(
@@ -317,7 +318,7 @@ absl::Status Sandbox::WritePieces(std::string_view path, const NextPiece& next,
 
 absl::StatusOr<FileDescriptor> Sandbox::KeepFolder(std::string_view path) {
   ASSIGN_OR_RETURN(const int folder, Folder(path, false));
-  if (folder < 0) return absl::FailedPreconditionError(fmt::format("{} is gone", Full(path)));
+  if (folder < 0) return FailedPreconditionError("{} is gone", Full(path));
   FileDescriptor copy(::fcntl(folder, F_DUPFD_CLOEXEC, 0));
   if (!copy.valid()) return ErrnoStatus(errno, "open folder", Full(path));
   return copy;
@@ -336,8 +337,7 @@ absl::StatusOr<FileDescriptor> Sandbox::Create(std::string_view path, bool is_ex
 
 absl::StatusOr<FileDescriptor> Sandbox::OpenFile(std::string_view path) {
   ASSIGN_OR_RETURN(const Node node, Look(path));
-  if (node.kind != NodeKind::kFile)
-    return absl::NotFoundError(fmt::format("{} is no regular file", Full(path)));
+  if (node.kind != NodeKind::kFile) return NotFoundError("{} is no regular file", Full(path));
   ASSIGN_OR_RETURN(const int parent, Folder(ParentOf(path), false));
   FileDescriptor file(
       ::openat(parent, NameOf(path).c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
@@ -415,8 +415,8 @@ absl::StatusOr<FileDescriptor> LockFolder(const std::string& directory) {
   if (!folder.valid()) return ErrnoStatus(errno, "open folder", directory);
   if (::flock(folder.get(), LOCK_EX | LOCK_NB) == 0) return folder;
   if (errno == EWOULDBLOCK) {
-    return absl::FailedPreconditionError(fmt::format(
-        "{}: another cook, apply or checkout works on it; wait for it to end", directory));
+    return FailedPreconditionError(
+        "{}: another cook, apply or checkout works on it; wait for it to end", directory);
   }
   return ErrnoStatus(errno, "lock", directory);
 }

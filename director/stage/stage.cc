@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "common/base/errors.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "common/tree/path_limits.h"
@@ -59,8 +60,8 @@ absl::Status Remove(Sandbox& sandbox, const Plan& plan, const StageOptions& opti
     if (removal.is_folder) {
       ASSIGN_OR_RETURN(const bool is_gone, sandbox.RemoveEmptyFolder(removal.path));
       if (is_gone) continue;
-      return absl::FailedPreconditionError(
-          fmt::format("{} changed while it was staged: cook again", sandbox.Full(removal.path)));
+      return FailedPreconditionError("{} changed while it was staged: cook again",
+                                     sandbox.Full(removal.path));
     }
     RETURN_IF_ERROR(sandbox.RemoveFile(removal.path));
     ++report.removed;
@@ -105,12 +106,12 @@ absl::Status CheckPaths(const StageOptions& options, const std::vector<tree::Tre
   for (const tree::TreeFile& file : files) {
     const size_t bytes = options.directory.size() + 1 + file.path.size();
     if (bytes <= tree::kPathBytesMax) continue;
-    return absl::FailedPreconditionError(
-        fmt::format("staging {}: it would have a path of {} bytes below {}, this system takes at "
-                    "most {}: choose "
-                    "a shorter folder with --out or [output] dir",
-                    NameWithPackage(file.path, options.package_of), bytes, options.directory,
-                    tree::kPathBytesMax));
+    return FailedPreconditionError(
+        "staging {}: it would have a path of {} bytes below {}, this system takes at "
+        "most {}: choose "
+        "a shorter folder with --out or [output] dir",
+        NameWithPackage(file.path, options.package_of), bytes, options.directory,
+        tree::kPathBytesMax);
   }
   return absl::OkStatus();
 }

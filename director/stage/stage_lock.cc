@@ -11,6 +11,7 @@
 #include <sstream>
 #include <thread>
 
+#include "common/base/errors.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
@@ -29,8 +30,7 @@ bool IsAt(const FileDescriptor& folder, const std::string& directory) {
 
 absl::Status Wait(const std::string& directory, const std::function<bool()>& may_wait) {
   if (!may_wait()) {
-    return absl::CancelledError(
-        fmt::format("{}: interrupted while another process stages there", directory));
+    return CancelledError("{}: interrupted while another process stages there", directory);
   }
   std::this_thread::sleep_for(kPause);
   return absl::OkStatus();

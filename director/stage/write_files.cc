@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
+#include "common/base/errors.h"
 #include "common/base/log.h"
 #include "common/base/mutex.h"
 #include "common/base/status_macros.h"
@@ -67,8 +68,7 @@ struct Part {
 };
 
 absl::StatusOr<Blob> Read(const BlobSources& sources, const Digest& digest, Lacks& lacks) {
-  if (lacks.Knows(digest))
-    return absl::NotFoundError(fmt::format("blob {} is lost", digest.ToString()));
+  if (lacks.Knows(digest)) return NotFoundError("blob {} is lost", digest.ToString());
   absl::StatusOr<Blob> bytes = sources.store.Get(digest);
   if (IsLoss(bytes.status())) lacks.Note();
   return bytes;
@@ -77,8 +77,7 @@ absl::StatusOr<Blob> Read(const BlobSources& sources, const Digest& digest, Lack
 // Writes a large file in pieces, so that an interrupt need not wait for the end.
 absl::Status WriteLarge(const BlobSources& sources, Sandbox& sandbox, const tree::TreeFile& file,
                         Lacks& lacks) {
-  if (lacks.Knows(file.digest))
-    return absl::DataLossError(fmt::format("blob {} is lost", file.digest.ToString()));
+  if (lacks.Knows(file.digest)) return DataLossError("blob {} is lost", file.digest.ToString());
   const auto note = [&](const absl::Status& status) {
     if (!IsLoss(status)) return status;
     lacks.Note();
@@ -167,11 +166,11 @@ absl::Status CheckPresent(store::Store& store, const std::vector<tree::TreeFile>
   }
   if (missing.empty()) return absl::OkStatus();
   const auto named = path_of.find(missing.front());
-  return absl::DataLossError(
-      fmt::format("staging {}: the store lacks its bytes, {}{}; cook again",
-                  named == path_of.end() ? "a file" : NameWithPackage(*named->second, package_of),
-                  missing.front().ToString(),
-                  missing.size() == 1 ? "" : fmt::format(" ({} are missing)", missing.size())));
+  return DataLossError(
+      "staging {}: the store lacks its bytes, {}{}; cook again",
+      named == path_of.end() ? "a file" : NameWithPackage(*named->second, package_of),
+      missing.front().ToString(),
+      missing.size() == 1 ? "" : fmt::format(" ({} are missing)", missing.size()));
 }
 
 absl::Status AsLoss(const absl::Status& status) {

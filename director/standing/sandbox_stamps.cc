@@ -8,6 +8,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/time/clock.h"
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/racy.h"
 #include "common/base/status_macros.h"
@@ -22,7 +23,7 @@ namespace galley::director {
 namespace {
 
 absl::Status Changed(const std::string& path) {
-  return absl::FailedPreconditionError(fmt::format("{} changed since it was staged", path));
+  return FailedPreconditionError("{} changed since it was staged", path);
 }
 
 std::string_view FolderOf(std::string_view path) {

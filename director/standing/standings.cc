@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/ascii.h"
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/healed.h"
 #include "common/base/own_file.h"
@@ -28,8 +29,7 @@ constexpr uint64_t kStandingBytesMax = uint64_t{1} << 30;
 template <typename Table>
 absl::StatusOr<Table> OpenTable(const std::string& file, const std::string& id) {
   ASSIGN_OR_RETURN(Table table, Table::Open(file));
-  if (table.id() != id)
-    return absl::InvalidArgumentError(fmt::format("{} is of another standing", file));
+  if (table.id() != id) return InvalidArgumentError("{} is of another standing", file);
   return table;
 }
 
