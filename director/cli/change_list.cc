@@ -12,6 +12,7 @@
 
 #include "common/base/errors.h"
 #include "common/base/file.h"
+#include "common/base/sort_unique.h"
 #include "common/base/status_macros.h"
 #include "common/base/utf8.h"
 #include "common/content/name.h"
@@ -177,8 +178,7 @@ absl::StatusOr<ChangeList> ReadChangeLists(const project::Project& project,
     ASSIGN_OR_RETURN(const std::string text, TextOf(file));
     for (const std::string& path : PathsIn(text)) AddPath(project, path, list);
   }
-  std::sort(list.paths.begin(), list.paths.end());
-  list.paths.erase(std::unique(list.paths.begin(), list.paths.end()), list.paths.end());
+  SortUnique(list.paths);
   return list;
 }
 

@@ -330,7 +330,7 @@ void CookSession::FillSummary(ExitCode code) {
   summary_.listed = cooked_.listed.has_value();
   summary_.warnings = report_.warnings;
   summary_.failures = report_.Failures();
-  std::sort(summary_.warnings.begin(), summary_.warnings.end());
+  std::ranges::sort(summary_.warnings);
   summary_.scan_s = absl::ToDoubleSeconds(cooked_.scan);
   summary_.explore_s = absl::ToDoubleSeconds(cooked_.explore);
   summary_.cook_s = absl::ToDoubleSeconds(cooked_.cook);

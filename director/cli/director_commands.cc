@@ -15,6 +15,7 @@
 
 #include "absl/time/clock.h"
 #include "common/base/counted.h"
+#include "common/base/sort_unique.h"
 #include "common/base/status_macros.h"
 #include "director/cli/commands.h"
 #include "director/cli/director_of_project.h"
@@ -257,8 +258,7 @@ int FailUnknown(const GlobalOptions& options, const director::QuarantineFile& fi
                           : fmt::format("{}@{}", one.worker, one.machine));
     }
   }
-  std::sort(names.begin(), names.end());
-  names.erase(std::unique(names.begin(), names.end()), names.end());
+  SortUnique(names);
   return FailOf(options,
                 absl::NotFoundError(MessageOf(error) +
                                     director::NearText(director::NearNames(worker, names))));

@@ -99,7 +99,7 @@ std::string Differences(const std::vector<record::CookerDescription>& own,
                         const std::vector<record::CookerDescription>& there) {
   std::vector<std::string> differ;
   for (const record::CookerDescription& cooker : own) {
-    const auto same = std::find_if(there.begin(), there.end(), [&](const auto& other) {
+    const auto same = std::ranges::find_if(there, [&](const auto& other) {
       return other.name == cooker.name && other.identity == cooker.identity;
     });
     if (same == there.end()) differ.push_back(cooker.name);

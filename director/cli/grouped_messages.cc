@@ -130,8 +130,8 @@ std::vector<std::string> GroupedMessages::TakeRest(const std::vector<std::string
   for (Kind& kind : kinds_) {
     if (!kind.has_news) continue;
     kind.has_news = false;
-    const bool are_all_told = std::all_of(kind.members.begin(), kind.members.end(),
-                                          [](const Member& one) { return one.was_told; });
+    const bool are_all_told =
+        std::ranges::all_of(kind.members, [](const Member& one) { return one.was_told; });
     if (are_all_told && director::ReadConflict(kind.members[0].text)) continue;
     std::vector<const Member*> all;
     for (Member& member : kind.members) {
@@ -187,8 +187,8 @@ std::string GroupedMessages::Paragraph(const std::vector<const Member*>& members
   }
 
   std::vector<const Member*> sorted = members;
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const Member* a, const Member* b) { return a->package < b->package; });
+  std::ranges::stable_sort(
+      sorted, [](const Member* a, const Member* b) { return a->package < b->package; });
   std::set<std::string_view> packages;
   for (const Member* one : sorted) packages.insert(one->package);
   if (director::ReadConflict(sorted[0]->text)) return Conflicts(sorted);
@@ -203,7 +203,7 @@ std::string GroupedMessages::Paragraph(const std::vector<const Member*>& members
                        where(*sorted[0], true), text(*sorted[0]), Count(packages.size()),
                        options_.alike);
   }
-  const bool is_one_text = std::all_of(sorted.begin(), sorted.end(), [&](const Member* one) {
+  const bool is_one_text = std::ranges::all_of(sorted, [&](const Member* one) {
     return one->text == sorted[0]->text && one->chosen_by == sorted[0]->chosen_by;
   });
   std::string paragraph = fmt::format("{} {}", Count(packages.size()), options_.alike);

@@ -16,7 +16,7 @@ std::string AbsoluteHostFile(const project::Project& project, std::string_view p
   for (const content::Mount& mount : project.mounts) {
     if (content::IsUnder(path, mount.path)) mounts.push_back(&mount);
   }
-  std::stable_sort(mounts.begin(), mounts.end(), [](const auto* a, const auto* b) {
+  std::ranges::stable_sort(mounts, [](const auto* a, const auto* b) {
     return std::pair(a->path.size(), a->priority) > std::pair(b->path.size(), b->priority);
   });
   std::string host;

@@ -133,8 +133,7 @@ std::string ExtensionsText(const std::vector<const content::FileEntry*>& files) 
   for (const content::FileEntry* file : files) ++counts[content::ExtensionOf(file->path)];
   std::vector<std::pair<size_t, std::string>> sorted;
   for (const auto& [extension, count] : counts) sorted.emplace_back(count, extension);
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::ranges::stable_sort(sorted, [](const auto& a, const auto& b) { return a.first > b.first; });
   std::string text;
   size_t others = 0;
   for (size_t i = 0; i < sorted.size(); ++i) {

@@ -88,15 +88,14 @@ class Logs {
     std::vector<LogRecord> lines = reader_.Read({.since = since_});
     if (logs_.what.empty()) return Tell(std::move(lines));
     if (const std::vector<std::string> workers = reader_.Workers();
-        std::find(workers.begin(), workers.end(), logs_.what) != workers.end()) {
+        std::ranges::find(workers, logs_.what) != workers.end()) {
       worker_ = logs_.what;
       return Tell(std::move(lines));
     }
     absl::StatusOr<OpenedPackage> opened = OpenEvenIfUnknown(options_, logs_.what);
     if (!opened.ok()) return FailUnknown(MessageOf(opened.status()), nullptr);
-    const bool is_logged = std::any_of(lines.begin(), lines.end(), [&](const LogRecord& line) {
-      return line.package == opened->package;
-    });
+    const bool is_logged = std::ranges::any_of(
+        lines, [&](const LogRecord& line) { return line.package == opened->package; });
     if (!opened->is_recorded && !is_logged)
       return FailUnknown(MessageOf(NotRecorded(*opened)), opened->journal.get());
     package_ = opened->package;

@@ -58,8 +58,7 @@ class ImpactReader {
     ASSIGN_OR_RETURN(tools_, director::ToolsOf(journal_, scanned_.project->root));
     before_ = director::BaseTable(scanned_.project->state_directory(), journal_.meta());
     for (const std::string& argument : arguments) RETURN_IF_ERROR(Add(argument));
-    std::sort(ask_.changes.begin(), ask_.changes.end(),
-              [](const auto& a, const auto& b) { return a.path < b.path; });
+    std::ranges::sort(ask_.changes, [](const auto& a, const auto& b) { return a.path < b.path; });
     return std::move(ask_);
   }
 

@@ -50,7 +50,7 @@ class Finder {
     std::vector<Digest> files;
     for (const tree::FileNode& file : directory->files) files.push_back(file.digest);
     ASSIGN_OR_RETURN(std::vector<Digest> missing, store_.FindMissing(files));
-    std::sort(missing.begin(), missing.end());
+    std::ranges::sort(missing);
     for (const tree::FileNode& file : directory->files) {
       if (std::binary_search(missing.begin(), missing.end(), file.digest))
         add({.lost = 1, .folder = false, .example = {}}, file.name);

@@ -104,7 +104,7 @@ int Main(int argc, char** argv) {
     std::cout.flush();
     return CheckPrinted(parsed.global, kDone);
   } catch (const CLI::ParseError& error) {
-    parsed.global.json = std::find(arguments.begin(), arguments.end(), "--json") != arguments.end();
+    parsed.global.json = std::ranges::find(arguments, "--json") != arguments.end();
     return Fail(parsed.global, kUsage, Refusal(app, error, arguments));
   }
   if (const std::string empty = EmptyArgument(app); !empty.empty())

@@ -38,7 +38,7 @@ absl::StatusOr<Digest> FindRoot(const OpenedStore& opened, std::string_view text
   // A root that was published, or pinned, was lost: the command that reads it reports that.
   ASSIGN_OR_RETURN(const std::vector<store::PublishedRoot> roots, opened.store->Roots(""));
   const bool is_known =
-      std::any_of(roots.begin(), roots.end(), [&](const auto& one) { return one.root == root; });
+      std::ranges::any_of(roots, [&](const auto& one) { return one.root == root; });
   if (is_known) return root;
   return InvalidArgumentError(
       "{}: the store holds no such tree (galley roots and galley store pins list those that it "

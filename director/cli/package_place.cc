@@ -38,7 +38,7 @@ std::string NearestElsewhere(const project::Project& project, const std::string&
       names.push_back((mount.path == "/" ? "" : mount.path) + path.substr(mount.directory.size()));
     }
   }
-  std::sort(names.begin(), names.end());
+  std::ranges::sort(names);
   return director::NearText(director::NearNames(package, names));
 }
 
@@ -53,7 +53,7 @@ std::string Nearest(const project::Project& project, const std::string& package,
     const std::string name = at->path().filename().string();
     if (!project::IsSidecar(name)) names.push_back(name);
   }
-  std::sort(names.begin(), names.end());
+  std::ranges::sort(names);
   const std::string nearest = record::Nearest(path.filename().string(), names);
   if (nearest.empty()) return NearestElsewhere(project, package);
   const std::string folder(content::FolderOf(package));
@@ -71,8 +71,8 @@ std::string NeverPattern(const project::Project& project, const std::string& pac
 // Returns the sandbox around a file, unless it is a mount's own. Empty: there is none.
 std::string SandboxAround(const project::Project& project, const std::string& host) {
   const auto is_mount = [&](std::string_view folder) {
-    return std::any_of(project.mounts.begin(), project.mounts.end(),
-                       [&](const content::Mount& mount) { return mount.directory == folder; });
+    return std::ranges::any_of(
+        project.mounts, [&](const content::Mount& mount) { return mount.directory == folder; });
   };
   std::string_view folder = content::FolderOf(host);
   for (; folder.size() > 1 && !is_mount(folder); folder = content::FolderOf(folder)) {

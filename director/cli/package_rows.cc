@@ -125,14 +125,13 @@ class Lister {
 }  // namespace
 
 bool PackageRow::has_failed() const {
-  return !error.empty() || std::any_of(platforms.begin(), platforms.end(), [](const auto& one) {
+  return !error.empty() || std::ranges::any_of(platforms, [](const auto& one) {
     return one.second.outcome == "failed";
   });
 }
 
 bool PackageRow::is_warned() const {
-  return std::any_of(platforms.begin(), platforms.end(),
-                     [](const auto& one) { return one.second.warnings > 0; });
+  return std::ranges::any_of(platforms, [](const auto& one) { return one.second.warnings > 0; });
 }
 
 uint64_t PackageRow::bytes() const {
@@ -154,9 +153,8 @@ std::vector<PackageRow> ChosenRows(std::vector<PackageRow> rows, const RowChoice
     });
   }
   if (choice.sort == "size") {
-    std::stable_sort(rows.begin(), rows.end(), [](const PackageRow& a, const PackageRow& b) {
-      return a.bytes() > b.bytes();
-    });
+    std::ranges::stable_sort(
+        rows, [](const PackageRow& a, const PackageRow& b) { return a.bytes() > b.bytes(); });
   }
   return rows;
 }
@@ -177,8 +175,8 @@ std::vector<CookerTotal> TotalsOf(const std::vector<PackageRow>& rows) {
   }
   std::vector<CookerTotal> totals;
   for (auto& [cooker, total] : by_cooker) totals.push_back(std::move(total));
-  std::stable_sort(totals.begin(), totals.end(),
-                   [](const CookerTotal& a, const CookerTotal& b) { return a.sum() > b.sum(); });
+  std::ranges::stable_sort(
+      totals, [](const CookerTotal& a, const CookerTotal& b) { return a.sum() > b.sum(); });
   return totals;
 }
 

@@ -46,7 +46,7 @@ class Attempts {
   std::vector<AttemptStory> TakeLast() {
     std::vector<AttemptStory> all;
     for (auto& [key, story] : attempts_) all.push_back(std::move(story));
-    std::stable_sort(all.begin(), all.end(), [](const AttemptStory& a, const AttemptStory& b) {
+    std::ranges::stable_sort(all, [](const AttemptStory& a, const AttemptStory& b) {
       return std::pair(a.to, a.attempt) < std::pair(b.to, b.attempt);
     });
     if (all.size() > kAttemptsToldMax)

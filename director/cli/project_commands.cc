@@ -149,7 +149,7 @@ Check CheckWalls(const std::string& worker_program, const project::Project* proj
     return rule.body.cooker == record::kProgramCooker;
   };
   const bool matters = walls == project::Walls::kRequire || project == nullptr ||
-                       std::any_of(project->rules.begin(), project->rules.end(), names_programs);
+                       std::ranges::any_of(project->rules, names_programs);
   return {"walls", !matters,
           fmt::format("programs of `command` could change the project: {}", *missing)};
 }

@@ -41,7 +41,7 @@ Walk WalkToCommand(const CLI::App& app, std::span<const std::string> arguments) 
     const std::string& word = walk.rest[0];
     const std::vector<std::string> known = CommandsOf(*walk.command);
     if (known.empty()) break;
-    const auto found = std::find(known.begin(), known.end(), word);
+    const auto found = std::ranges::find(known, word);
     if (found == known.end()) {
       walk.unknown = fmt::format("{} has no command {}{}; `{} --help` lists them", walk.name,
                                  QuotedWord(word), DidYouMean(word, known), walk.name);
@@ -65,7 +65,7 @@ std::string EmptyArgument(const CLI::App& app) {
   for (const CLI::Option* option : command->get_options()) {
     if (option->get_expected_min() == 0) continue;  // the option may stand alone
     const std::vector<std::string>& given = option->results();
-    if (std::find(given.begin(), given.end(), "") == given.end()) continue;
+    if (std::ranges::find(given, "") == given.end()) continue;
     return fmt::format(
         "{}: {} is empty; give it a value (is a variable of a script not set?); see `{} --help`",
         name, option->get_name(), name);

@@ -345,7 +345,7 @@ void Report::Take(const director::CookEvent::Platforms& told) {
   const std::vector<std::string>& now = told.names;
   for (auto at = failures_.begin(); at != failures_.end();) {
     const bool is_other =
-        !at->platform.empty() && std::find(now.begin(), now.end(), at->platform) == now.end();
+        !at->platform.empty() && std::ranges::find(now, at->platform) == now.end();
     if (is_other) taken_back_.insert(*at);
     at = is_other ? failures_.erase(at) : std::next(at);
   }
@@ -465,19 +465,19 @@ void Report::Finish(const Summary& summary, bool has_cooked) {
   if (summary.is_fail_fast && c.skipped > 0)
     Say(fmt::format("{} of the {} known by then {} not tried", c.skipped,
                     Counted(c.in_cook, "package"), c.skipped == 1 ? "was" : "were"));
-  const auto over = std::count_if(taken_back_.begin(), taken_back_.end(),
-                                  [](const auto& one) { return !one.package.empty(); });
+  const auto over =
+      std::ranges::count_if(taken_back_, [](const auto& one) { return !one.package.empty(); });
   if (over > 0) {
     Say(
         fmt::format("{} of the failures that were told {} over: what {} of changed while the cook "
                     "ran",
                     over, over == 1 ? "is" : "are", over == 1 ? "it was" : "they were"));
   }
-  const auto failed = std::count_if(summary.failures.begin(), summary.failures.end(),
-                                    [](const SummaryFailure& one) { return !one.package.empty(); });
+  const auto failed = std::ranges::count_if(
+      summary.failures, [](const SummaryFailure& one) { return !one.package.empty(); });
   if (failed == 0) return;
-  const auto logged = std::find_if(summary.failures.begin(), summary.failures.end(),
-                                   [](const SummaryFailure& one) { return !one.log.empty(); });
+  const auto logged = std::ranges::find_if(
+      summary.failures, [](const SummaryFailure& one) { return !one.log.empty(); });
   Say(fmt::format("{} failed; `galley why PACKAGE` explains{}",
                   Counted(static_cast<uint64_t>(failed), "result"),
                   logged == summary.failures.end()

@@ -87,8 +87,8 @@ void Print(const GlobalOptions& options, const std::string& platform, const std:
 std::string OtherLastRoot(const std::vector<store::PublishedRoot>& roots,
                           const std::string& platform, const StageCheck& check) {
   if (!check.root.has_value() || *check.root == Digest()) return {};
-  const auto last = std::find_if(roots.begin(), roots.end(),
-                                 [&](const auto& one) { return one.platform == platform; });
+  const auto last =
+      std::ranges::find_if(roots, [&](const auto& one) { return one.platform == platform; });
   return last == roots.end() || last->root == *check.root ? std::string() : last->root.ToString();
 }
 

@@ -13,6 +13,7 @@
 #include "absl/time/clock.h"
 #include "common/base/counted.h"
 #include "common/base/file.h"
+#include "common/base/sort_unique.h"
 #include "common/base/status_macros.h"
 #include "common/record/portable_result.h"
 #include "common/store/interface/pins.h"
@@ -123,7 +124,7 @@ absl::Status FindRoots(store::Store& store, Found& found) {
       const auto files =
           tree::ListTree(root.root, [&](const Digest& folder) { return store.Get(folder); });
       // Nobody can tell for a root that is no longer whole.
-      at->second = files.ok() && std::any_of(files->begin(), files->end(), [&](const auto& file) {
+      at->second = files.ok() && std::ranges::any_of(*files, [&](const auto& file) {
                      return outputs.contains(file.digest);
                    });
     }
@@ -235,8 +236,7 @@ int RunStoreRevoke(const GlobalOptions& options, const StoreRevokeOptions& revok
   if (!report.ok()) return Fail(options, kInfrastructure, MessageOf(report.status()));
   found.report = *std::move(report);
   for (const auto& result : found.report.results) found.keys.push_back(result.key);
-  std::sort(found.keys.begin(), found.keys.end());
-  found.keys.erase(std::unique(found.keys.begin(), found.keys.end()), found.keys.end());
+  SortUnique(found.keys);
   record::Revocation what = asked.what;
   what.until = absl::Now();
   absl::Status looked = FindRoots(**store, found);

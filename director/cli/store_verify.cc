@@ -62,7 +62,7 @@ std::string Outcome(const store::VerifyReport& report, const std::vector<LostRoo
     return is_repaired ? "all whole; what roots lacked was made again" : "all whole";
   return fmt::format("all that is there is whole, and {} something: {}",
                      lost.size() == 1 ? "1 root lacks" : fmt::format("{} roots lack", lost.size()),
-                     std::any_of(lost.begin(), lost.end(), IsPin)
+                     std::ranges::any_of(lost, IsPin)
                          ? "a cook makes again what it still makes; put the rest again"
                          : "the next cook makes again what it needs");
 }

@@ -84,11 +84,13 @@ void TopView::Sort(v1::StatusAnswer& status) const {
       return cook.progress().has_left_us() ? cook.progress().left_us() : INT64_MAX;
     return static_cast<int64_t>(cook.cook());
   };
-  std::stable_sort(status.mutable_cooks()->begin(), status.mutable_cooks()->end(),
-                   [&](const auto& one, const auto& other) { return key(one) < key(other); });
+  std::ranges::stable_sort(*status.mutable_cooks(), [&](const auto& one, const auto& other) {
+    return key(one) < key(other);
+  });
   if (order_ == Order::kNumber) return;
-  std::stable_sort(status.mutable_workers()->begin(), status.mutable_workers()->end(),
-                   [](const auto& one, const auto& other) { return one.jobs() > other.jobs(); });
+  std::ranges::stable_sort(*status.mutable_workers(), [](const auto& one, const auto& other) {
+    return one.jobs() > other.jobs();
+  });
 }
 
 void TopView::AddAll(const v1::StatusAnswer& status, absl::Time now, Rows& rows) {
@@ -106,9 +108,8 @@ void TopView::AddAll(const v1::StatusAnswer& status, absl::Time now, Rows& rows)
 }
 
 void TopView::AddCook(const v1::StatusAnswer& status, const std::string& name, Rows& rows) {
-  const auto found =
-      std::find_if(status.cooks().begin(), status.cooks().end(),
-                   [&](const auto& cook) { return fmt::format("{}", cook.cook()) == name; });
+  const auto found = std::ranges::find_if(
+      status.cooks(), [&](const auto& cook) { return fmt::format("{}", cook.cook()) == name; });
   if (found == status.cooks().end()) return rows.push_back({fmt::format("cook {} is over", name)});
   const v1::CookProgress& progress = found->progress();
   const v1::CookCounters& counters = progress.counters();
@@ -139,8 +140,8 @@ void TopView::AddCook(const v1::StatusAnswer& status, const std::string& name, R
 
 void TopView::AddWorker(const v1::StatusAnswer& status, const std::string& name, absl::Time now,
                         Rows& rows) {
-  const auto found = std::find_if(status.workers().begin(), status.workers().end(),
-                                  [&](const auto& worker) { return worker.name() == name; });
+  const auto found = std::ranges::find_if(
+      status.workers(), [&](const auto& worker) { return worker.name() == name; });
   if (found == status.workers().end())
     return rows.push_back({fmt::format("{} is not attached any more", EscapeControl(name))});
   rows.push_back(

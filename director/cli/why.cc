@@ -201,7 +201,7 @@ class Why {
     if (!record.ok() || !*record) return;
     const auto list = ListOf(**record);
     by["list"] = ListJson(list);
-    by["is_listed"] = std::any_of(list.begin(), list.end(), [&](const record::Generated& one) {
+    by["is_listed"] = std::ranges::any_of(list, [&](const record::Generated& one) {
       return generator + "/" + one.name == opened_.package;
     });
   }
@@ -332,10 +332,10 @@ class Why {
       }
       return one;
     }
-    const auto observed = std::find_if(record.observed.begin(), record.observed.end(),
-                                       [&](const record::Observed& seen_then) {
-                                         return seen_then.what.ToString() == change.what;
-                                       });
+    const auto observed =
+        std::ranges::find_if(record.observed, [&](const record::Observed& seen_then) {
+          return seen_then.what.ToString() == change.what;
+        });
     if (observed == record.observed.end()) return one;
     switch (observed->what.kind) {
       case ObservationKind::kFile:

@@ -29,7 +29,7 @@ std::string UnansweredText(const project::Project& project, const ObservedValues
   const std::vector<std::string>& listed = project.farm.environment;
   std::vector<std::string> names;
   for (const auto& [name, value] : observed.environment()) {
-    if (environment.contains(name) && std::find(listed.begin(), listed.end(), name) == listed.end())
+    if (environment.contains(name) && std::ranges::find(listed, name) == listed.end())
       names.push_back(EscapeControl(name));
   }
   if (names.empty()) return "";

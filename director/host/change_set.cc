@@ -86,7 +86,7 @@ class ChangeFinder {
     const auto is_of_scan = [](const StandingWarning& one) {
       return one.is_of_scan && !IsOfIdleNames(record::Warning::Parse(one.text).kind);
     };
-    if (std::any_of(standing.warnings.begin(), standing.warnings.end(), is_of_scan))
+    if (std::ranges::any_of(standing.warnings, is_of_scan))
       return NotSo("the last look at all files had something to say");
     const absl::Status packages = CheckPackages(*world);
     if (world->table->has_unread_sidecars())

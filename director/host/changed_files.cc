@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/base/sort_unique.h"
 #include "common/base/status_macros.h"
 #include "common/content/name.h"
 #include "fmt/format.h"
@@ -59,8 +60,7 @@ std::vector<std::string> ChangedFiles::PathsIn(const content::Snapshot& base) co
     if (!patch.name.empty()) add(patch.host_path());
   }
   for (const std::string& file : standing_.touched) add(file);
-  std::sort(paths.begin(), paths.end());
-  paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
+  SortUnique(paths);
   return paths;
 }
 

@@ -27,7 +27,7 @@ constexpr uint64_t kRoomOfAJob = 64 << 20;
 bool IsOfCook(std::string_view key) {
   constexpr std::array kKeys = {"cook.maps",  "cook.directories", "cook.always",
                                 "cook.never", "director.metrics", "output.dir"};
-  return std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
+  return std::ranges::find(kKeys, key) != kKeys.end();
 }
 
 std::map<std::string, std::string> SharedValues(const project::Project& project) {

@@ -94,7 +94,7 @@ std::optional<Digest> LiesThere(CookDifference& difference, const StandingAsk& a
   const auto is_of_sandbox = [&](const StandingWarning& one) {
     return one.package.empty() && one.platform == platform;
   };
-  if (std::any_of(standing.warnings.begin(), standing.warnings.end(), is_of_sandbox))
+  if (std::ranges::any_of(standing.warnings, is_of_sandbox))
     return std::nullopt;  // it is told anew
   for (const StandingPlatform& one : standing.platforms) {
     if (one.name != platform || one.sandbox_stamps.empty()) continue;
@@ -176,7 +176,7 @@ absl::StatusOr<MembersFile> MembersAfter(const CookNotes& notes, const ShellOutc
       member_of(result->package).roots |= 1u << p;
   }
   for (const auto& [where, key] : notes.done()) {
-    const auto at = std::find(platforms.begin(), platforms.end(), where.second);
+    const auto at = std::ranges::find(platforms, where.second);
     if (at != platforms.end())
       member_of(where.first).keys[static_cast<size_t>(at - platforms.begin())] = key;
   }

@@ -86,7 +86,7 @@ bool CookNotes::Note(const CookEvent::Platforms& platforms) {
   if (!platforms_.empty() && names != platforms_) replayed_.Passing();
   platforms_ = names;
   const auto is_other = [&](const std::string& platform) {
-    return !platform.empty() && std::find(names.begin(), names.end(), platform) == names.end();
+    return !platform.empty() && std::ranges::find(names, platform) == names.end();
   };
   std::erase_if(failed_, [&](const auto& one) { return is_other(one.second); });
   std::erase_if(done_, [&](const auto& one) { return is_other(one.first.second); });

@@ -178,8 +178,8 @@ absl::StatusOr<CookSelection> CookRun::SelectLost() {
     if (name.find("/_gen/") != std::string::npos || world_->table->Find(name))
       selection.packages.push_back({std::move(name), InstigatorCategory::kCommandLinePackage});
   }
-  std::sort(selection.packages.begin(), selection.packages.end(),
-            [](const auto& a, const auto& b) { return a.name < b.name; });
+  std::ranges::sort(selection.packages,
+                    [](const auto& a, const auto& b) { return a.name < b.name; });
   return selection;
 }
 
@@ -293,11 +293,10 @@ absl::Status CookRun::Cook() {
 // Says whether no cook by the book was published yet.
 bool CookRun::IsFirst() const {
   if (!selection_.by_the_book || ask_.repair()) return false;
-  return std::none_of(project_->platforms.begin(), project_->platforms.end(),
-                      [&](const project::Platform& one) {
-                        const auto last = deps_.director.journal().LastPublished(one.name);
-                        return !last.ok() || last->sequence != 0;
-                      });
+  return std::ranges::none_of(project_->platforms, [&](const project::Platform& one) {
+    const auto last = deps_.director.journal().LastPublished(one.name);
+    return !last.ok() || last->sequence != 0;
+  });
 }
 
 CookOrder CookRun::Order() {

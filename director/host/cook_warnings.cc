@@ -32,9 +32,8 @@ void TellLeftOut(const World& world, CookEventSink& sink) {
 void TellIdleNever(const World& before, const World& after, bool is_narrow, CookEventSink& sink) {
   const auto named_before = before.table->NeverThatNamesNothing();
   for (const project::Pattern& never : after.table->NeverThatNamesNothing()) {
-    const bool is_of_both =
-        std::any_of(named_before.begin(), named_before.end(),
-                    [&](const project::Pattern& other) { return other.text == never.text; });
+    const bool is_of_both = std::ranges::any_of(
+        named_before, [&](const project::Pattern& other) { return other.text == never.text; });
     const bool is_argument = never.place == "--never";
     // The pattern may be about generated packages that this cook did not ask for.
     const bool is_unknown =

@@ -60,8 +60,8 @@ class Looker {
     for (const auto* packages : {&cook.cooked, &cook.perhaps}) {
       for (const std::string& name : *packages) RETURN_IF_ERROR(AddToCook(name, cook));
     }
-    std::sort(run_.packages.begin(), run_.packages.end(),
-              [](const auto& a, const auto& b) { return a.package < b.package; });
+    std::ranges::sort(run_.packages,
+                      [](const auto& a, const auto& b) { return a.package < b.package; });
     AddFailing(cook);
     RETURN_IF_ERROR(FindRemoved(cook, selection.by_the_book));
     for (const ForeseenWarning& warning : cook.warnings) run_.warnings.push_back(warning);
@@ -260,8 +260,8 @@ class Looker {
       }
       at = end;
     }
-    std::stable_sort(run_.failing.begin(), run_.failing.end(),
-                     [](const auto& a, const auto& b) { return a.package < b.package; });
+    std::ranges::stable_sort(run_.failing,
+                             [](const auto& a, const auto& b) { return a.package < b.package; });
     run_.up_to_date = cook.in_cook - std::min<uint64_t>(cook.in_cook, packages.size());
   }
 
@@ -297,7 +297,7 @@ class Looker {
             }
           }
         }));
-    std::sort(run_.removed.begin(), run_.removed.end());
+    std::ranges::sort(run_.removed);
     return decoded;
   }
 

@@ -252,7 +252,7 @@ class Foreseer {
       const auto is_it = [&](const CookedResult& one) {
         return one.platform == platform && core_.NameOf(one.package) == *input;
       };
-      if (std::none_of(start.cooked.begin(), start.cooked.end(), is_it)) return *input;
+      if (std::ranges::none_of(start.cooked, is_it)) return *input;
     }
     return "";
   }
@@ -351,7 +351,7 @@ class Foreseer {
     if (done.source == ResultSource::kCooked || stored == nullptr) return;
     for (const std::string& text : stored->result.details.warnings) {
       ForeseenWarning warning{name, platform, record::Warning::Parse(text)};
-      if (std::find(cook_.warnings.begin(), cook_.warnings.end(), warning) == cook_.warnings.end())
+      if (std::ranges::find(cook_.warnings, warning) == cook_.warnings.end())
         cook_.warnings.push_back(std::move(warning));
     }
   }
@@ -396,7 +396,7 @@ class Foreseer {
 }  // namespace
 
 bool LeadsNowhere(std::string_view cooker) {
-  return std::find(kLeafCookers.begin(), kLeafCookers.end(), cooker) != kLeafCookers.end();
+  return std::ranges::find(kLeafCookers, cooker) != kLeafCookers.end();
 }
 
 bool MayStillRead(const record::Recipe& before, const record::Recipe& now, std::string_view input) {

@@ -186,8 +186,8 @@ absl::StatusOr<std::vector<std::string>> ChangedByGit(const project::Project& pr
   ASSIGN_OR_RETURN(const Mounted found, MountsByTop(project, stop));
   const auto& mounts = found.folders;
   for (const GitState::Repository& one : now.repositories) {
-    const auto old = std::find_if(before.repositories.begin(), before.repositories.end(),
-                                  [&](const auto& each) { return each.top == one.top; });
+    const auto old = std::ranges::find_if(before.repositories,
+                                          [&](const auto& each) { return each.top == one.top; });
     if (old == before.repositories.end())
       return Unknown(fmt::format("the repository {} is new", one.top));
     if (old->rules != one.rules)
@@ -208,8 +208,7 @@ absl::StatusOr<std::vector<std::string>> ChangedByGit(const project::Project& pr
   }
   for (const GitState::Repository& old : before.repositories) {
     const auto is_it = [&](const auto& one) { return one.top == old.top; };
-    if (std::none_of(now.repositories.begin(), now.repositories.end(), is_it))
-      AddVirtual(project, old.top, paths);
+    if (std::ranges::none_of(now.repositories, is_it)) AddVirtual(project, old.top, paths);
   }
   return std::vector<std::string>(paths.begin(), paths.end());
 }

@@ -34,7 +34,7 @@ std::string_view LastSegment(std::string_view path) { return path.substr(path.rf
 
 std::string SortedLetters(std::string_view text) {
   std::string letters = absl::AsciiStrToLower({text.data(), text.size()});
-  std::sort(letters.begin(), letters.end());
+  std::ranges::sort(letters);
   return letters;
 }
 
@@ -62,9 +62,9 @@ bool IsSlip(std::string_view pattern, std::string_view name) {
 std::vector<std::string> ReallyNear(std::string_view pattern, std::vector<std::string> near) {
   const auto expanded = content::ExpandBraces(pattern);
   std::erase_if(near, [&](const std::string& name) {
-    return !expanded.ok() ||
-           std::none_of(expanded->begin(), expanded->end(),
-                        [&](const std::string& one) { return IsSlip(one, name); });
+    return !expanded.ok() || std::ranges::none_of(*expanded, [&](const std::string& one) {
+      return IsSlip(one, name);
+    });
   });
   return near;
 }
@@ -73,7 +73,7 @@ constexpr std::string_view kNoResource = "neither [resources] nor [farm] resourc
 constexpr std::string_view kNoLabel = "no machine of [farm] labels has it";
 
 bool Contains(const std::vector<std::string>& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
+  return std::ranges::find(names, name) != names.end();
 }
 
 // Returns the names that a sidecar asks for under `key`, with their lines: ["gpu", "licence=2"] or
@@ -119,8 +119,8 @@ class IdleFinder {
   void FindRules() {
     std::vector<const project::Rule*> idle;
     for (const project::Rule& rule : project_.rules) {
-      if (std::none_of(files_.begin(), files_.end(),
-                       [&](const std::string& file) { return Matches(rule, file); }))
+      if (std::ranges::none_of(files_,
+                               [&](const std::string& file) { return Matches(rule, file); }))
         idle.push_back(&rule);
     }
     if (idle.empty()) return;
@@ -185,7 +185,7 @@ class IdleFinder {
     const std::string below = mount.path == "/" ? "/" : mount.path + "/";
     const std::string host = mount.directory + "/";
     const content::FileList files = table_.snapshot().files();
-    return std::any_of(files.begin(), files.end(), [&](const content::FileEntry& file) {
+    return std::ranges::any_of(files, [&](const content::FileEntry& file) {
       return file.path.starts_with(below) && file.host_path.starts_with(host);
     });
   }
@@ -199,7 +199,7 @@ class IdleFinder {
          at.increment(error)) {
       if (at->is_directory(error) && at->path() != directory) beside.push_back(at->path().string());
     }
-    std::sort(beside.begin(), beside.end());
+    std::ranges::sort(beside);
     return Near(directory, beside);
   }
 
@@ -257,9 +257,9 @@ class IdleFinder {
     const RecipesPtr recipes = table_.RecipesOf(sidecar);
     if (recipes == nullptr || recipes->empty()) return false;
     const project::Needs& needs = recipes->front().needs;
-    return std::any_of(needs.resources.begin(), needs.resources.end(),
-                       [&](const auto& one) { return !Contains(resources, one.first); }) ||
-           std::any_of(needs.labels.begin(), needs.labels.end(), [&](const std::string& one) {
+    return std::ranges::any_of(needs.resources,
+                               [&](const auto& one) { return !Contains(resources, one.first); }) ||
+           std::ranges::any_of(needs.labels, [&](const std::string& one) {
              return !Contains(project_.farm.offer.labels, one);
            });
   }
@@ -348,8 +348,8 @@ class IdleFinder {
       for (const project::Pattern& pattern : patterns) {
         const auto glob = content::Glob::Parse(pattern.text);
         if (!glob.ok() || pattern.text.find("/_gen/") != std::string::npos ||
-            std::any_of(files_.begin(), files_.end(),
-                        [&](const std::string& file) { return glob->Matches(file); }))
+            std::ranges::any_of(files_,
+                                [&](const std::string& file) { return glob->Matches(file); }))
           continue;
         Tell(WarningKind::kMapSectionIdle,
              fmt::format("{}: [map_section.{}]: nothing matches \"{}\"{}", pattern.place, section,

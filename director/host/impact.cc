@@ -47,8 +47,7 @@ class Finder {
     RETURN_IF_ERROR(FindReferencers());
     std::vector<content::Change> changes = ask_.changes;
     for (const auto& [name, reason] : named_) changes.push_back({name, true, true});
-    std::sort(changes.begin(), changes.end(),
-              [](const auto& a, const auto& b) { return a.path < b.path; });
+    std::ranges::sort(changes, [](const auto& a, const auto& b) { return a.path < b.path; });
     ASSIGN_OR_RETURN(const std::vector<std::string> names, ChangedPackages(journal_, changes));
     for (const std::string& name : names) RETURN_IF_ERROR(Load(name));
     // Packages that a generator lists come with the generator.
@@ -204,7 +203,7 @@ class Finder {
       if (!known.is_reached) known.package.depth = 0;
       impact.packages.push_back(std::move(known.package));
     }
-    std::sort(impact.packages.begin(), impact.packages.end(), [](const auto& a, const auto& b) {
+    std::ranges::sort(impact.packages, [](const auto& a, const auto& b) {
       return std::tie(a.depth, a.package) < std::tie(b.depth, b.package);
     });
     for (size_t i = 0; i < impact.packages.size(); ++i)

@@ -19,10 +19,10 @@ void RemoveOldScratch(const std::string& state, const std::vector<WorkerRecord>&
   for (const auto& entry :
        std::filesystem::directory_iterator(JoinPath(state, kScratchFolder), error)) {
     const std::string name = entry.path().filename().string();
-    const bool is_used =
-        name.find_first_not_of("0123456789") != std::string::npos ||
-        std::any_of(survivors.begin(), survivors.end(),
-                    [&](const WorkerRecord& one) { return fmt::format("{}", one.pid) == name; });
+    const bool is_used = name.find_first_not_of("0123456789") != std::string::npos ||
+                         std::ranges::any_of(survivors, [&](const WorkerRecord& one) {
+                           return fmt::format("{}", one.pid) == name;
+                         });
     if (!is_used) (void)RemoveAll(entry.path().string());
   }
 }
@@ -55,9 +55,8 @@ absl::StatusOr<Inheritance> TakeOver(std::vector<WorkerRecord> survivors, uint32
   }
   JournalProgress dead;
   std::erase_if(left.progress.given, [&](const AttemptRecord& given) {
-    const bool is_alive =
-        std::any_of(left.survivors.begin(), left.survivors.end(),
-                    [&](const WorkerRecord& one) { return one.worker_id == given.worker; });
+    const bool is_alive = std::ranges::any_of(
+        left.survivors, [&](const WorkerRecord& one) { return one.worker_id == given.worker; });
     if (!is_alive) dead.over.push_back(given.attempt);
     return !is_alive;
   });

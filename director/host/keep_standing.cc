@@ -63,8 +63,7 @@ void AddObservedBefore(const Standing& before, Standing& standing) {
   }
   for (const StandingTool& tool : before.tools) {
     const auto is_it = [&](const StandingTool& one) { return one.path == tool.path; };
-    if (std::none_of(standing.tools.begin(), standing.tools.end(), is_it))
-      standing.tools.push_back(tool);
+    if (std::ranges::none_of(standing.tools, is_it)) standing.tools.push_back(tool);
   }
 }
 

@@ -48,9 +48,8 @@ std::vector<Token> Tokens(std::string_view pattern) {
 }
 
 size_t Letters(const std::vector<Token>& tokens) {
-  return static_cast<size_t>(std::count_if(tokens.begin(), tokens.end(), [](const Token& token) {
-    return token.kind == Token::Kind::kLetter;
-  }));
+  return static_cast<size_t>(std::ranges::count_if(
+      tokens, [](const Token& token) { return token.kind == Token::Kind::kLetter; }));
 }
 
 // Levenshtein's distance, row by row over a name's letters; stars match at no cost.
@@ -122,14 +121,14 @@ std::vector<std::string> NearNames(std::string_view pattern, std::span<const std
                                 Edits(last, LastSegment(names[i]), 0) == 0;
       if (!is_near && !is_elsewhere) continue;
       if (is_elsewhere) edits = kElsewhere;
-      const auto known = std::find_if(near.begin(), near.end(),
-                                      [i](const auto& other) { return other.second == i; });
+      const auto known =
+          std::ranges::find_if(near, [i](const auto& other) { return other.second == i; });
       if (known != near.end()) {
         known->first = std::min(known->first, edits);
       } else {
         near.emplace_back(edits, i);
       }
-      std::sort(near.begin(), near.end());
+      std::ranges::sort(near);
       if (near.size() > kToldMax) near.resize(kToldMax);
     }
   }

@@ -16,7 +16,7 @@ absl::Status WithNearPackages(Journal& journal, std::span<const std::string> pac
   const absl::Status read = journal.ForEach(
       [&](std::string_view name, const PackageRecord&) { known.emplace_back(name); });
   if (!read.ok()) return status;  // near names are only a help
-  const auto unknown = std::find_if(packages.begin(), packages.end(), [&](const auto& name) {
+  const auto unknown = std::ranges::find_if(packages, [&](const auto& name) {
     return !std::binary_search(known.begin(), known.end(), name);
   });
   if (unknown == packages.end()) return status;

@@ -50,7 +50,7 @@ std::vector<std::string> PackagesBeside(const project::Project& project,
     }
   }
   std::vector<std::string> sorted(beside.begin(), beside.end());
-  std::sort(sorted.begin(), sorted.end());
+  std::ranges::sort(sorted);
   return sorted;
 }
 

@@ -13,9 +13,8 @@ namespace {
 
 // Returns the given name; empty: the project has its folder's name, which no other folder has.
 std::string NameGiven(const project::Project& project) {
-  const auto origin =
-      std::find_if(project.origins.begin(), project.origins.end(),
-                   [](const project::Origin& one) { return one.key == "project.name"; });
+  const auto origin = std::ranges::find_if(
+      project.origins, [](const project::Origin& one) { return one.key == "project.name"; });
   return origin == project.origins.end() || origin->source == "default" ? "" : project.name;
 }
 

@@ -41,7 +41,7 @@ absl::StatusOr<ScannedProject> ScanProject(project::Project project,
 absl::Status CheckRecipes(const ProjectCatalog& table) {
   std::vector<std::string> errors = table.resolver()->CheckRules();
   for (const std::string& error : table.recipe_errors()) {
-    if (std::find(errors.begin(), errors.end(), error) == errors.end()) errors.push_back(error);
+    if (std::ranges::find(errors, error) == errors.end()) errors.push_back(error);
   }
   return errors.empty() ? absl::OkStatus() : absl::InvalidArgumentError(ErrorList(errors));
 }

@@ -6,6 +6,7 @@
 
 #include "common/base/errors.h"
 #include "common/base/file.h"
+#include "common/base/sort_unique.h"
 #include "common/base/status_macros.h"
 #include "common/content/name.h"
 #include "common/content/sandboxes.h"
@@ -33,8 +34,7 @@ std::vector<std::string> FoldersOf(const std::vector<std::string>& names) {
     }
     before = name;
   }
-  std::sort(folders.begin(), folders.end());
-  folders.erase(std::unique(folders.begin(), folders.end()), folders.end());
+  SortUnique(folders);
   return folders;
 }
 
@@ -145,7 +145,7 @@ class Finder {
     const absl::StatusOr<content::Glob> glob = content::Glob::Parse(pattern);
     const auto files = table_.snapshot().files();
     const auto is_file = [&](const content::FileEntry& file) { return glob->Matches(file.path); };
-    if (const auto file = std::find_if(files.begin(), files.end(), is_file); file != files.end()) {
+    if (const auto file = std::ranges::find_if(files, is_file); file != files.end()) {
       return InvalidArgumentError("{}: it matches {}, but no rule or sidecar makes that a package",
                                   text, file->path);
     }
@@ -196,8 +196,7 @@ class Selector {
       return;
     }
     const bool is_all_never =
-        std::all_of(found->begin(), found->end(),
-                    [&](const std::string& name) { return finder.IsNever(name); });
+        std::ranges::all_of(*found, [&](const std::string& name) { return finder.IsNever(name); });
     // A package that is named itself and is never cooked fails.
     if (is_all_never && category != InstigatorCategory::kCommandLinePackage)
       selection_.warnings.push_back(fmt::format(
@@ -223,8 +222,7 @@ class Selector {
     }
     auto& packages = selection_.packages;
     const auto key = [](const SelectedPackage& one) { return std::tie(one.name, one.category); };
-    std::sort(packages.begin(), packages.end(),
-              [&](const auto& a, const auto& b) { return key(a) < key(b); });
+    std::ranges::sort(packages, [&](const auto& a, const auto& b) { return key(a) < key(b); });
     packages.erase(std::unique(packages.begin(), packages.end(),
                                [&](const auto& a, const auto& b) { return key(a) == key(b); }),
                    packages.end());

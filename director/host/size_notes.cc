@@ -37,7 +37,7 @@ std::string_view SettingOf(std::string_view cooker) {
 
 void SizeNotes::Add(std::string_view package, std::string_view platform, uint64_t source_bytes,
                     uint64_t output_bytes) {
-  const auto known = std::find(platforms_.begin(), platforms_.end(), platform);
+  const auto known = std::ranges::find(platforms_, platform);
   const auto number = static_cast<uint32_t>(known - platforms_.begin());
   if (known == platforms_.end()) platforms_.emplace_back(platform);
   Package& noted = packages_[std::string(package)];
@@ -67,7 +67,7 @@ std::string SizeNotes::TextOf(const Sum& sum) const {
   std::vector<std::pair<std::string, uint64_t>> outputs;
   for (size_t i = 0; i < platforms_.size(); ++i)
     outputs.emplace_back(platforms_[i], sum.outputs[i]);
-  std::sort(outputs.begin(), outputs.end());
+  std::ranges::sort(outputs);
   std::string text =
       fmt::format("{} {}, {} of sources ->", sum.packages,
                   sum.packages == 1 ? "package" : "packages", HumanBytes(sum.source_bytes));
@@ -128,9 +128,8 @@ std::vector<std::string> SizeNotes::Lines() const {
     AddTo(by_kind[package.kind], package);
   }
   std::vector<std::pair<std::string, Sum>> kinds(by_kind.begin(), by_kind.end());
-  std::stable_sort(kinds.begin(), kinds.end(), [](const auto& a, const auto& b) {
-    return a.second.largest() > b.second.largest();
-  });
+  std::ranges::stable_sort(
+      kinds, [](const auto& a, const auto& b) { return a.second.largest() > b.second.largest(); });
   std::vector<std::string> lines = {"sizes: " + TextOf(all)};
   if (kinds.size() == 1) return lines;
   for (size_t i = 0; i < std::min(kinds.size(), kKindsTold); ++i) {

@@ -7,6 +7,7 @@
 #include "absl/time/clock.h"
 #include "common/base/file.h"
 #include "common/base/log.h"
+#include "common/base/sort_unique.h"
 #include "common/base/status_macros.h"
 #include "common/store/owner/store_server.h"
 #include "director/host/inheritance.h"
@@ -92,8 +93,8 @@ class Judge {
     ASSIGN_OR_RETURN(const Facts now, FactsOf(ask_.project, ask_.cookers));
     for (const Fact& fact : now) {
       if (fact.name != kProjectFileFact) continue;
-      const auto before = std::find_if(standing_.facts.begin(), standing_.facts.end(),
-                                       [&](const Fact& one) { return one.name == fact.name; });
+      const auto before = std::ranges::find_if(
+          standing_.facts, [&](const Fact& one) { return one.name == fact.name; });
       if (before == standing_.facts.end()) return Differs("the project file differs");
       if (*before == fact) break;
       // The same text may be on other lines now.
@@ -106,10 +107,10 @@ class Judge {
     const auto names = [](const std::string& text) {
       return text.find(std::string(project::kProjectFile) + ":") != std::string::npos;
     };
-    return std::any_of(standing_.warnings.begin(), standing_.warnings.end(),
-                       [&](const auto& one) { return names(one.text); }) ||
-           std::any_of(standing_.failures.begin(), standing_.failures.end(),
-                       [&](const auto& one) { return names(one.error); });
+    return std::ranges::any_of(standing_.warnings,
+                               [&](const auto& one) { return names(one.text); }) ||
+           std::ranges::any_of(standing_.failures,
+                               [&](const auto& one) { return names(one.error); });
   }
 
   absl::Status JudgeEnvironment() {
@@ -148,8 +149,7 @@ class Judge {
     new_sources_ = std::move(check.renewed);
     std::vector<std::string>& touched = standing_.touched;
     touched.insert(touched.end(), check.touched.begin(), check.touched.end());
-    std::sort(touched.begin(), touched.end());
-    touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
+    SortUnique(touched);
     if (touched.size() > kTouchedMax) {
       standing_.has_more_touched = true;
       touched.clear();
@@ -177,9 +177,8 @@ class Judge {
     if (info.commits < standing_.store_commits) return Differs("the store is an older one");
     ASSIGN_OR_RETURN(const auto roots, store->Roots(ask_.project_id));  // newest first
     for (const StandingPlatform& platform : standing_.platforms) {
-      const auto last = std::find_if(roots.begin(), roots.end(), [&](const auto& root) {
-        return root.platform == platform.name;
-      });
+      const auto last = std::ranges::find_if(
+          roots, [&](const auto& root) { return root.platform == platform.name; });
       if (last == roots.end() || last->sequence != platform.sequence || last->root != platform.root)
         return Differs(fmt::format("another root of {} was published", platform.name));
     }

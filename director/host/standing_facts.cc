@@ -32,7 +32,7 @@ std::string UserText() {
   std::vector<gid_t> groups(static_cast<size_t>(std::max(0, ::getgroups(0, nullptr))));
   const int count = ::getgroups(static_cast<int>(groups.size()), groups.data());
   groups.resize(static_cast<size_t>(std::max(0, count)));
-  std::sort(groups.begin(), groups.end());
+  std::ranges::sort(groups);
   std::string text = fmt::format("{} {}", ::geteuid(), ::getegid());
   for (const gid_t group : groups) text += fmt::format(" {}", group);
   return text;

@@ -37,8 +37,7 @@ rocksdb::Options DatabaseOptions() {
   options.create_if_missing = true;
   options.write_buffer_size = 32 << 20;
   const std::vector<rocksdb::CompressionType> supported = rocksdb::GetSupportedCompressions();
-  const bool has_lz4 =
-      std::find(supported.begin(), supported.end(), rocksdb::kLZ4Compression) != supported.end();
+  const bool has_lz4 = std::ranges::find(supported, rocksdb::kLZ4Compression) != supported.end();
   // Files that are soon merged with others are not compressed: tables as they are flushed, and the
   // level below.
   const auto compression = has_lz4 ? rocksdb::kLZ4Compression : rocksdb::kNoCompression;

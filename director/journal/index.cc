@@ -5,15 +5,11 @@
 #include <utility>
 
 #include "common/base/errors.h"
+#include "common/base/sort_unique.h"
 #include "common/content/name.h"
 
 namespace galley::director {
 namespace {
-
-void SortUnique(std::vector<std::string>& names) {
-  std::sort(names.begin(), names.end());
-  names.erase(std::unique(names.begin(), names.end()), names.end());
-}
 
 // A path that leaves "/" names nothing that can ever exist.
 void AddResolved(std::string_view package, std::string_view asked,

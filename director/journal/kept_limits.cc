@@ -70,8 +70,8 @@ bool IsSame(const KeptLimit& a, const KeptLimit& b) {
 
 // Returns true when the two saw different values of something that both looked at.
 bool SawAnother(std::span<const record::Observed> limit, std::span<const record::Observed> other) {
-  return std::any_of(limit.begin(), limit.end(), [&](const record::Observed& seen) {
-    return std::any_of(other.begin(), other.end(), [&](const record::Observed& one) {
+  return std::ranges::any_of(limit, [&](const record::Observed& seen) {
+    return std::ranges::any_of(other, [&](const record::Observed& one) {
       return one.what == seen.what && one.value != seen.value;
     });
   });

@@ -33,7 +33,7 @@ constexpr uint64_t kSealBytesMax = 16 << 20;
 bool IsNumbered(std::string_view name, std::string_view suffix) {
   if (!name.ends_with(suffix) || name.size() == suffix.size()) return false;
   name.remove_suffix(suffix.size());
-  return std::all_of(name.begin(), name.end(), [](char c) { return '0' <= c && c <= '9'; });
+  return std::ranges::all_of(name, [](char c) { return '0' <= c && c <= '9'; });
 }
 
 bool IsTable(std::string_view name) { return IsNumbered(name, ".sst"); }
@@ -92,8 +92,8 @@ absl::Status WriteSeal(const std::string& journal_directory) {
     lines.push_back({std::string(kFileKey), std::move(file)});
   }
   if (error) return ErrnoStatus(error.value(), "read folder", journal_directory);
-  std::sort(lines.begin(), lines.end(),
-            [](const SealedLine& a, const SealedLine& b) { return a.value < b.value; });
+  std::ranges::sort(lines,
+                    [](const SealedLine& a, const SealedLine& b) { return a.value < b.value; });
   return Write(journal_directory, lines);
 }
 

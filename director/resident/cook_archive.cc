@@ -76,7 +76,7 @@ bool CookArchive::IsKept(uint64_t number) const {
 std::vector<std::pair<uint64_t, v1::CookAsk>> CookArchive::Kept() const {
   std::vector<std::pair<uint64_t, v1::CookAsk>> kept;
   std::vector<uint64_t> numbers = Numbers(kAskEnding);
-  std::reverse(numbers.begin(), numbers.end());
+  std::ranges::reverse(numbers);
   for (const uint64_t number : numbers) {
     if (auto ask = ReadAsk(AskOf(number)); ask.ok()) {
       kept.emplace_back(number, *std::move(ask));

@@ -19,7 +19,7 @@ bool NeedsRestart(std::string_view key) {
 bool DecidesBytes(std::string_view key) {
   constexpr std::array kKeys = {"project.fix_case", "store.trust", "store.read_trust"};
   return key.starts_with("cook.") || key.starts_with("scan.") ||
-         std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
+         std::ranges::find(kKeys, key) != kKeys.end();
 }
 
 // Says whether the value comes from outside the project file, which both sides read.
@@ -110,9 +110,8 @@ void ProjectReader::NoteEnd(const std::string& refusal) {
 std::vector<std::string> ProjectReader::notes() const {
   base::MutexLock lock(mutex_);
   std::vector<std::string> notes = notes_;
-  const bool is_told = std::any_of(notes.begin(), notes.end(), [&](const std::string& note) {
-    return note.starts_with(refusal_);
-  });
+  const bool is_told = std::ranges::any_of(
+      notes, [&](const std::string& note) { return note.starts_with(refusal_); });
   if (!refusal_.empty() && !is_told)
     notes.push_back(fmt::format("the last cook was refused: {}", refusal_));
   return notes;

@@ -233,8 +233,8 @@ absl::StatusOr<uint64_t> ResidentDirector::Cook(const v1::CookAsk& ask) {
 }
 
 void ResidentDirector::LetGoOfEnded() {
-  auto ended = std::count_if(cooks_.begin(), cooks_.end(),
-                             [](const auto& one) { return one.second->has_ended(); });
+  auto ended =
+      std::ranges::count_if(cooks_, [](const auto& one) { return one.second->has_ended(); });
   for (auto at = cooks_.begin(); at != cooks_.end();) {
     if (at->second->has_ended() && static_cast<size_t>(ended) > kEndedKept) {
       at = cooks_.erase(at);
@@ -315,8 +315,8 @@ void ResidentDirector::RestIfIdle() {
   const absl::Time now = absl::Now();
   {
     base::MutexLock lock(mutex_);
-    const bool is_busy = std::any_of(cooks_.begin(), cooks_.end(),
-                                     [](const auto& one) { return !one.second->has_ended(); });
+    const bool is_busy =
+        std::ranges::any_of(cooks_, [](const auto& one) { return !one.second->has_ended(); });
     if (is_busy) busy_at_ = now;
   }
   if (now < busy_at_ + rests_after_) return;

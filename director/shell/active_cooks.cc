@@ -36,8 +36,8 @@ ActiveCook* ActiveCooks::Find(uint64_t number) const {
 }
 
 bool ActiveCooks::IsAnyRetrying() const {
-  return std::any_of(cooks_.begin(), cooks_.end(),
-                     [](const auto& one) { return one.second->order.retry_failed; });
+  return std::ranges::any_of(cooks_,
+                             [](const auto& one) { return one.second->order.retry_failed; });
 }
 
 std::vector<std::shared_ptr<const ActiveCook>> ActiveCooks::All() const {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "common/base/sort_unique.h"
 #include "common/base/status_macros.h"
 #include "common/project/project.h"
 
@@ -10,8 +11,7 @@ namespace galley::director {
 namespace {
 
 std::vector<std::string> SortedUnique(std::vector<std::string> names) {
-  std::sort(names.begin(), names.end());
-  names.erase(std::unique(names.begin(), names.end()), names.end());
+  SortUnique(names);
   return names;
 }
 

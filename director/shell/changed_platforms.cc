@@ -15,8 +15,8 @@ std::vector<std::optional<PlatformIndex>> PlatformMapping(
     const std::vector<project::Platform>& before, const std::vector<project::Platform>& now) {
   std::vector<std::optional<PlatformIndex>> mapping;
   for (const project::Platform& old : before) {
-    const auto found = std::find_if(now.begin(), now.end(),
-                                    [&](const project::Platform& one) { return IsSame(old, one); });
+    const auto found =
+        std::ranges::find_if(now, [&](const project::Platform& one) { return IsSame(old, one); });
     mapping.emplace_back();
     if (found != now.end()) mapping.back() = static_cast<PlatformIndex>(found - now.begin());
   }

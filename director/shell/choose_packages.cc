@@ -161,7 +161,7 @@ class Chooser {
   // A difference does not know what the patterns alone name.
   bool IsNamedByNever(const std::string& path) const {
     const std::vector<project::Pattern>& never = project_.never;
-    return std::any_of(never.begin(), never.end(), [&](const project::Pattern& one) {
+    return std::ranges::any_of(never, [&](const project::Pattern& one) {
       const absl::StatusOr<content::Glob> glob = content::Glob::Parse(one.text);
       return !glob.ok() || glob->Matches(path);
     });

@@ -216,7 +216,7 @@ bool HasLostSince(store::Store& store, const Journal& journal) {
 void MarkLosses(store::Store& store, const Journal& journal, CommitOutcome& outcome) {
   const auto is_refused = [](const Persisted::Item& item) { return !item.refused.empty(); };
   std::vector<Persisted::Item>& items = outcome.event.items;
-  if (std::none_of(items.begin(), items.end(), is_refused) || !HasLostSince(store, journal)) return;
+  if (std::ranges::none_of(items, is_refused) || !HasLostSince(store, journal)) return;
   for (Persisted::Item& item : items) item.is_loss = is_refused(item);
 }
 

@@ -57,7 +57,7 @@ std::vector<std::string> ContentWatch::Folders() const {
   }
   const auto is_content = [this](const std::string& folder) {
     const auto& mounts = world_->snapshot->mounts();
-    return std::any_of(mounts.begin(), mounts.end(), [&](const content::Mount& mount) {
+    return std::ranges::any_of(mounts, [&](const content::Mount& mount) {
       return folder == mount.directory || folder.starts_with(mount.directory + "/");
     });
   };
@@ -88,7 +88,7 @@ void ContentWatch::Compare(const std::string& folder, std::vector<ContentChange>
     const bool was_there = known != before.end();
     const absl::StatusOr<FileStat> now = StatFile(path, /*follow_links=*/was_there);
     const auto& excluded = options_.excluded;
-    if (!now.ok() || std::find(excluded.begin(), excluded.end(), path) != excluded.end()) continue;
+    if (!now.ok() || std::ranges::find(excluded, path) != excluded.end()) continue;
     const std::string virtual_path = VirtualPath(path);
     if (was_there) {
       if (*now != known->second->stat)
@@ -115,7 +115,7 @@ absl::StatusOr<std::vector<ContentChange>> ContentWatch::Look() {
   changed_.assign(changed.begin(), changed.end());
   std::vector<ContentChange> changes;
   for (const std::string& folder : changed_) Compare(folder, changes);
-  std::sort(changes.begin(), changes.end(), [](const auto& a, const auto& b) {
+  std::ranges::sort(changes, [](const auto& a, const auto& b) {
     return std::tie(a.path, a.what) < std::tie(b.path, b.what);
   });
   return changes;

@@ -42,7 +42,7 @@ class Maker {
 
   absl::StatusOr<DifferenceRoot> Make(const BuildRoot& request) {
     const std::vector<std::string>& platforms = base_.members->platforms();
-    const auto at = std::find(platforms.begin(), platforms.end(), platform_);
+    const auto at = std::ranges::find(platforms, platform_);
     const auto root = base_.roots.find(platform_);
     if (at == platforms.end() || root == base_.roots.end())
       return TooNarrow("{} had no root", platform_);
@@ -188,7 +188,7 @@ class Maker {
   absl::Status CheckTargets(const std::string& package, const ReferenceSets& sets) const {
     // A package that is only read while other packages are cooked is in no root.
     const auto is_led_to = [&](const std::string& target, InstigatorCategory as) {
-      return std::any_of(sets.now.begin(), sets.now.end(), [&](const auto& one) {
+      return std::ranges::any_of(sets.now, [&](const auto& one) {
         return one.first == target && (as == InstigatorCategory::kBuildDependency ||
                                        one.second != InstigatorCategory::kBuildDependency);
       });

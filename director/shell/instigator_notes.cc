@@ -24,7 +24,7 @@ absl::Status SetReasonsOf(Journal& journal, const std::string& reasons_of) {
 }  // namespace
 
 std::string ReasonsOf(std::vector<std::string> platforms) {
-  std::sort(platforms.begin(), platforms.end());
+  std::ranges::sort(platforms);
   std::string text;
   for (const std::string& platform : platforms) text += (text.empty() ? "" : ",") + platform;
   return text;
@@ -39,8 +39,7 @@ absl::Status RecordInstigatorChanges(Journal& journal,
       ASSIGN_OR_RETURN(at->second, journal.InstigatorsOf(change.package));
     }
     const InstigatorRecord reason{static_cast<uint8_t>(change.category), change.referencer};
-    const bool is_known =
-        std::find(at->second.begin(), at->second.end(), reason) != at->second.end();
+    const bool is_known = std::ranges::find(at->second, reason) != at->second.end();
     if (change.holds && !is_known) at->second.push_back(reason);
     if (!change.holds) std::erase(at->second, reason);
   }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "common/base/fnv.h"
+#include "common/base/sort_unique.h"
 #include "common/content/name.h"
 #include "director/shell/sources.h"
 
@@ -25,9 +26,7 @@ JournalAnswer AskJournal(const PlatformRecord& record, const JournalQuestion& qu
     }
   }
   if (!needs.packages.empty()) {
-    std::sort(needs.packages.begin(), needs.packages.end());
-    needs.packages.erase(std::unique(needs.packages.begin(), needs.packages.end()),
-                         needs.packages.end());
+    SortUnique(needs.packages);
     return needs;
   }
   std::shared_ptr<StoredResult> stored = StoredOf(record, question.package, question.platform_name);
@@ -80,8 +79,7 @@ std::vector<uint64_t> FilesRead(std::string_view package,
     if (const auto path = content::ResolveAsked(package, seen.what.subject); path.ok())
       ids.push_back(Fnv1a(*path));
   }
-  std::sort(ids.begin(), ids.end());
-  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  SortUnique(ids);
   if (ids.size() > LookedUp::kLastReadMax) ids.resize(LookedUp::kLastReadMax);
   return ids;
 }

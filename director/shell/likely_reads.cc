@@ -58,7 +58,7 @@ std::vector<LikelyRead> LikelyReadsOf(const Sources& sources, const AttemptInfo&
     for (const record::Observed& seen : known->second.observed) {
       if (reads.size() == kLikelyReadsMax) return reads;
       std::optional<LikelyRead> read = ReadOf(sources, attempt, platform, seen);
-      if (read.has_value() && std::find(reads.begin(), reads.end(), *read) == reads.end())
+      if (read.has_value() && std::ranges::find(reads, *read) == reads.end())
         reads.push_back(*std::move(read));
     }
   }

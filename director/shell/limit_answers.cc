@@ -5,6 +5,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "common/base/log.h"
+#include "common/base/sort_unique.h"
 #include "common/record/recipe.h"
 #include "fmt/format.h"
 
@@ -72,8 +73,7 @@ void LimitAnswers::AnswerOne(const Sources& sources, const LookUpItem& item, abs
     }
   }
   if (needs.empty()) return;
-  std::sort(needs.begin(), needs.end());
-  needs.erase(std::unique(needs.begin(), needs.end()), needs.end());
+  SortUnique(needs);
   one.outcome = LookedUp::NeedsCooked{std::move(needs)};
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/base/give_back_memory.h"
+#include "common/base/sort_unique.h"
 
 namespace galley::director {
 namespace {
@@ -104,8 +105,7 @@ LookedUp LookUps::RunQuickly(std::vector<LookUpItem>& items, const SourcesPtr& s
 }
 
 void LookUps::AwaitFiles(const SourcesPtr& sources, Waiting waiting, const FailedHashes& failed) {
-  std::sort(waiting.files.begin(), waiting.files.end());
-  waiting.files.erase(std::unique(waiting.files.begin(), waiting.files.end()), waiting.files.end());
+  SortUnique(waiting.files);
   hashing_.Hash(sources, std::move(waiting.files),
                 [this, item = std::move(waiting.item), failed](FailedHashes more) {
                   more.insert(failed.begin(), failed.end());

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/base/log.h"
+#include "common/base/sort_unique.h"
 #include "common/base/status_macros.h"
 #include "common/record/action.h"
 #include "common/record/recipe.h"
@@ -53,10 +54,9 @@ struct LookUpRunner::Question {
 bool LookUpRunner::IsReadable(const PlatformRecord& record) const {
   if (record.weak_key == record::WeakKey(record.source, record.recipe, options_.trust_domain))
     return true;
-  return std::any_of(
-      options_.read_trust.begin(), options_.read_trust.end(), [&](const std::string& domain) {
-        return record.weak_key == record::WeakKey(record.source, record.recipe, domain);
-      });
+  return std::ranges::any_of(options_.read_trust, [&](const std::string& domain) {
+    return record.weak_key == record::WeakKey(record.source, record.recipe, domain);
+  });
 }
 
 // Says whether the verdict is to be reached again, and no job of this director has reached it.
@@ -287,7 +287,7 @@ void LookUpRunner::FindCandidates(const Sources& sources, const MoreSets& more,
     if (sets.ok()) seen = std::move((*sets)[i]);
     if (const auto others = more.find(weak_keys[i]); others != more.end()) {
       for (const std::string& set : others->second) {
-        if (std::find(seen.begin(), seen.end(), set) == seen.end()) seen.push_back(set);
+        if (std::ranges::find(seen, set) == seen.end()) seen.push_back(set);
       }
     }
     for (std::string& encoded : seen) {
@@ -391,8 +391,7 @@ void LookUpRunner::FromCache(const Sources& sources, std::vector<Question>& ques
           LookedUp::Hit{deps_.results->Add(std::move(stored)), is_up_to_date, std::move(packages)};
     }
     if (!answered && !needs.empty()) {
-      std::sort(needs.begin(), needs.end());
-      needs.erase(std::unique(needs.begin(), needs.end()), needs.end());
+      SortUnique(needs);
       one.outcome = LookedUp::NeedsCooked{std::move(needs)};
     }
     // The newest set names the files read when this project's journal does not know the package.

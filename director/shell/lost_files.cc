@@ -7,6 +7,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "common/base/mutex.h"
+#include "common/base/sort_unique.h"
 #include "common/base/status_macros.h"
 #include "common/base/threads.h"
 
@@ -19,8 +20,7 @@ constexpr size_t kResultsAtOnce = 4096;
 // Returns the `digests` that `ask` names, and asks for at most kFilesAtOnce at a time.
 template <typename Ask>
 absl::StatusOr<absl::flat_hash_set<Digest>> Which(std::vector<Digest> digests, const Ask& ask) {
-  std::sort(digests.begin(), digests.end());
-  digests.erase(std::unique(digests.begin(), digests.end()), digests.end());
+  SortUnique(digests);
   absl::flat_hash_set<Digest> named;
   for (size_t begin = 0; begin < digests.size(); begin += kFilesAtOnce) {
     const auto some =

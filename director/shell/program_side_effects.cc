@@ -13,10 +13,9 @@ namespace {
 
 bool StartsPrograms(const AttemptInfo& info) {
   return info.recipes != nullptr &&
-         std::any_of(info.recipes->begin(), info.recipes->end(),
-                     [](const project::ResolvedRecipe& one) {
-                       return one.recipe.cooker == record::kProgramCooker;
-                     });
+         std::ranges::any_of(*info.recipes, [](const project::ResolvedRecipe& one) {
+           return one.recipe.cooker == record::kProgramCooker;
+         });
 }
 
 }  // namespace

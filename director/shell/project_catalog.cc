@@ -34,10 +34,9 @@ std::string RefusalOfPointer(const content::FileEntry& file,
   const uint64_t size_bytes = file.stat.size_bytes;
   if (size_bytes < content::kLfsPointerBytesMin || size_bytes > content::kLfsPointerBytesMax)
     return "";
-  const bool is_refused =
-      std::any_of(recipes.begin(), recipes.end(), [](const project::ResolvedRecipe& recipe) {
-        return TakesAnyBytes(recipe) && !recipe.needs.keeps_lfs_pointers;
-      });
+  const bool is_refused = std::ranges::any_of(recipes, [](const project::ResolvedRecipe& recipe) {
+    return TakesAnyBytes(recipe) && !recipe.needs.keeps_lfs_pointers;
+  });
   if (!is_refused) return "";
   const auto bytes = ReadFile(file.host_path, content::kLfsPointerBytesMax);
   if (!bytes.ok() || !content::IsLfsPointerFile(*bytes)) return "";
@@ -68,11 +67,11 @@ absl::StatusOr<std::shared_ptr<const ProjectCatalog>> ProjectCatalog::ByNeed(
   table->cultures_ = options.cultures;
   table->options_ = options;
   RETURN_IF_ERROR(table->ReadNever(options.never));
-  const bool is_alike = before != nullptr && before->project_ == table->project_ &&
-                        before->resolver_ == table->resolver_ && before->options_ == options &&
-                        table->snapshot_->IsRevisionOf(*before->snapshot_) &&
-                        std::none_of(changed.begin(), changed.end(),
-                                     [](const std::string& path) { return IsSidecar(path); });
+  const bool is_alike =
+      before != nullptr && before->project_ == table->project_ &&
+      before->resolver_ == table->resolver_ && before->options_ == options &&
+      table->snapshot_->IsRevisionOf(*before->snapshot_) &&
+      std::ranges::none_of(changed, [](const std::string& path) { return IsSidecar(path); });
   if (is_alike) {
     std::shared_ptr<const All> all;
     {
@@ -152,16 +151,15 @@ std::vector<project::Pattern> ProjectCatalog::NeverThatNamesNothing() const {
     idle_never_.emplace();
     const content::FileList files = snapshot_->files();
     for (const Never& never : never_) {
-      if (std::none_of(files.begin(), files.end(), [&](const content::FileEntry& file) {
-            return never.glob.Matches(file.path);
-          }))
+      if (std::ranges::none_of(
+              files, [&](const content::FileEntry& file) { return never.glob.Matches(file.path); }))
         idle_never_->push_back(&never);
     }
   }
   std::vector<project::Pattern> patterns;
   for (const Never* never : *idle_never_) {
-    if (std::none_of(generated_.begin(), generated_.end(),
-                     [&](const auto& one) { return never->glob.Matches(one.first); }))
+    if (std::ranges::none_of(generated_,
+                             [&](const auto& one) { return never->glob.Matches(one.first); }))
       patterns.push_back(never->pattern);
   }
   return patterns;
@@ -206,8 +204,7 @@ ProjectCatalog::Entry ProjectCatalog::ResolveOne(const content::FileEntry& file,
 }
 
 bool ProjectCatalog::IsNever(std::string_view name) const {
-  return std::any_of(never_.begin(), never_.end(),
-                     [&](const Never& never) { return never.glob.Matches(name); });
+  return std::ranges::any_of(never_, [&](const Never& never) { return never.glob.Matches(name); });
 }
 
 const ProjectCatalog::Entry* ProjectCatalog::EntryOf(std::string_view name) const {
@@ -340,7 +337,7 @@ std::vector<std::string> ProjectCatalog::GeneratedNames() const {
     names.reserve(generated_.size());
     for (const auto& [name, generated] : generated_) names.push_back(name);
   }
-  std::sort(names.begin(), names.end());
+  std::ranges::sort(names);
   return names;
 }
 
@@ -377,7 +374,7 @@ std::vector<std::string> ProjectCatalog::DifferentFrom(const ProjectCatalog& bef
     i += order <= 0;
     j += order >= 0;
   }
-  std::sort(different.begin(), different.end());
+  std::ranges::sort(different);
   return different;
 }
 
@@ -394,9 +391,9 @@ ReferenceTarget ProjectCatalog::Resolve(std::string_view from, std::string_view 
     return target;
   }
   target.name = std::move(*name);
-  const bool in_a_mount = std::any_of(
-      project_->mounts.begin(), project_->mounts.end(),
-      [&](const content::Mount& mount) { return content::IsUnder(target.name, mount.path); });
+  const bool in_a_mount = std::ranges::any_of(project_->mounts, [&](const content::Mount& mount) {
+    return content::IsUnder(target.name, mount.path);
+  });
   if (!in_a_mount) {
     target.error = "the path leaves the mounts";
     return target;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/base/log.h"
+#include "common/base/sort_unique.h"
 #include "common/base/status_macros.h"
 #include "common/record/portable_result.h"
 #include "common/record/revocation.h"
@@ -25,8 +26,7 @@ tree::ReadBlob RemoteLookUp::Reader() {
 
 LookUpRunner::MoreSets RemoteLookUp::BringSets(const std::vector<LookUpItem>& items) {
   std::vector<Digest> keys = deps_.look_ups->WeakKeysOf(items);
-  std::sort(keys.begin(), keys.end());
-  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+  SortUnique(keys);
   const auto answers = deps_.remote->ActionResults(keys, limits());
   LookUpRunner::MoreSets sets;
   for (size_t i = 0; i < keys.size(); ++i) {
@@ -45,8 +45,7 @@ LookUpRunner::MoreSets RemoteLookUp::BringSets(const std::vector<LookUpItem>& it
 std::vector<RemoteLookUp::Found> RemoteLookUp::FindResults(const std::vector<LookUpItem>& items,
                                                            const LookUpRunner::MoreSets& sets) {
   std::vector<LookUpRunner::Wanted> wanted = deps_.look_ups->WantedOf(items, sets);
-  std::sort(wanted.begin(), wanted.end());
-  wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
+  SortUnique(wanted);
   std::vector<Digest> keys;
   for (const LookUpRunner::Wanted& one : wanted) keys.push_back(one.action_key);
   const auto ours = deps_.store->Results(keys);
@@ -85,8 +84,7 @@ std::vector<RemoteLookUp::Found> RemoteLookUp::FindResults(const std::vector<Loo
 absl::Status RemoteLookUp::KeepComplete(std::vector<Found>& found) {
   std::vector<Digest> named;
   for (const Found& one : found) store::AppendNamedBlobs(one.result, named);
-  std::sort(named.begin(), named.end());
-  named.erase(std::unique(named.begin(), named.end()), named.end());
+  SortUnique(named);
   ASSIGN_OR_RETURN(const std::vector<Digest> missing, deps_.store->FindMissing(named));
   ASSIGN_OR_RETURN(const std::vector<Digest> fetched_not,
                    deps_.remote->Fetch(missing, *deps_.store, limits()));
@@ -94,8 +92,8 @@ absl::Status RemoteLookUp::KeepComplete(std::vector<Found>& found) {
   std::erase_if(found, [&](const Found& one) {
     std::vector<Digest> blobs;
     store::AppendNamedBlobs(one.result, blobs);
-    return std::any_of(blobs.begin(), blobs.end(),
-                       [&](const Digest& digest) { return lacking.contains(digest); });
+    return std::ranges::any_of(blobs,
+                               [&](const Digest& digest) { return lacking.contains(digest); });
   });
   return absl::OkStatus();
 }

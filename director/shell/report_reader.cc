@@ -285,7 +285,7 @@ absl::StatusOr<std::shared_ptr<StoredResult>> ReportReader::ToStored(const std::
 std::string ReportReader::ForeignPrograms(const std::string& worker_id, const AttemptInfo& info,
                                           const std::vector<record::Generated>& generated) {
   if (info.hashes_files) return "";
-  const auto found = std::find_if(generated.begin(), generated.end(), record::NamesPrograms);
+  const auto found = std::ranges::find_if(generated, record::NamesPrograms);
   if (found == generated.end()) return "";
   return fmt::format(
       "{} on another machine says of {} that it generates {}/{}, for which a program of its choice "

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/base/sort_unique.h"
 #include "common/base/status_macros.h"
 #include "common/content/name.h"
 #include "director/core/packages/package_data.h"
@@ -135,8 +136,7 @@ std::vector<std::string> PackagesRead(const Sources& sources, std::string_view p
     if (name.ok() && *name != package && sources.RecipesOf(*name, false) != nullptr)
       read.push_back(*std::move(name));
   }
-  std::sort(read.begin(), read.end());
-  read.erase(std::unique(read.begin(), read.end()), read.end());
+  SortUnique(read);
   return read;
 }
 

@@ -17,7 +17,7 @@ bool MayBeTold(std::string_view path, const std::vector<std::string>& programs) 
   const auto is_it = [&](const std::string& program) {
     return content::NormalizeAsked(program).value_or(program) == path;
   };
-  if (std::any_of(programs.begin(), programs.end(), is_it)) return true;
+  if (std::ranges::any_of(programs, is_it)) return true;
   if (path.starts_with('/')) return record::IsSystemFile(path);
   return IsPlainPath(path);
 }

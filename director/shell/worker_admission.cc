@@ -24,7 +24,7 @@ absl::StatusOr<std::vector<std::string>> WorkerAdmission::LackedBy(const v1::Hel
   ASSIGN_OR_RETURN(std::vector<std::string> lacks,
                    LacksOf(options_.cookers_json, hello.cookers_json()));
   if (hello.is_without_files() && !options_.has_far_programs &&
-      std::find(lacks.begin(), lacks.end(), record::kProgramCooker) == lacks.end())
+      std::ranges::find(lacks, record::kProgramCooker) == lacks.end())
     lacks.emplace_back(record::kProgramCooker);
   return lacks;
 }

@@ -113,7 +113,7 @@ absl::Status WorkerBytes::FetchOne(const std::string& worker_id, const v1::Fetch
       ASSIGN_OR_RETURN(const Digest digest, wire::FromProto(item.blob()));
       const std::vector<GivenBlob> given = deps_.reports->GivenTo(item.attempt());
       const auto is_it = [&](const GivenBlob& one) { return one.digest == digest; };
-      const auto found = std::find_if(given.begin(), given.end(), is_it);
+      const auto found = std::ranges::find_if(given, is_it);
       if (found == given.end())
         return PermissionDeniedError("attempt {} was not given blob {}", item.attempt(),
                                      digest.ToString());
@@ -224,10 +224,9 @@ absl::StatusOr<v1::FoundThere> WorkerBytes::Find(const v1::ProgramLook& look,
   const WorldPtr world = deps_.world->Get();
   const std::vector<content::Mount>& mounts = world->snapshot->mounts();
   const std::string normal = content::NormalizeAsked(look.path()).value_or("");
-  const bool is_in_mount =
-      std::any_of(mounts.begin(), mounts.end(), [&](const content::Mount& mount) {
-        return normal == mount.directory || normal.starts_with(mount.directory + "/");
-      });
+  const bool is_in_mount = std::ranges::any_of(mounts, [&](const content::Mount& mount) {
+    return normal == mount.directory || normal.starts_with(mount.directory + "/");
+  });
   if (normal != look.path() || (!is_in_mount && !MayBeTold(normal, programs))) return found;
   const std::string host_path = AbsolutePath(normal, world->project->root);
   const absl::StatusOr<FileStat> stat = StatFile(host_path);
@@ -268,8 +267,7 @@ absl::Status WorkerBytes::SendTool(const v1::FetchItem& item, Pieces& pieces) co
   if (const absl::StatusOr<FileStat> stat = StatFile(host_path); stat.ok())
     pieces.SetExecutable((stat->mode & kExecutableBits) != 0);
   if (!item.has_digest()) return pieces.EndWith(digest, /*is_left_out=*/true);
-  if (item.tool().starts_with('/') ||
-      std::find(programs.begin(), programs.end(), item.tool()) == programs.end())
+  if (item.tool().starts_with('/') || std::ranges::find(programs, item.tool()) == programs.end())
     return PermissionDeniedError("{} is not the program of this attempt's recipe", item.tool());
   // A recipe of a generated package comes from a worker: the recipe names no secret.
   const std::string real_path = RealPath(host_path);

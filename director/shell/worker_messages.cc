@@ -62,13 +62,13 @@ absl::Status CheckHello(const std::string& worker_id, const v1::Hello& hello) {
            std::string_view("._-:").find(c) != std::string_view::npos;
   };
   if (worker_id.empty() || worker_id.size() > kWorkerNameMax ||
-      !std::all_of(worker_id.begin(), worker_id.end(), is_plain))
+      !std::ranges::all_of(worker_id, is_plain))
     return InvalidArgumentError(
         "a worker's name has 1 to {} letters, digits and any of \"._-:\" (galley "
         "worker --name)",
         kWorkerNameMax);
   const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
-  if (std::any_of(hello.machine().begin(), hello.machine().end(), is_control))
+  if (std::ranges::any_of(hello.machine(), is_control))
     return absl::InvalidArgumentError("the name of the worker's machine has control characters");
   if (hello.slots() == 0 || hello.slots() > kWorkerSlotsMax)
     return InvalidArgumentError("a worker has 1 to {} slots, and this one has {}", kWorkerSlotsMax,
@@ -117,7 +117,7 @@ absl::StatusOr<std::vector<std::string>> LacksOf(const std::string& ours,
   for (const record::CookerDescription& one : known) {
     if (!described.contains(record::EncodeDescriptions({one}))) lacks.push_back(one.name);
   }
-  std::sort(lacks.begin(), lacks.end());
+  std::ranges::sort(lacks);
   return lacks;
 }
 

@@ -6,6 +6,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "common/base/file.h"
+#include "common/base/sort_unique.h"
 #include "common/base/status_macros.h"
 #include "common/content/changes.h"
 #include "director/shell/changed_packages.h"
@@ -18,9 +19,8 @@ namespace galley::director {
 namespace {
 
 bool HasNew(const std::vector<content::Change>& changes) {
-  return std::any_of(changes.begin(), changes.end(), [](const content::Change& change) {
-    return !change.was_there && change.is_there;
-  });
+  return std::ranges::any_of(
+      changes, [](const content::Change& change) { return !change.was_there && change.is_there; });
 }
 
 void AskOne(const ActiveCook& cook, Successor& successor) {
@@ -60,8 +60,7 @@ absl::Status WorldSuccession::Establish(World& world, std::vector<std::string>& 
       affected.insert(affected.end(), names->begin(), names->end());
     for (std::string& name : last_->table->GeneratedNames()) affected.push_back(std::move(name));
   }
-  std::sort(affected.begin(), affected.end());
-  affected.erase(std::unique(affected.begin(), affected.end()), affected.end());
+  SortUnique(affected);
   return deps_.journal.Invalidate(affected, meta);
 }
 

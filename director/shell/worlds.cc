@@ -4,6 +4,7 @@
 #include <future>
 #include <utility>
 
+#include "common/base/sort_unique.h"
 #include "common/base/status_macros.h"
 #include "director/shell/changed_platforms.h"
 #include "director/shell/project_sources.h"
@@ -80,8 +81,7 @@ void Worlds::TakeSuccessor(Successor successor) {
          return FilesHoldQuickly(sources, stored, stopping_);
        }))
     packages.push_back(std::move(package));
-  std::sort(packages.begin(), packages.end());
-  packages.erase(std::unique(packages.begin(), packages.end()), packages.end());
+  SortUnique(packages);
   deps_.announce(*world);
   // A cook may have begun since the others were asked.
   succession_.AskForNew(successor);

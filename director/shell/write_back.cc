@@ -7,6 +7,7 @@
 
 #include "common/base/errors.h"
 #include "common/base/log.h"
+#include "common/base/sort_unique.h"
 #include "common/base/status_macros.h"
 #include "common/record/action.h"
 #include "common/record/portable_result.h"
@@ -254,8 +255,7 @@ absl::Status WriteBack::Send(const StoredResult& stored) {
   result.provenance.received_from.clear();
   record::PortableResult portable = record::EncodePortable(result);
   for (auto& [digest, bytes] : portable.blobs) closure.push_back(from.Add(std::move(bytes)));
-  std::sort(closure.begin(), closure.end());
-  closure.erase(std::unique(closure.begin(), closure.end()), closure.end());
+  SortUnique(closure);
 
   ASSIGN_OR_RETURN(std::vector<Digest> missing, deps_.known->FindMissing(closure));
   // A blob with wrong bytes there is not missing, but nobody can use it.

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "common/base/errors.h"
+#include "common/base/sort_unique.h"
 #include "common/base/status_macros.h"
 #include "common/tree/tree.h"
 #include "director/stage/apply_names.h"
@@ -306,8 +307,7 @@ class Applier {
     for (const Difference& one : index_.differences) {
       if (one.kind != Kind::kRemoved) ledger.files.push_back(one.after.path);
     }
-    std::sort(ledger.files.begin(), ledger.files.end());
-    ledger.files.erase(std::unique(ledger.files.begin(), ledger.files.end()), ledger.files.end());
+    SortUnique(ledger.files);
     return BeginStaging(sandbox_, ledger);
   }
 

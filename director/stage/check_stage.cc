@@ -32,8 +32,7 @@ class Checker {
   Checker(Sandbox& sandbox, std::vector<tree::TreeFile> wanted, std::vector<std::string> known,
           StageCheck& check)
       : sandbox_(sandbox), wanted_(std::move(wanted)), known_(std::move(known)), check_(check) {
-    std::sort(wanted_.begin(), wanted_.end(),
-              [](const auto& a, const auto& b) { return a.path < b.path; });
+    std::ranges::sort(wanted_, [](const auto& a, const auto& b) { return a.path < b.path; });
   }
 
   absl::Status Run() {
@@ -43,7 +42,7 @@ class Checker {
       ASSIGN_OR_RETURN(const Node node, sandbox_.Look(path));
       if (node.kind == NodeKind::kAbsent) check_.missing.push_back(path);
     }
-    std::sort(check_.missing.begin(), check_.missing.end());
+    std::ranges::sort(check_.missing);
     return FindForeign("", 0);
   }
 

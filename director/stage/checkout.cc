@@ -123,7 +123,7 @@ absl::StatusOr<StageReport> Checkout(store::Store& store, const Digest& root,
         directory);
   }
   // A tree that has this name itself is checked out without the marker.
-  const bool is_marked = std::none_of(files.begin(), files.end(), [](const auto& file) {
+  const bool is_marked = std::ranges::none_of(files, [](const auto& file) {
     return file.path.substr(0, file.path.find('/')) == kCheckoutName;
   });
   if (is_marked) RETURN_IF_ERROR(sandbox.Write(kCheckoutName, CheckoutMarker(root), false));

@@ -8,6 +8,7 @@
 #include "common/base/healed.h"
 #include "common/base/log.h"
 #include "common/base/own_file.h"
+#include "common/base/sort_unique.h"
 #include "common/base/status_macros.h"
 #include "common/tree/plain_name.h"
 #include "fmt/format.h"
@@ -29,13 +30,11 @@ std::vector<std::string_view> LinesOf(std::string_view text) {
 }
 
 void AddRoot(Ledger& ledger, const Digest& root) {
-  if (std::find(ledger.roots.begin(), ledger.roots.end(), root) == ledger.roots.end())
-    ledger.roots.push_back(root);
+  if (std::ranges::find(ledger.roots, root) == ledger.roots.end()) ledger.roots.push_back(root);
 }
 
 void Sort(std::vector<std::string>& files) {
-  if (!std::is_sorted(files.begin(), files.end())) std::sort(files.begin(), files.end());
-  files.erase(std::unique(files.begin(), files.end()), files.end());
+  if (!std::ranges::is_sorted(files)) SortUnique(files);
 }
 
 constexpr size_t kStampBytes = 24;
@@ -322,8 +321,8 @@ absl::StatusOr<Ledger> ReadLedger(Sandbox& sandbox) {
     if (!status.ok())
       damage.push_back(fmt::format("{}: {}", sandbox.Full(kPendingName), MessageOf(status)));
     Sort(ledger.files);
-    std::sort(ledger.planned.begin(), ledger.planned.end(),
-              [](const PlannedFile& a, const PlannedFile& b) { return a.path < b.path; });
+    std::ranges::sort(ledger.planned,
+                      [](const PlannedFile& a, const PlannedFile& b) { return a.path < b.path; });
   }
   for (const std::string& one : damage) LogInfo("stage: {}: not used, or in part", one);
   ledger.damage = std::move(damage);

@@ -84,10 +84,9 @@ class Maker {
 
   // Notes chunks only if some new content can use them.
   absl::Status NoteOldChunks() {
-    const bool is_needed = std::any_of(
-        index_.differences.begin(), index_.differences.end(), [&](const Difference& one) {
-          return one.kind != Kind::kRemoved && !IsOld(one.after.digest);
-        });
+    const bool is_needed = std::ranges::any_of(index_.differences, [&](const Difference& one) {
+      return one.kind != Kind::kRemoved && !IsOld(one.after.digest);
+    });
     if (!is_needed) return absl::OkStatus();
     std::map<Digest, bool> done;
     for (const Difference& one : index_.differences) {

@@ -125,7 +125,7 @@ absl::StatusOr<bool> IsClaimed(const std::string& directory, const SandboxOwner&
                                const std::string& state_directory) {
   ASSIGN_OR_RETURN(const SealedLine wanted, ClaimOf(directory, owner));
   const auto claims = ReadClaims(JoinPath(state_directory, kClaimsName));
-  return claims.ok() && std::find(claims->begin(), claims->end(), wanted) != claims->end();
+  return claims.ok() && std::ranges::find(*claims, wanted) != claims->end();
 }
 
 absl::Status Claim(const std::string& directory, const SandboxOwner& owner,
@@ -143,7 +143,7 @@ absl::Status Claim(const std::string& directory, const SandboxOwner& owner,
     read = std::vector<SealedLine>();
   }
   std::vector<SealedLine>& claims = *read;
-  if (std::find(claims.begin(), claims.end(), claim) != claims.end()) return absl::OkStatus();
+  if (std::ranges::find(claims, claim) != claims.end()) return absl::OkStatus();
   // Another folder was at this place.
   std::erase_if(claims, [&](const SealedLine& one) { return one.value.ends_with(" " + place); });
   claims.push_back(claim);
@@ -152,7 +152,7 @@ absl::Status Claim(const std::string& directory, const SandboxOwner& owner,
 }
 
 bool HoldsNothing(const std::vector<std::string>& names) {
-  return std::all_of(names.begin(), names.end(), [](const std::string& name) {
+  return std::ranges::all_of(names, [](const std::string& name) {
     return Sandbox::IsTemporary(name) || IsStagingsOwn(name);
   });
 }

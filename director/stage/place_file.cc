@@ -12,6 +12,7 @@
 
 #include "common/base/log.h"
 #include "common/base/racy.h"
+#include "common/base/sort_unique.h"
 #include "common/base/status_macros.h"
 #include "common/store/local/layout.h"
 #include "common/store/local/open.h"
@@ -90,8 +91,7 @@ absl::StatusOr<StoreFiles> StoreFiles::Find(store::Store& store,
   for (const tree::TreeFile& file : files) {
     if (file.digest.size_bytes() > store::kSmallBlobBytesMax) digests.push_back(file.digest);
   }
-  std::sort(digests.begin(), digests.end());
-  digests.erase(std::unique(digests.begin(), digests.end()), digests.end());
+  SortUnique(digests);
   const auto locations = store.Locate(digests);
   if (absl::IsUnimplemented(locations.status())) return found;
   RETURN_IF_ERROR(locations.status());

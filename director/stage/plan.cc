@@ -68,8 +68,7 @@ class Planner {
 
  private:
   absl::Status NoteWanted() {
-    std::sort(input_.wanted.begin(), input_.wanted.end(),
-              [](const auto& a, const auto& b) { return a.path < b.path; });
+    std::ranges::sort(input_.wanted, [](const auto& a, const auto& b) { return a.path < b.path; });
     for (const tree::TreeFile& file : input_.wanted) {
       if (IsStagingsOwn(file.path))
         return InvalidArgumentError("the tree holds {}, a name of staging's own", file.path);

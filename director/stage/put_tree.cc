@@ -74,8 +74,8 @@ absl::StatusOr<std::vector<Item>> FindFolder(const std::string& path, Clock& clo
   std::vector<content::SeenFile*> order;
   order.reserve(seen.size());
   for (content::SeenFile& file : seen) order.push_back(&file);
-  std::sort(order.begin(), order.end(),
-            [](const auto* a, const auto* b) { return a->entry.path < b->entry.path; });
+  std::ranges::sort(order,
+                    [](const auto* a, const auto* b) { return a->entry.path < b->entry.path; });
   std::vector<Item> items;
   items.reserve(seen.size());
   for (content::SeenFile* file : order) {
@@ -157,7 +157,7 @@ void RemoveOldest(const std::string& folder) {
   for (const auto& entry : std::filesystem::directory_iterator(folder, error))
     files.emplace_back(entry.last_write_time(error), entry.path());
   if (files.size() <= kDigestFilesMax) return;
-  std::sort(files.begin(), files.end());
+  std::ranges::sort(files);
   files.resize(files.size() - kDigestFilesMax);
   for (const auto& [time, path] : files) std::filesystem::remove(path, error);
 }
@@ -210,7 +210,7 @@ class Putter {
     for (size_t i = 0; i < items_.size(); ++i) {
       if (digest_of[i].has_value()) known.emplace_back(*digest_of[i], i);
     }
-    std::sort(known.begin(), known.end());
+    std::ranges::sort(known);
     RETURN_IF_ERROR(InParts(known.size(), threads, [&](size_t begin, size_t end) {
       return AskFor(std::span(known).subspan(begin, end - begin));
     }));

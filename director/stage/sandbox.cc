@@ -170,7 +170,7 @@ absl::StatusOr<std::vector<std::string>> Sandbox::Names(std::string_view folder)
   const int error = errno;
   ::closedir(stream);
   if (error != 0) return ErrnoStatus(error, "read folder", Full(folder));
-  std::sort(names.begin(), names.end());
+  std::ranges::sort(names);
   return names;
 }
 

@@ -71,8 +71,7 @@ absl::Status Remove(Sandbox& sandbox, const Plan& plan, const StageOptions& opti
 }
 
 void NoteTrusted(const Ledger& ledger, std::vector<tree::TreeFile>& files, PlanInput& input) {
-  std::sort(files.begin(), files.end(),
-            [](const auto& a, const auto& b) { return a.path < b.path; });
+  std::ranges::sort(files, [](const auto& a, const auto& b) { return a.path < b.path; });
   if (ledger.stamps.size() != files.size()) return;  // unknown: compared by digest
   for (size_t i = 0; i < files.size(); ++i) {
     if (IsStampRacy(ledger, ledger.stamps[i])) continue;
@@ -83,8 +82,8 @@ void NoteTrusted(const Ledger& ledger, std::vector<tree::TreeFile>& files, PlanI
 
 // A file with a racy stamp is compared by digest: its stamp is worth more in a marker of now.
 bool IsAnyStampRacy(const Ledger& ledger) {
-  return std::any_of(ledger.stamps.begin(), ledger.stamps.end(),
-                     [&](const FileStamp& stamp) { return IsStampRacy(ledger, stamp); });
+  return std::ranges::any_of(ledger.stamps,
+                             [&](const FileStamp& stamp) { return IsStampRacy(ledger, stamp); });
 }
 
 // An older Galley's ledger lacks the files of its roots. Both lists are sorted.
@@ -137,8 +136,7 @@ absl::Status NotePlanned(Sandbox& sandbox, std::span<const PlannedFile> planned,
       input.trusted.emplace(file.path, LaidFile{.digest = file.digest, .stamp = node.stamp});
   }
   // A path may occur several times, with the bytes of several roots.
-  std::sort(written.begin(), written.end(),
-            [](const auto& a, const auto& b) { return a.path < b.path; });
+  std::ranges::sort(written, [](const auto& a, const auto& b) { return a.path < b.path; });
   const auto same = [](const auto& a, const auto& b) { return a.path == b.path; };
   written.erase(std::unique(written.begin(), written.end(), same), written.end());
   AddKnown(written, input.known);
@@ -162,8 +160,7 @@ absl::StatusOr<bool> AddEarlier(store::Store& store, const StageOptions& options
     for (const tree::TreeFile& file : files) planned.push_back({file.path, file.digest});
   }
   const auto key = [](const PlannedFile& file) { return std::tie(file.path, file.digest); };
-  std::sort(planned.begin(), planned.end(),
-            [&](const auto& a, const auto& b) { return key(a) < key(b); });
+  std::ranges::sort(planned, [&](const auto& a, const auto& b) { return key(a) < key(b); });
   planned.erase(std::unique(planned.begin(), planned.end(),
                             [&](const auto& a, const auto& b) { return key(a) == key(b); }),
                 planned.end());
@@ -270,7 +267,7 @@ absl::StatusOr<StageReport> Stage(store::Store& store, const StageOptions& optio
                    .files = std::move(plan.files_meanwhile),
                    .planned = std::move(plan.planned),
                    .is_whole = knows_all};
-  if (std::find(ledger.roots.begin(), ledger.roots.end(), options.root) == ledger.roots.end())
+  if (std::ranges::find(ledger.roots, options.root) == ledger.roots.end())
     meanwhile.roots.push_back(options.root);
   RETURN_IF_ERROR(BeginStaging(sandbox, meanwhile));
   RETURN_IF_ERROR(Remove(sandbox, plan, options, report));

@@ -119,14 +119,13 @@ MembersFile EncodeMembers(const std::vector<std::string>& platforms, std::vector
   for (const std::string& platform : platforms) names.append(platform).push_back('\0');
   std::vector<size_t> by_name(platforms.size());
   for (size_t p = 0; p < by_name.size(); ++p) by_name[p] = p;
-  std::sort(by_name.begin(), by_name.end(),
-            [&](size_t a, size_t b) { return platforms[a] < platforms[b]; });
+  std::ranges::sort(by_name, [&](size_t a, size_t b) { return platforms[a] < platforms[b]; });
   uint64_t end = 0;
   std::array<std::string, kChunks> hashes;
   for (size_t c = 0; c < kChunks; ++c) {
     std::vector<const Member*>& chunk = chunks[c];
-    std::sort(chunk.begin(), chunk.end(),
-              [](const Member* a, const Member* b) { return a->package < b->package; });
+    std::ranges::sort(chunk,
+                      [](const Member* a, const Member* b) { return a->package < b->package; });
     std::string text;
     for (const Member* member : chunk) {
       Record record = RecordOf(*member);
@@ -325,7 +324,7 @@ Digest Members::SnapshotWith(const std::map<size_t, Digest>& digests) const {
 MembersFile Members::With(const std::vector<Member>& changed,
                           const std::set<std::string, std::less<>>& gone) const {
   const auto is_known = [&](const Member& one) { return mapping_->Find(one.package).has_value(); };
-  if (!gone.empty() || !std::all_of(changed.begin(), changed.end(), is_known)) {
+  if (!gone.empty() || !std::ranges::all_of(changed, is_known)) {
     std::map<std::string_view, const Member*> replaced;
     for (const Member& one : changed) replaced[one.package] = &one;
     std::vector<Member> all = changed;
@@ -341,7 +340,7 @@ MembersFile Members::With(const std::vector<Member>& changed,
   for (const Member& one : changed)
     by_chunk[ChunkOf(one.package)][*mapping_->Find(one.package)] = &one;
   std::vector<std::string> sorted = platforms();
-  std::sort(sorted.begin(), sorted.end());
+  std::ranges::sort(sorted);
   for (const auto& [c, members] : by_chunk) {
     std::map<std::pair<std::string, std::string>, Digest> done;
     const auto [begin, end] = mapping_->RangeOf(c);

@@ -128,8 +128,7 @@ absl::StatusOr<std::string> SandboxStamps(store::Store& store, const Digest& roo
                                           const std::string& directory) {
   ASSIGN_OR_RETURN(std::vector<tree::TreeFile> files,
                    tree::ListTree(root, [&](const Digest& digest) { return store.Get(digest); }));
-  std::sort(files.begin(), files.end(),
-            [](const auto& a, const auto& b) { return a.path < b.path; });
+  std::ranges::sort(files, [](const auto& a, const auto& b) { return a.path < b.path; });
   ASSIGN_OR_RETURN(Sandbox sandbox, Sandbox::Open(directory));
   ASSIGN_OR_RETURN(const Ledger ledger, ReadLedger(sandbox));
   if (!ledger.is_closed || ledger.exact != root || ledger.stamps.size() != files.size())

@@ -41,7 +41,7 @@ bool IsLeft(const std::filesystem::path& file) {
   const std::string name = file.filename().string();
   const std::string_view end = std::string_view(name).substr(name.rfind('.') + 1);
   std::error_code error;
-  return end.size() == kTemporaryEnd && std::all_of(end.begin(), end.end(), absl::ascii_isalnum) &&
+  return end.size() == kTemporaryEnd && std::ranges::all_of(end, absl::ascii_isalnum) &&
          fs::file_time_type::clock::now() - fs::last_write_time(file, error) > kLeftFor && !error;
 }
 
@@ -146,16 +146,15 @@ void Standings::DropOldest() const {
     if (name.ends_with(kStanding))
       kept.emplace_back(entry.last_write_time(error), name.substr(0, name.find('.')));
   }
-  std::sort(kept.begin(), kept.end());
+  std::ranges::sort(kept);
   if (kept.size() > kStandingsMax)
     kept.erase(kept.begin(), kept.end() - static_cast<std::ptrdiff_t>(kStandingsMax));
   for (const fs::path& file : all) {
     const std::string name = file.filename().string();
     const bool is_ours = name.find(kStanding) != name.npos || name.find(kSources) != name.npos ||
                          name.find(kMembers) != name.npos || name.find(kSandbox) != name.npos;
-    const bool is_kept = std::any_of(kept.begin(), kept.end(), [&](const auto& one) {
-      return name.starts_with(one.second + ".");
-    });
+    const bool is_kept = std::ranges::any_of(
+        kept, [&](const auto& one) { return name.starts_with(one.second + "."); });
     if (!is_ours || (is_kept && !IsLeft(file)) || !fs::is_regular_file(file, error)) continue;
     fs::remove(file, error);
   }

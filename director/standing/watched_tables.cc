@@ -128,7 +128,7 @@ bool WatchedTables::WatchAll(Known& known) {
 }
 
 bool WatchedTables::AreTopsTheSame(const Known& known) const {
-  return std::all_of(known.tops.begin(), known.tops.end(), [](const auto& top) {
+  return std::ranges::all_of(known.tops, [](const auto& top) {
     const absl::StatusOr<FileStat> now = StatFile(top.first);
     return now.ok() && now->inode == top.second.inode && now->device == top.second.device;
   });

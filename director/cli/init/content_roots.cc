@@ -85,7 +85,7 @@ std::string_view OwnName(std::string_view folder) {
 }
 
 std::vector<Root> WithVirtualPaths(std::vector<std::pair<size_t, std::string>> folders) {
-  std::stable_sort(folders.begin(), folders.end(), [](const auto& a, const auto& b) {
+  std::ranges::stable_sort(folders, [](const auto& a, const auto& b) {
     return a.first != b.first ? a.first > b.first : a.second < b.second;
   });
   std::vector<Root> roots;
@@ -119,9 +119,8 @@ Counts CountOthers(const std::vector<std::string_view>& paths, const Counts& nam
   for (const std::string_view path : paths) {
     if (!NamedFolder(path).empty() || path.find('/') == std::string_view::npos) continue;
     const std::string top(path.substr(0, path.find('/')));
-    const bool holds_named = std::any_of(named.begin(), named.end(), [&](const auto& each) {
-      return each.first.starts_with(top + "/");
-    });
+    const bool holds_named = std::ranges::any_of(
+        named, [&](const auto& each) { return each.first.starts_with(top + "/"); });
     if (!holds_named) ++counts[top];
   }
   return counts;
@@ -129,7 +128,7 @@ Counts CountOthers(const std::vector<std::string_view>& paths, const Counts& nam
 
 // The folder has files of a build tool.
 bool IsRepository(const std::vector<Judged>& files, std::string_view folder) {
-  return std::any_of(files.begin(), files.end(), [&](const Judged& file) {
+  return std::ranges::any_of(files, [&](const Judged& file) {
     return FolderOf(file.file.path) == folder && IsBuildFile(file.file.path);
   });
 }

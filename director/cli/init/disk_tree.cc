@@ -56,8 +56,7 @@ absl::StatusOr<std::vector<Entry>> DiskTree::List(const std::string& folder) con
     errno = 0;
   }
   if (errno != 0) return ErrnoStatus(errno, "reading", path);
-  std::sort(entries.begin(), entries.end(),
-            [](const Entry& a, const Entry& b) { return a.name < b.name; });
+  std::ranges::sort(entries, [](const Entry& a, const Entry& b) { return a.name < b.name; });
   return entries;
 }
 

@@ -104,7 +104,7 @@ void TakeOutline(Look outline, Judged& file) {
   };
   if (!outline.takes) {
     file.decision = Copy(outline.reason);
-  } else if (std::any_of(outline.references.begin(), outline.references.end(), is_elsewhere)) {
+  } else if (std::ranges::any_of(outline.references, is_elsewhere)) {
     file.decision = Copy("a JSON schema: its $ref means another thing than Galley's");
   }
   file.outline = std::move(outline);

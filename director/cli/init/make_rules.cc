@@ -102,8 +102,8 @@ class RuleMaker {
 
   bool IsInFolderLeftOut(std::string_view path) const {
     const auto& folders = relations_.folders_left_out;
-    return std::any_of(folders.begin(), folders.end(),
-                       [&](const auto& folder) { return content::IsUnder(path, folder.first); });
+    return std::ranges::any_of(
+        folders, [&](const auto& folder) { return content::IsUnder(path, folder.first); });
   }
 
   void IgnoreGlob(const std::string& comment, std::string glob) {
@@ -285,7 +285,7 @@ class RuleMaker {
   }
 
   bool IsAllLeftOut(const Kind& kind, const std::string& ends) const {
-    return std::all_of(kind.files.begin(), kind.files.end(), [&](const Known& file) {
+    return std::ranges::all_of(kind.files, [&](const Known& file) {
       return !file.path.ends_with(ends) || file.judged->decision.action == Action::kLeaveOut;
     });
   }
@@ -398,9 +398,9 @@ class RuleMaker {
           {prefix_ + (is_whole_name ? "" : "*") + Braces(ends) + "." + Braces(extensions), "",
            settings, Sentence(reasons[settings])});
     }
-    std::stable_sort(
-        named.begin(), named.end(),
-        [](const SuggestedRule& a, const SuggestedRule& b) { return a.settings < b.settings; });
+    std::ranges::stable_sort(named, [](const SuggestedRule& a, const SuggestedRule& b) {
+      return a.settings < b.settings;
+    });
     std::string last;
     for (SuggestedRule& rule : named) {
       if (rule.settings != last) rule.comment = Sentence(reasons[rule.settings] + ", by name");

@@ -59,7 +59,7 @@ std::map<std::string, std::vector<const Judged*>> FindMaskGroups(
   std::erase_if(groups, [&](const auto& group) {
     const auto& [word, members] = group;
     return members.size() < kGroupMin ||
-           !std::all_of(members.begin(), members.end(), [&, &word = word](const Judged* image) {
+           !std::ranges::all_of(members, [&, &word = word](const Judged* image) {
              const Stems& stems = folders.find(FolderOf(image->file.path))->second;
              return HasPictureBeside(stems, InLowerCase(StemOf(image->file.path)), word);
            });

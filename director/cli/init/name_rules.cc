@@ -93,8 +93,7 @@ const Words& NamesOfTools() {
 }
 
 bool BeginsWithAny(std::string_view text, std::initializer_list<std::string_view> words) {
-  return std::any_of(words.begin(), words.end(),
-                     [&](std::string_view word) { return text.starts_with(word); });
+  return std::ranges::any_of(words, [&](std::string_view word) { return text.starts_with(word); });
 }
 
 bool IsText(std::string_view extension) {

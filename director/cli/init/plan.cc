@@ -32,7 +32,7 @@ class Table {
   std::vector<Row> Rows() const {
     std::vector<Row> rows;
     for (const auto& [key, row] : rows_) rows.push_back(row);
-    std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
+    std::ranges::stable_sort(rows, [](const Row& a, const Row& b) {
       return std::tuple(a.decision.action, b.files) < std::tuple(b.decision.action, a.files);
     });
     return rows;

@@ -133,7 +133,7 @@ class Relater {
       if (file.decision.action != Action::kCook)
         file.decision = ReadByOthers("included by shaders that are cooked");
     }
-    const bool all_are_cooked = std::none_of(files_.begin(), files_.end(), [](const Judged& file) {
+    const bool all_are_cooked = std::ranges::none_of(files_, [](const Judged& file) {
       return file.decision.action == Action::kCopy && IsShaderToCompile(file);
     });
     if (all_are_cooked && !included.empty()) {
@@ -339,8 +339,8 @@ class Relater {
                                                         : 3;
       return std::tuple(name, image->file.size_bytes);
     };
-    std::stable_sort(order.begin(), order.end(),
-                     [&](const Judged* a, const Judged* b) { return rank(a) < rank(b); });
+    std::ranges::stable_sort(order,
+                             [&](const Judged* a, const Judged* b) { return rank(a) < rank(b); });
     order.resize(std::min(order.size(), kImagesLookedAtMax));
     LookAsk ask{.paths = {}, .cooker = "texture", .mounts = Mounts()};
     for (const Judged* image : order) ask.paths.push_back(image->file.path);
@@ -352,7 +352,7 @@ class Relater {
     constexpr size_t kSamples = 8;
     for (const auto& [name, group] : groups) {
       std::vector<const Judged*> sorted = group;
-      std::stable_sort(sorted.begin(), sorted.end(), [](const Judged* a, const Judged* b) {
+      std::ranges::stable_sort(sorted, [](const Judged* a, const Judged* b) {
         return a->file.size_bytes < b->file.size_bytes;
       });
       sorted.resize(std::min(sorted.size(), kSamples));

@@ -29,8 +29,8 @@ Names NamesOf(const std::vector<Entry>& entries, EntryKind kind) {
 }
 
 bool HasSuffix(const Names& names, std::string_view suffix) {
-  return std::any_of(names.begin(), names.end(),
-                     [&](const std::string& name) { return name.ends_with(suffix); });
+  return std::ranges::any_of(names,
+                             [&](const std::string& name) { return name.ends_with(suffix); });
 }
 
 // Why no game loads what is in a folder of this name, beside these files and folders; "" when that
@@ -70,8 +70,8 @@ class Surveyor {
       LookInto(folder);
     }
     const auto by_path = [](const auto& a, const auto& b) { return a.path < b.path; };
-    std::sort(survey_.files.begin(), survey_.files.end(), by_path);
-    std::sort(survey_.omissions.begin(), survey_.omissions.end(), by_path);
+    std::ranges::sort(survey_.files, by_path);
+    std::ranges::sort(survey_.omissions, by_path);
     return std::move(survey_);
   }
 

@@ -1,0 +1,15 @@
+// SortUnique: sorts a list, and leaves one of each element in it.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+namespace galley {
+
+template <typename T>
+void SortUnique(std::vector<T>& list) {
+  std::ranges::sort(list);
+  list.erase(std::unique(list.begin(), list.end()), list.end());
+}
+
+}  // namespace galley
