@@ -104,7 +104,7 @@ void Core::Step(absl::Time time, const Event& event, std::vector<Effect>& effect
 }
 
 void Core::RunAgenda(size_t units) {
-  if (claimants.active() == 0) return;
+  if (claimants.masks().active == 0) return;
   const auto left = [&] {
     return options.units_per_step - std::min<size_t>(units, options.units_per_step);
   };
@@ -139,7 +139,7 @@ size_t Core::RunNext() {
 
 bool Core::HasAgenda() const { return cooks.HasAgenda(); }
 
-bool Core::HasJobs() const { return claimants.active() != 0 && job_queue.HasLoadWork(); }
+bool Core::HasJobs() const { return claimants.masks().active != 0 && job_queue.HasLoadWork(); }
 
 Progress Core::ViewProgress(const Claimant& cook) const {
   const auto slots = static_cast<uint32_t>(workers.slots());
@@ -156,7 +156,7 @@ Progress Core::ViewProgress(const Claimant& cook) const {
 
 CoreFigures Core::ViewFigures() {
   CoreFigures view = counts.figures;
-  claimants.ForEachOf(claimants.running(), [&](const Claimant& cook) {
+  claimants.ForEachOf(claimants.masks().running, [&](const Claimant& cook) {
     auto& of_class = view.packages[static_cast<size_t>(cook.request.of_class)];
     for (size_t state = 0; state < kStateCount; ++state)
       of_class[state] += cook.tally.monitor.In(static_cast<State>(state));
@@ -189,7 +189,7 @@ void Core::CheckInvariants() const {
   workers.CheckInvariants();
   attempts.CheckHands();
   eligibility.CheckInvariants();
-  if (claimants.running() != 0) return;
+  if (claimants.masks().running != 0) return;
   // Nothing of a cook that is over is held for it.
   GALLEY_CHECK(graph.lifecycle().in_works() == 0 && graph.agenda().empty());
   GALLEY_CHECK(workers.jobs_in_hand() == 0 && attempts.backups() == 0 && held_results.empty());

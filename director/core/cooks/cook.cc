@@ -39,7 +39,7 @@ bool Cook::IsQuiet() const {
 
 // While it runs alone, all commits are its own: those that merely feed the cache too.
 bool Cook::HasCommits() const {
-  return claimants_.running() == cook_.bit() ? !commits_.empty() : commits_.HasAnyOf(cook_.bit());
+  return claimants_.masks().running == cook_.bit() ? !commits_.empty() : commits_.HasAnyOf(cook_.bit());
 }
 
 bool Cook::LacksCommitsOnly() const {
@@ -117,7 +117,7 @@ bool Cook::GoOn() {
     return false;
   }
   // The jobs of others do not hold it up: a commit waits for more of them as long as any run.
-  if (claimants_.running() != cook_.bit()) effects_.is_persist_urgent |= LacksCommitsOnly();
+  if (claimants_.masks().running != cook_.bit()) effects_.is_persist_urgent |= LacksCommitsOnly();
   if (cook_.is_settling || !IsQuiet() || cook_validation_.Reexplore(cook_)) return true;
   if (cook_.was_widened) LeaveUnreached();
   const std::vector<PackageId> by_name = cook_.WantedByName();
@@ -219,9 +219,9 @@ void Cook::End(const std::string& infrastructure_error) {
   claimants_.NoteOver(cook_);
   graph_.pending_changes().LetGo(cook_.bit());
   for (const PackageId id : cook_.Wanted()) {
-    if ((packages_[id].cooks & claimants_.running()) == 0) package_progress_.GiveUp(id);
+    if ((packages_[id].cooks & claimants_.masks().running) == 0) package_progress_.GiveUp(id);
   }
-  if (claimants_.running() == 0) {
+  if (claimants_.masks().running == 0) {
     resumed_attempts_.CancelResumed();
     graph_.ClearAgenda();
     graph_.lifecycle().equal_work().Clear();

@@ -72,15 +72,15 @@ void CookTable::OnRootsStaged(const RootsStaged& event) {
 }
 
 void CookTable::OnLossSeen(const LossSeen& event) {
-  ForEachOf(claimants_.active(), [&](Cook& cook) { cook.OnLossSeen(event); });
+  ForEachOf(claimants_.masks().active, [&](Cook& cook) { cook.OnLossSeen(event); });
 }
 
 void CookTable::OnLostFound(const LostFound& event) {
-  ForEachOf(claimants_.running(), [&](Cook& cook) { cook.OnLostFound(event); });
+  ForEachOf(claimants_.masks().running, [&](Cook& cook) { cook.OnLostFound(event); });
 }
 
 void CookTable::EndAll(const std::string& infrastructure_error) {
-  ForEachOf(claimants_.running(), [&](Cook& cook) { cook.End(infrastructure_error); });
+  ForEachOf(claimants_.masks().running, [&](Cook& cook) { cook.End(infrastructure_error); });
 }
 
 void CookTable::OnCookUnfit(const CookUnfit& event) {
@@ -90,7 +90,7 @@ void CookTable::OnCookUnfit(const CookUnfit& event) {
 void CookTable::OnMemoryShort() {
   const bool is_named =
       !parts_.commits.empty() || attempts_.size() != 0 || parts_.resumed_attempts.names_packages();
-  if (claimants_.running() != 0 || !waiting_.empty() || claimants_.has_ended() || is_named) return;
+  if (claimants_.masks().running != 0 || !waiting_.empty() || claimants_.has_ended() || is_named) return;
   claimants_.Clear();
   for (std::unique_ptr<Cook>& over : cooks_) over.reset();
   attempts_.BeginRound();
@@ -106,14 +106,14 @@ void CookTable::BeginRound() {
 
 void CookTable::Advance() {
   claimants_.BeginStep();
-  claimants_.ForEachOf(claimants_.running(),
+  claimants_.ForEachOf(claimants_.masks().running,
                        [this](Claimant& cook) { cook.tally.monitor.Advance(step_.now); });
 }
 
 size_t CookTable::LetGo(size_t units_max) {
   size_t units = 0;
-  if (claimants_.running() == 0 || claimants_.over() == 0) return units;
-  for (CookMask left = claimants_.over(); left != 0 && units < units_max; left &= left - 1) {
+  if (claimants_.masks().running == 0 || claimants_.masks().over == 0) return units;
+  for (CookMask left = claimants_.masks().over; left != 0 && units < units_max; left &= left - 1) {
     Claimant& cook = claimants_.InSlot(static_cast<CookSlot>(std::countr_zero(left)));
     if (IsSabotaged(Sabotage::kKeepClaims)) continue;
     units += 1 + parts_.claims.LetGo(cook, units_max - units);
@@ -125,14 +125,14 @@ size_t CookTable::LetGo(size_t units_max) {
 
 void CookTable::GiveUp() {
   if (!claimants_.TakeStopped()) return;
-  ForEachOf(claimants_.running(), [](Cook& cook) {
+  ForEachOf(claimants_.masks().running, [](Cook& cook) {
     if (cook.claimant().is_ending()) cook.GiveUp();
   });
 }
 
 size_t CookTable::SelectSome(size_t units_max) {
   size_t units = 0;
-  ForEachOf(claimants_.active(), [&](Cook& cook) {
+  ForEachOf(claimants_.masks().active, [&](Cook& cook) {
     if (units < units_max) units += cook.SelectSome(units_max - units);
   });
   return units;
@@ -140,23 +140,23 @@ size_t CookTable::SelectSome(size_t units_max) {
 
 void CookTable::GoOn() {
   GiveUp();
-  ForEachOf(claimants_.running(), [this](Cook& cook) {
+  ForEachOf(claimants_.masks().running, [this](Cook& cook) {
     while (!cook.GoOn()) GiveUp();
   });
 }
 
 void CookTable::BeginNext() {
-  if (claimants_.running() == 0) {
+  if (claimants_.masks().running == 0) {
     if (CanBeginNext()) BeginOne();
     return;
   }
-  while (claimants_.running() != 0 && CanBeginNext()) BeginOne();
+  while (claimants_.masks().running != 0 && CanBeginNext()) BeginOne();
 }
 
 bool CookTable::CanBeginNext() const {
   if (waiting_.empty()) return false;
   // Jobs that were in hand for the cooks before are not this one's.
-  if (claimants_.running() == 0) return parts_.commits.empty() && !claimants_.has_ended();
+  if (claimants_.masks().running == 0) return parts_.commits.empty() && !claimants_.has_ended();
   return claimants_.FreeSlot(options_.cooks_max).has_value();
 }
 
@@ -164,7 +164,7 @@ void CookTable::BeginOne() {
   CookRequested next = std::move(waiting_.front());
   waiting_.pop_front();
   worker_lifecycle_.BeginCook();
-  if (claimants_.running() == 0) {
+  if (claimants_.masks().running == 0) {
     attempts_.BeginRound();
     held_results_.ForgetUnproven();
     claimants_.LetAllGo();
@@ -177,7 +177,7 @@ void CookTable::BeginOne() {
   Claimant& claimant = claimants_.Begin(slot, std::move(next));
   parts_.warnings.BeginCook(slot);
   cooks_[slot] = std::make_unique<Cook>(ground_, parts_, claimant);
-  breakers_.BeginCook(BitOf(slot), claimants_.running() == BitOf(slot));
+  breakers_.BeginCook(BitOf(slot), claimants_.masks().running == BitOf(slot));
   for (CookRequested::Blamed& one : blamed) {
     const PackageId package = graph_.FindOrAdd(one.package);
     faults_.AddEarlier(package, std::move(one));
@@ -185,11 +185,11 @@ void CookTable::BeginOne() {
 }
 
 bool CookTable::HasAgenda() const {
-  if (claimants_.running() == 0) return !waiting_.empty() && parts_.commits.empty();
-  if (claimants_.active() == 0) return false;
+  if (claimants_.masks().running == 0) return !waiting_.empty() && parts_.commits.empty();
+  if (claimants_.masks().active == 0) return false;
   bool has_agenda = !graph_.agenda().empty() || graph_.lifecycle().equal_work().has_freed() ||
-                    claimants_.over() != 0 || CanBeginNext();
-  ForEachOf(claimants_.active(), [&](const Cook& cook) {
+                    claimants_.masks().over != 0 || CanBeginNext();
+  ForEachOf(claimants_.masks().active, [&](const Cook& cook) {
     has_agenda |=
         !cook.claimant().IsAllSelected() || (cook.IsQuiet() && !cook.claimant().is_settling);
   });
@@ -197,7 +197,7 @@ bool CookTable::HasAgenda() const {
 }
 
 void CookTable::CheckTallies() const {
-  ForEachOf(claimants_.running(), [](const Cook& cook) { cook.CheckTally(); });
+  ForEachOf(claimants_.masks().running, [](const Cook& cook) { cook.CheckTally(); });
 }
 
 Cook* CookTable::Find(uint64_t request) const {

@@ -11,7 +11,7 @@ size_t GraphExploration::Explore(PackageId id, PlatformIndex platform) {
     return 1;
   if (package.explored_epoch == step_.epoch) return ExploreOne(id, platform);
   // Roots that are being built are of files as they were before.
-  if (graph_.pending_changes().has_late() && (package.cooks & claimants_.settling()) != 0) {
+  if (graph_.pending_changes().has_late() && (package.cooks & claimants_.masks().settling()) != 0) {
     late_.push_back(id);
     return 1;
   }
@@ -59,7 +59,7 @@ size_t GraphExploration::ExploreOne(PackageId id, PlatformIndex platform) {
   const CookMask cooks = claimants_.ClaimersOn(id, bit);
   for (const auto& [to, category] : targets) claims_.Bring(to, category, id, cooks);
   graph_.PlaceInRanks(id, found, /*are_cooked_inputs=*/false);
-  claimants_.ForEachOf(cooks & claimants_.fail_fast(), [&](Claimant& cook) {
+  claimants_.ForEachOf(cooks & claimants_.masks().fail_fast, [&](Claimant& cook) {
     if (!cook.is_ending()) cook_validation_.Judge(cook, id);
   });
   return 1 + references.size();
@@ -78,7 +78,7 @@ void GraphExploration::Follow(PackageId id, const record::Reference& reference,
   if (reference.kind == record::ReferenceKind::kEditor) return;
   PackageData& package = packages_[id];
   if (reference.kind == record::ReferenceKind::kSoft &&
-      (package.cooks & claimants_.follow_soft()) == 0)
+      (package.cooks & claimants_.masks().follow_soft) == 0)
     return;
   ReferenceTarget target;
   if (reference.path.starts_with("_gen/")) {

@@ -19,9 +19,9 @@ void PackageAdmission::Begin(PackageId id) {
     return;
   }
   if (!entry.has_value()) {
-    const CookMask asking = NamersOf(id) & package.cooks & claimants_.active();
+    const CookMask asking = NamersOf(id) & package.cooks & claimants_.masks().active;
     if (asking == 0) return claims_.Leave(id, "its file is gone");
-    claims_.Unclaim(id, package.cooks & claimants_.active() & ~asking);
+    claims_.Unclaim(id, package.cooks & claimants_.masks().active & ~asking);
     claims_.LeaveOrphans(id, "its generator's file is gone");
     graph_.NoteNoGenerator(id);
     return package_progress_.FailPackage(
@@ -65,8 +65,8 @@ CookMask PackageAdmission::NamersOf(PackageId id) {
 bool PackageAdmission::MayCook(PackageId id, const CatalogEntry& entry) {
   if (!entry.never_cook) return true;
   const PackageData& package = packages_[id];
-  const CookMask named = package.cooks & package.named_by & claimants_.active();
-  const CookMask others = package.cooks & claimants_.active() & ~named;
+  const CookMask named = package.cooks & package.named_by & claimants_.masks().active;
+  const CookMask others = package.cooks & claimants_.masks().active & ~named;
   if (named != 0) {
     claims_.Unclaim(id, others);
     package_progress_.FailPackage(id, Stage::kRequest,

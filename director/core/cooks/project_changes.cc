@@ -41,7 +41,7 @@ class AddedPlatforms {
 }  // namespace
 
 void ProjectChanges::TakeLate() {
-  if (claimants_.settling() != 0 || claimants_.active() == 0) return;
+  if (claimants_.masks().settling() != 0 || claimants_.masks().active == 0) return;
   if (!graph_.pending_changes().has_late()) return;
   ++step_.epoch;  // references that were judged since were judged beside packages as they were
   for (const FilesChanged& change : graph_.pending_changes().TakeLate()) TakeChange(change);
@@ -69,8 +69,8 @@ void ProjectChanges::OnFilesChanged(const FilesChanged& event) {
   cooks_.ForEachWaiting([&](CookRequested& waiting) { RenameIn(waiting.selected, 0, new_names); });
   ForgiveWaiting(event);
   cooks_.Discover(event.discovered);
-  if (claimants_.running() == 0) return;
-  if (claimants_.active() != 0 && claimants_.settling() == 0) return TakeChange(event);
+  if (claimants_.masks().running == 0) return;
+  if (claimants_.masks().active != 0 && claimants_.masks().settling() == 0) return TakeChange(event);
   // Roots are built from the files as they were before, unless their cook is opened again
   // (PlatformsChanged, or bytes that the store lost). Until then other cooks wait with theirs.
   // (So do those that begin while all others are ending.)
@@ -125,7 +125,7 @@ void ProjectChanges::TakeChange(const FilesChanged& event) {
   absl::btree_set<PackageId> waiting;
   for (const std::string& path : event.paths) {
     const absl::btree_set<PackageId> waiters =
-        graph_.pending_changes().NoteScanned(path, claimants_.running(), step_.epoch);
+        graph_.pending_changes().NoteScanned(path, claimants_.masks().running, step_.epoch);
     waiting.insert(waiters.begin(), waiters.end());
   }
   absl::btree_set<PackageId> done;
@@ -157,7 +157,7 @@ void ProjectChanges::RenameAll(const std::vector<FilesChanged::Renamed>& all,
   if (all.empty()) return;
   const NewNames new_names = NewNamesOf(all);
   // Packages that were selected up to now are in the cook already.
-  claimants_.ForEachOf(claimants_.running(), [&](Claimant& cook) {
+  claimants_.ForEachOf(claimants_.masks().running, [&](Claimant& cook) {
     RenameIn(cook.request.selected, cook.selected, new_names);
   });
   struct Moved {
@@ -198,7 +198,7 @@ void ProjectChanges::RenameAll(const std::vector<FilesChanged::Renamed>& all,
 }
 
 void ProjectChanges::OnPackagesCleared(const PackagesCleared& event) {
-  if (claimants_.active() == 0 || claimants_.settling() != 0) return;
+  if (claimants_.masks().active == 0 || claimants_.masks().settling() != 0) return;
   absl::btree_set<PackageId> done;
   for (const std::string& name : event.packages) {
     const PackageId package = packages_.Find(claims_.NameAsked(name));
@@ -234,7 +234,7 @@ void ProjectChanges::OnPlatformsChanged(const PlatformsChanged& event) {
   step_.platform_count = event.platform_count;
   // A cook whose roots are being published is over but for that.
   CookMask open = 0;
-  claimants_.ForEachOf(claimants_.active(), [&](const Claimant& cook) {
+  claimants_.ForEachOf(claimants_.masks().active, [&](const Claimant& cook) {
     if (!cook.is_publishing) open |= cook.bit();
   });
   const AddedPlatforms added(event, claimants_, open);
@@ -245,7 +245,7 @@ void ProjectChanges::OnPlatformsChanged(const PlatformsChanged& event) {
   commits_.Remap(map);
   held_results_.DropAll();
   graph_.RemapAgenda(map);
-  cooks_.ForEachOf(claimants_.running(), [&](Cook& cook) {
+  cooks_.ForEachOf(claimants_.masks().running, [&](Cook& cook) {
     Claimant& claimant = cook.claimant();
     cook.Remap(map, added.For(claimant.bit()));
     if ((open & claimant.bit()) != 0) claimants_.OpenAgain(claimant);

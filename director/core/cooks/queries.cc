@@ -41,7 +41,7 @@ bool Queries::IsJudged(PackageId id) const {
   bool is_judged = false;
   const auto look = [&](const Claimant& cook) { is_judged |= cook.JudgedOf(id) != 0; };
   claimants_.ForEachOf(packages_[id].cooks, look);
-  if (claimants_.running() == 0) look(claimants_.last());
+  if (claimants_.masks().running == 0) look(claimants_.last());
   return is_judged;
 }
 

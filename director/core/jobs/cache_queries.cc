@@ -15,7 +15,7 @@ constexpr size_t kBatchesInFlight = 4;
 }  // namespace
 
 void CacheQueries::SendLookUps() {
-  if (claimants_.active() == 0) return;
+  if (claimants_.masks().active == 0) return;
   RequestQueue& queue = graph_.lifecycle().requests();
   const size_t in_flight_max = kBatchesInFlight * options_.look_ups_per_batch;
   while (!queue.empty() && effects_.look_ups.size() < options_.look_ups_per_batch &&

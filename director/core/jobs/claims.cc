@@ -35,8 +35,8 @@ void Claims::Join(PackageId id, InstigatorCategory category, PackageId reference
 
 void Claims::Bring(PackageId id, InstigatorCategory category, PackageId referencer,
                    CookMask cooks) {
-  cooks &= claimants_.open();
-  if (category == InstigatorCategory::kSoftDependency) cooks &= claimants_.follow_soft();
+  cooks &= claimants_.masks().open;
+  if (category == InstigatorCategory::kSoftDependency) cooks &= claimants_.masks().follow_soft;
   if (IsReference(category)) cooks &= ~claimants_.StandingIn(id, cooks);
   if (cooks == 0) return;
   Urgency urgency = claimants_.UrgencyOf(cooks, category);
@@ -50,7 +50,7 @@ void Claims::Bring(PackageId id, InstigatorCategory category, PackageId referenc
 void Claims::Claim(PackageId id, CookMask cooks, Urgency urgency) {
   PackageData& package = packages_[id];
   const CookMask before = package.cooks;
-  if ((before & claimants_.active()) == 0) graph_.lifecycle().SetUrgency(id, urgency);
+  if ((before & claimants_.masks().active) == 0) graph_.lifecycle().SetUrgency(id, urgency);
   claimants_.ForEachOf(cooks, [id](Claimant& cook) { cook.members.push_back(id); });
   const PlatformMask platforms = claimants_.PlatformsOf(cooks);
   graph_.lifecycle().Claim(id, cooks, platforms, claimants_.FirstPhaseOf(id));
@@ -60,7 +60,7 @@ void Claims::Claim(PackageId id, CookMask cooks, Urgency urgency) {
     Join(graph_.FindOrAdd(GeneratorName(packages_.NameOf(id))),
          InstigatorCategory::kBuildDependency, id, cooks);
   if (before == 0) return graph_.Push({AgendaItem::Kind::kBegin, id});
-  if ((cooks & claimants_.forcing()) != 0) {
+  if ((cooks & claimants_.masks().forcing) != 0) {
     absl::btree_set<PackageId> done;
     RequeueWithReaders(id, done);
   }
@@ -72,7 +72,7 @@ void Claims::Claim(PackageId id, CookMask cooks, Urgency urgency) {
       package_progress_.TellDone(id, p, cooks & claimants_.ListenersOn(id, p));
   }
   // References that no cook before followed, or that were not followed before it stopped.
-  const bool is_unfollowed = (before & claimants_.follow_soft()) == 0;
+  const bool is_unfollowed = (before & claimants_.masks().follow_soft) == 0;
   if (is_unfollowed) package.explored_epoch = 0;
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
     if (package.slots[p].explored != nullptr &&
@@ -138,7 +138,7 @@ void Claims::Withdraw(PackageId id) {
 
 // A cook whose roots are being built or published keeps what it judged.
 void Claims::TellLeft(PackageId id, CookMask cooks) {
-  const CookMask told = cooks & claimants_.running() & ~claimants_.settling();
+  const CookMask told = cooks & claimants_.masks().running & ~claimants_.masks().settling();
   if (packages_[id].was_told && told != 0) effects_.Note(PackageLeft{id}, told);
 }
 
@@ -168,7 +168,7 @@ void Claims::Leave(PackageId id, std::string_view reason) {
 }
 
 void Claims::LeaveCook(PackageId id, CookMask cooks) {
-  if ((packages_[id].cooks & claimants_.running() & ~cooks) != 0) return Unclaim(id, cooks);
+  if ((packages_[id].cooks & claimants_.masks().running & ~cooks) != 0) return Unclaim(id, cooks);
   Leave(id, "nothing leads to it");
 }
 
@@ -179,7 +179,7 @@ void Claims::LeaveOrphans(PackageId generator, std::string_view reason) {
     PackageData& package = packages_[child];
     package.generated.reset();
     package.NoteNewContent();
-    const CookMask active = package.cooks & claimants_.active();
+    const CookMask active = package.cooks & claimants_.masks().active;
     const CookMask asking = package.selected_by & active;
     if (asking == 0) {
       Leave(child, reason);
@@ -213,7 +213,7 @@ size_t Claims::LetGo(Claimant& cook, size_t units_max) {
 // Who is left may be less urgent.
 void Claims::LowerUrgency(PackageId id) {
   const PackageData& package = packages_[id];
-  const CookMask left = package.cooks & claimants_.active();
+  const CookMask left = package.cooks & claimants_.masks().active;
   const Urgency urgency = claimants_.UrgencyOf(left, (package.selected_by & left) != 0
                                                          ? InstigatorCategory::kCommandLinePackage
                                                          : InstigatorCategory::kHardDependency);

@@ -5,7 +5,7 @@ namespace galley::director {
 void CookOnlyFailures::Fail(Claimant& cook, PackageId id, PlatformMask platforms, Stage stage,
                             const std::string& error) {
   // Others may go on with a package that this cook does not want so.
-  const bool is_shared = (packages_[id].cooks & claimants_.active()) != cook.bit();
+  const bool is_shared = (packages_[id].cooks & claimants_.masks().active) != cook.bit();
   const PlatformMask kept =
       is_shared ? ~InPhase(packages_[id], Phase::kFailed) : InPhase(packages_[id], Phase::kDone);
   const PlatformMask fresh = kept & platforms & cook.request.platforms & ~cook.JudgedOf(id);

@@ -125,7 +125,7 @@ void PackageProgress::WaitForScan(PackageId id, const std::string& path, uint32_
 void PackageProgress::NoteForgiven(PackageId package, uint32_t own_faults) {
   if (graph_.blame().Of(package).own > own_faults)
     effects_.Note(PackageBlamed{package, own_faults, "", "", ""},
-                  packages_[package].cooks & claimants_.running());
+                  packages_[package].cooks & claimants_.masks().running);
 }
 
 void PackageProgress::StopWaitingForScan(PackageId id) {
@@ -223,7 +223,7 @@ void PackageProgress::FailPlatforms(PackageId id, PlatformMask platforms, Stage 
     }
     waits_.WakeWaiters(id);
   }
-  claimants_.ForEachOf(claimants_.ClaimersOn(id, platforms) & claimants_.fail_fast(),
+  claimants_.ForEachOf(claimants_.ClaimersOn(id, platforms) & claimants_.masks().fail_fast,
                        [this](Claimant& cook) { StopCook(cook, Claimant::Ending::kFailFast); });
 }
 

@@ -94,7 +94,7 @@ bool ResumedAttempts::IsOfToday(const Attempt& attempt) const {
 }
 
 void ResumedAttempts::EndUnwanted() {
-  if (claimants_.active() == 0) CancelResumed();
+  if (claimants_.masks().active == 0) CancelResumed();
   for (const WorkerId worker : workers_.Holding()) {
     for (const AttemptId attempt : workers_.Find(worker)->jobs.All()) {
       if (attempts_.Current(attempt) == nullptr) continue;  // it ended with one before it

@@ -73,7 +73,7 @@ void WaitEvaluation::Unlisted(PackageId id, PackageId generator) {
   PackageData& package = packages_[id];
   // A cook that has come since wants the generator, too, which may be tried again for it.
   const CookMask fresh =
-      package.cooks & claimants_.open() & ~packages_[generator].cooks & ~package.asked_generator;
+      package.cooks & claimants_.masks().open & ~packages_[generator].cooks & ~package.asked_generator;
   package.asked_generator |= fresh;
   if (fresh != 0) claims_.Join(generator, InstigatorCategory::kBuildDependency, id, fresh);
   if (!waits_.IsOver(generator)) return WaitForGenerator(id, generator);
@@ -81,7 +81,7 @@ void WaitEvaluation::Unlisted(PackageId id, PackageId generator) {
   const PackageData& from = packages_[generator];
   const bool has_failed =
       from.is_skipped || (from.outcome == Outcome::kFailed && !from.is_listing_final);
-  const CookMask active = package.cooks & claimants_.active();
+  const CookMask active = package.cooks & claimants_.masks().active;
   // A cook for which its generator was not tried lacks it as one whose generator lists others.
   const CookMask skipping = has_failed ? active & from.cooks : 0;
   const CookMask lacking = active & ~skipping;

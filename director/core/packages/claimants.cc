@@ -62,7 +62,7 @@ Claimant& Claimants::Begin(CookSlot slot, CookRequested request) {
 }
 
 std::optional<CookSlot> Claimants::FreeSlot(uint32_t cooks_max) const {
-  const CookMask taken = running_ | over_;
+  const CookMask taken = masks_.running | masks_.over;
   if (std::popcount(taken) >= static_cast<int>(std::min(cooks_max, kCooksMax))) return std::nullopt;
   return static_cast<CookSlot>(std::countr_one(taken));
 }
@@ -98,25 +98,23 @@ void Claimants::OpenAgain(Claimant& cook) {
 }
 
 void Claimants::NoteState() {
-  running_ = active_ = open_ = forcing_ = fail_fast_ = follow_soft_ = over_ = 0;
-  with_standing_ = 0;
-  classes_ = 0;
+  masks_ = {};
   for (const std::unique_ptr<Claimant>& slot : slots_) {
     if (slot == nullptr) continue;
     const Claimant& cook = *slot;
     const CookMask bit = cook.bit();
-    if (cook.is_over && !cook.is_let_go) over_ |= bit;
+    if (cook.is_over && !cook.is_let_go) masks_.over |= bit;
     if (cook.is_over) continue;
-    running_ |= bit;
+    masks_.running |= bit;
     if (!cook.is_ending()) {
-      active_ |= bit;
-      classes_ |= 1u << static_cast<uint32_t>(cook.request.of_class);
+      masks_.active |= bit;
+      masks_.classes |= 1u << static_cast<uint32_t>(cook.request.of_class);
     }
-    if (cook.CanStillChange()) open_ |= bit;
-    if (cook.request.force) forcing_ |= bit;
-    if (cook.FailsFast()) fail_fast_ |= bit;
-    if (cook.request.follow_soft) follow_soft_ |= bit;
-    if (cook.request.standing != nullptr) with_standing_ |= bit;
+    if (cook.CanStillChange()) masks_.open |= bit;
+    if (cook.request.force) masks_.forcing |= bit;
+    if (cook.FailsFast()) masks_.fail_fast |= bit;
+    if (cook.request.follow_soft) masks_.follow_soft |= bit;
+    if (cook.request.standing != nullptr) masks_.with_standing |= bit;
   }
 }
 
@@ -134,14 +132,14 @@ CookMask Claimants::ListenersOn(PackageId package, PlatformIndex platform) const
     if (cook.request.platforms & ~cook.JudgedOf(package) & MaskOf(platform))
       listeners |= cook.bit();
   });
-  if (IsSabotaged(Sabotage::kTellWrongCook) && std::popcount(running_) > 1)
-    listeners = running_ & ~listeners;
+  if (IsSabotaged(Sabotage::kTellWrongCook) && std::popcount(masks_.running) > 1)
+    listeners = masks_.running & ~listeners;
   return listeners;
 }
 
 CookMask Claimants::StandingIn(PackageId package, CookMask cooks) const {
   CookMask standing = 0;
-  ForEachOf(cooks & with_standing_, [&](const Claimant& cook) {
+  ForEachOf(cooks & masks_.with_standing, [&](const Claimant& cook) {
     if (cook.Stands(package)) standing |= cook.bit();
   });
   return standing;
@@ -182,13 +180,13 @@ const Claimant* Claimants::FirstOf(PackageId package) const {
 
 bool Claimants::IsAllSelected() const {
   bool is_all = true;
-  ForEachOf(active_, [&](const Claimant& cook) { is_all &= cook.IsAllSelected(); });
+  ForEachOf(masks_.active, [&](const Claimant& cook) { is_all &= cook.IsAllSelected(); });
   return is_all;
 }
 
 Claimant* Claimants::Find(uint64_t request) const {
   Claimant* found = nullptr;
-  ForEachOf(running_, [&](Claimant& cook) {
+  ForEachOf(masks_.running, [&](Claimant& cook) {
     if (cook.request.request == request) found = &cook;
   });
   return found;
@@ -202,13 +200,13 @@ Claimant& Claimants::At(uint64_t request) const {
 }
 
 void Claimants::Count(PackageId package, uint64_t Counters::*counter, uint64_t by) const {
-  for (CookMask cooks = packages_[package].cooks & (running_ | over_); cooks != 0;
+  for (CookMask cooks = packages_[package].cooks & (masks_.running | masks_.over); cooks != 0;
        cooks &= cooks - 1)
     slots_[static_cast<size_t>(std::countr_zero(cooks))]->tally.counters.*counter += by;
 }
 
 void Claimants::CountForAll(uint64_t Counters::*counter, uint64_t by) const {
-  ForEachOf(running_, [&](Claimant& cook) { cook.tally.counters.*counter += by; });
+  ForEachOf(masks_.running, [&](Claimant& cook) { cook.tally.counters.*counter += by; });
 }
 
 void Claimants::CountRetry(PackageId package, RetryCause cause) const {
@@ -217,7 +215,7 @@ void Claimants::CountRetry(PackageId package, RetryCause cause) const {
 }
 
 void Claimants::CountAttached(uint32_t attached) const {
-  ForEachOf(running_, [&](Claimant& cook) { cook.tally.counters.workers_attached = attached; });
+  ForEachOf(masks_.running, [&](Claimant& cook) { cook.tally.counters.workers_attached = attached; });
 }
 
 }  // namespace galley::director

@@ -92,6 +92,20 @@ struct Claimant {
   std::optional<std::string> conclusion;
 };
 
+// The cooks in each state, as Claimants::NoteState finds them.
+struct CookMasks {
+  CookMask running = 0;  // not over
+  CookMask active = 0;   // and not ending
+  CookMask open = 0;     // and not settling: packages can join these cooks
+  CookMask over = 0;     // over, with claims that are not let go yet
+  // Running cooks by what their requests ask for.
+  CookMask fail_fast = 0, forcing = 0, follow_soft = 0, with_standing = 0;
+  uint32_t classes = 0;  // of the active cooks: a bit for each class
+
+  CookMask settling() const { return active & ~open; }
+  bool has_several_classes() const { return (classes & (classes - 1)) != 0; }
+};
+
 class Claimants {
  public:
   Claimants(PackageTable& packages, CoreCounts& counts, Notes& notes);
@@ -121,19 +135,10 @@ class Claimants {
   // visit(Claimant&) for each of these that runs, by slot.
   template <typename Visit>
   void ForEachOf(CookMask cooks, Visit visit) const {
-    for (cooks &= running_; cooks != 0; cooks &= cooks - 1)
+    for (cooks &= masks_.running; cooks != 0; cooks &= cooks - 1)
       visit(*slots_[static_cast<size_t>(std::countr_zero(cooks))]);
   }
-  CookMask running() const { return running_; }  // not over
-  CookMask active() const { return active_; }    // and not ending
-  CookMask open() const { return open_; }        // and not settling: packages can join it
-  CookMask settling() const { return active_ & ~open_; }
-  CookMask fail_fast() const { return fail_fast_; }
-  CookMask forcing() const { return forcing_; }
-  CookMask follow_soft() const { return follow_soft_; }
-  CookMask over() const { return over_; }  // whose claims are not let go yet
-  // The cooks that go on are of several classes.
-  bool has_several_classes() const { return (classes_ & (classes_ - 1)) != 0; }
+  const CookMasks& masks() const { return masks_; }
   // A cook was stopped since TakeStopped was called last.
   bool has_stopped() const { return has_stopped_; }
   bool TakeStopped() { return std::exchange(has_stopped_, false); }
@@ -146,10 +151,10 @@ class Claimants {
   }
 
   // Some cook that goes on wants the package.
-  bool IsWanted(PackageId package) const { return (packages_[package].cooks & active_) != 0; }
+  bool IsWanted(PackageId package) const { return (packages_[package].cooks & masks_.active) != 0; }
   // A cook that goes on wants the package to be cooked whatever is known.
   bool IsForced(PackageId package) const {
-    return (packages_[package].cooks & active_ & forcing_) != 0;
+    return (packages_[package].cooks & masks_.active & masks_.forcing) != 0;
   }
   // The phase of a platform of the package that must be cooked, or looked up first.
   Phase FirstPhaseOf(PackageId package) const {
@@ -191,10 +196,7 @@ class Claimants {
   Claimant* last_ = &nothing_;
   std::array<std::unique_ptr<Claimant>, kCooksMax> slots_;
   bool has_stopped_ = false, has_ended_ = false;
-  CookMask running_ = 0, active_ = 0, open_ = 0, forcing_ = 0, fail_fast_ = 0, follow_soft_ = 0;
-  CookMask with_standing_ = 0;
-  CookMask over_ = 0;
-  uint32_t classes_ = 0;  // of active_: a bit for each
+  CookMasks masks_;
 };
 
 }  // namespace galley::director

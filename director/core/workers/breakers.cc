@@ -55,7 +55,7 @@ void Breakers::AddViolation(WorkerId id, const std::string& why) {
   const std::string text =
       "it broke the protocol " + std::to_string(worker->violations) + " times, the last: " + why;
   effects_.Note(WorkerViolated{.worker = id, .session = worker->session, .why = text},
-                claimants_.running());
+                claimants_.masks().running);
   worker->held_why = text;
   counts_.figures.breakers_opened += worker->breaker.Open(step_.awake);
   worker_loss_.LoseViolator(id);
@@ -68,12 +68,12 @@ void Breakers::OnOpened(WorkerId id, bool is_worker, bool is_machine) {
   counts_.figures.breakers_opened += (is_worker ? 1 : 0) + (is_machine ? 1 : 0);
   HoldAnew();
   if (is_worker) {
-    TellOf(id, claimants_.running());
+    TellOf(id, claimants_.masks().running);
     job_returns_.TakeBackWaiting(id);
   }
   if (!is_machine) return;
   const uint32_t machine = workers_.Find(id)->machine;
-  TellOfMachine(machine, claimants_.running());
+  TellOfMachine(machine, claimants_.masks().running);
   const std::vector<WorkerId> ring = workers_.ring();
   for (const WorkerId other : ring) {
     if (workers_.Find(other)->machine == machine) job_returns_.TakeBackWaiting(other);
@@ -98,7 +98,7 @@ void Breakers::NoteEnded(WorkerId id, AttemptId attempt) {
 void Breakers::NoteAttached(WorkerId id) {
   if (!are_any_open_) return;
   HoldAnew();
-  if (workers_.Find(id)->breaker.is_open()) TellOf(id, claimants_.running());
+  if (workers_.Find(id)->breaker.is_open()) TellOf(id, claimants_.masks().running);
 }
 
 // What Look need not find again before looks_at_.
@@ -212,7 +212,7 @@ void Breakers::Look() {
   const bool is_one_lost = std::exchange(losses_seen_, workers_.losses()) != workers_.losses();
   if (are_any_open_ && (is_one_lost || step_.awake >= looks_at_)) HoldAnew();
   if (machines_.health().empty()) return;
-  const bool has_work = claimants_.active() != 0 && job_queue_.HasLoadWork();
+  const bool has_work = claimants_.masks().active != 0 && job_queue_.HasLoadWork();
   const bool are_all_bad = workers_.attached() > 0 && workers_.alive() == workers_.attached() &&
                            std::all_of(workers_.ring().begin(), workers_.ring().end(),
                                        [this](WorkerId id) { return IsBad(*workers_.Find(id)); });
@@ -228,7 +228,7 @@ void Breakers::Look() {
   }
   // (A job that has begun, or is being committed, may still succeed; one that is ready goes to
   // whoever is not held.)
-  const bool may_go_on = workers_.jobs_in_hand() > 0 || commits_.HasAnyOf(claimants_.active()) ||
+  const bool may_go_on = workers_.jobs_in_hand() > 0 || commits_.HasAnyOf(claimants_.masks().active) ||
                          (!graph_.lifecycle().loads().empty() && !workers_.with_room().empty());
   if (bad_for < kAllHeldMax || may_go_on) return;
   all_bad_since_.reset();

@@ -6,7 +6,7 @@
 
 namespace galley::director {
 void Dispatcher::HandOverAll() {
-  if (claimants_.active() == 0) return;
+  if (claimants_.masks().active == 0) return;
   survivors_.DropUnwanted();
   survivors_.HoldResources();
   if (!job_queue_.HasLoadWork()) return;
@@ -48,7 +48,7 @@ void Dispatcher::HandOverAll() {
   }
   job_queue_.EndTurn();
   for (const PackageId package : aside) graph_.lifecycle().Refresh(package);
-  if (attempts_.alone() == 0 && claimants_.has_several_classes()) Overtake();
+  if (attempts_.alone() == 0 && claimants_.masks().has_several_classes()) Overtake();
   if (claimants_.has_stopped() || attempts_.alone() != 0) return;
   load_balancer_.Balance();
   const bool are_any_doubtful = worker_trust_.Look();

@@ -5,7 +5,7 @@
 namespace galley::director {
 // The package has one attempt left, and all others ended by limits.
 bool ExclusiveRun::IsToRunAlone(PackageId package) const {
-  if (!claimants_.IsWanted(package) || (packages_[package].cooks & claimants_.fail_fast()) != 0)
+  if (!claimants_.IsWanted(package) || (packages_[package].cooks & claimants_.masks().fail_fast) != 0)
     return false;
   const Blame::Faults faults = graph_.blame().Of(package);
   return retry_.IsLastAttempt(faults.own) && faults.limits == faults.own && faults.own > 0;

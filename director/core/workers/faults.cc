@@ -70,7 +70,7 @@ uint32_t Faults::CountOwnFault(PackageId package, WorkerId worker,
                             ? count
                             : std::min(count, retry_.OneChanceLeft());
   effects_.Note(PackageBlamed{package, told, WhatItDid(failed.fault), failed.error, failed.log},
-                packages_[package].cooks & claimants_.running());
+                packages_[package].cooks & claimants_.masks().running);
   return IsSabotaged(Sabotage::kRetryPoisonForEver) ? 0 : count;
 }
 
@@ -130,8 +130,8 @@ void Faults::OnLateFault(AttemptId id, const WorkerReport::Failed& failed) {
   attempts_.ForgetRetracted(id);  // this one is over
   const Attempt late = attempts_.at(id);
   const bool is_over = packages_[late.package].work == nullptr;
-  if ((packages_[late.package].cooks & claimants_.running()) == 0 && !late.is_earlier) return;
-  if (claimants_.running() == 0) return;
+  if ((packages_[late.package].cooks & claimants_.masks().running) == 0 && !late.is_earlier) return;
+  if (claimants_.masks().running == 0) return;
   const PackageData& package = packages_[late.package];
   const bool is_of_today = late.is_earlier || late.content == package.content;
   const uint32_t count = CountOwnFault(late.package, late.worker, failed,

@@ -91,7 +91,7 @@ uint32_t Fleet::Wanted() {
   if (ready + further == 0) return least;
   absl::Duration work;
   uint64_t packages = 0;
-  claimants_.ForEachOf(claimants_.active(), [&](const Claimant& cook) {
+  claimants_.ForEachOf(claimants_.masks().active, [&](const Claimant& cook) {
     work += cook.tally.monitor.Work();
     packages += cook.tally.monitor.to_cook();
   });
@@ -122,7 +122,7 @@ void Fleet::LetIdleGo() {
   if (options_.fleet.max == 0 || step_.awake - looked_at_ < kLookPeriod) return;
   looked_at_ = step_.awake;
   // (Who is wanted would be asked for again at once.)
-  const uint32_t kept = (claimants_.active() != 0 && job_queue_.HasLoadWork()) ? Wanted() : 0;
+  const uint32_t kept = (claimants_.masks().active != 0 && job_queue_.HasLoadWork()) ? Wanted() : 0;
   uint32_t launched = workers_.alive(Pool::kLaunched) - workers_.draining(Pool::kLaunched);
   std::vector<WorkerId> idle;
   for (const WorkerId id : workers_.ring()) {

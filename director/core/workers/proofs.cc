@@ -142,7 +142,7 @@ void Proofs::Quarantine(const Candidate& odd, const Key& key, const Held& held) 
                                   .platform = key.second,
                                   .others = std::move(others),
                                   .unproven = held_results_.TakeUnproven(odd.worker)},
-                claimants_.running());
+                claimants_.masks().running);
   held_results_.ForgetHeldOf(odd.worker);
   worker_loss_.Dismiss(odd.worker);
   if (options_.fleet.max == 0 || held_results_.quarantined(Pool::kLaunched) < options_.fleet.max)
@@ -217,7 +217,7 @@ bool Proofs::IsStillWanted(const Key& key, const Candidate& candidate) const {
 }
 
 void Proofs::Sweep() {
-  if (claimants_.running() == 0) waiting_since_.clear();
+  if (claimants_.masks().running == 0) waiting_since_.clear();
   if (held_results_.all().empty()) return;
   std::vector<Key> over;
   for (const auto& [key, held] : held_results_.all()) {

@@ -41,7 +41,7 @@ void Survivors::OnWorkersSurvived(const WorkersSurvived& event) {
 
 // A worker says what it really has.
 void Survivors::Resume(const WorkerAttached& event) {
-  const bool is_wanted = claimants_.active() != 0;
+  const bool is_wanted = claimants_.masks().active != 0;
   ResumedAttempts& resumed = resumed_attempts_;
   for (auto at = resumed.all().begin(); at != resumed.all().end();) {
     ResumedAttempts::Resumed& one = at->second;

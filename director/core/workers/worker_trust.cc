@@ -110,7 +110,7 @@ absl::Duration WorkerTrust::Left() const {
   uint64_t slots = workers_.slots();
   for (const WorkerId id : doubtful_) slots -= workers_.Find(id)->slots();
   absl::Duration work;
-  claimants_.ForEachOf(claimants_.active(),
+  claimants_.ForEachOf(claimants_.masks().active,
                        [&](const Claimant& cook) { work += cook.tally.monitor.expected(); });
   return work / std::max<uint64_t>(slots, 1);
 }
