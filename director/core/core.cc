@@ -142,14 +142,14 @@ bool Core::HasAgenda() const { return cooks.HasAgenda(); }
 bool Core::HasJobs() const { return claimants.masks().active != 0 && job_queue.HasLoadWork(); }
 
 Progress Core::ViewProgress(const Claimant& cook) const {
-  const auto slots = static_cast<uint32_t>(workers.slots());
+  const auto slots = static_cast<uint32_t>(workers.attached().slots());
   const std::vector<RunningJob> running = stragglers.RunningOf(cook.bit());
   Progress view = cook.tally.monitor.View(slots > 0 ? slots : fleet.most(), running);
   // All that is left waits for a worker that may never come.
   const Lifecycle& lifecycle = graph.lifecycle();
   if (running.empty() && lifecycle.loads().empty() && !lifecycle.parked().empty())
     view.left.reset();
-  view.pending = static_cast<uint32_t>(workers.pending());
+  view.pending = static_cast<uint32_t>(workers.attached().pending());
   stragglers.FindLongest(view);
   return view;
 }
@@ -192,7 +192,8 @@ void Core::CheckInvariants() const {
   if (claimants.masks().running != 0) return;
   // Nothing of a cook that is over is held for it.
   GALLEY_CHECK(graph.lifecycle().in_works() == 0 && graph.agenda().empty());
-  GALLEY_CHECK(workers.jobs_in_hand() == 0 && attempts.backups() == 0 && held_results.empty());
+  GALLEY_CHECK(workers.attached().jobs_in_hand() == 0 && attempts.backups() == 0 &&
+               held_results.empty());
 }
 
 }  // namespace galley::director

@@ -24,7 +24,7 @@ Cook::Cook(const JobGround& ground, const CookParts& parts, Claimant& claimant)
   const PlatformMask all =
       step_.platform_count == 32 ? ~PlatformMask{0} : MaskOf(step_.platform_count) - 1;
   cook_.request.platforms &= all;
-  cook_.tally.counters.workers_attached = workers_.attached();
+  cook_.tally.counters.workers_attached = workers_.attached().count();
   if (step_.now != absl::InfinitePast()) cook_.tally.monitor.Advance(step_.now);
 }
 
@@ -39,7 +39,8 @@ bool Cook::IsQuiet() const {
 
 // While it runs alone, all commits are its own: those that merely feed the cache too.
 bool Cook::HasCommits() const {
-  return claimants_.masks().running == cook_.bit() ? !commits_.empty() : commits_.HasAnyOf(cook_.bit());
+  return claimants_.masks().running == cook_.bit() ? !commits_.empty()
+                                                   : commits_.HasAnyOf(cook_.bit());
 }
 
 bool Cook::LacksCommitsOnly() const {

@@ -90,7 +90,8 @@ void CookTable::OnCookUnfit(const CookUnfit& event) {
 void CookTable::OnMemoryShort() {
   const bool is_named =
       !parts_.commits.empty() || attempts_.size() != 0 || parts_.resumed_attempts.names_packages();
-  if (claimants_.masks().running != 0 || !waiting_.empty() || claimants_.has_ended() || is_named) return;
+  if (claimants_.masks().running != 0 || !waiting_.empty() || claimants_.has_ended() || is_named)
+    return;
   claimants_.Clear();
   for (std::unique_ptr<Cook>& over : cooks_) over.reset();
   attempts_.BeginRound();

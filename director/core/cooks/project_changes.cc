@@ -70,7 +70,8 @@ void ProjectChanges::OnFilesChanged(const FilesChanged& event) {
   ForgiveWaiting(event);
   cooks_.Discover(event.discovered);
   if (claimants_.masks().running == 0) return;
-  if (claimants_.masks().active != 0 && claimants_.masks().settling() == 0) return TakeChange(event);
+  if (claimants_.masks().active != 0 && claimants_.masks().settling() == 0)
+    return TakeChange(event);
   // Roots are built from the files as they were before, unless their cook is opened again
   // (PlatformsChanged, or bytes that the store lost). Until then other cooks wait with theirs.
   // (So do those that begin while all others are ending.)

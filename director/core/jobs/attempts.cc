@@ -132,7 +132,7 @@ void Attempts::EndAttempt(AttemptId id, Tell tell) {
     });
   }
   if (attempt.expected >= OverrunHistogram::kTellsSomething && is_whole && attempt.saves > 0)
-    workers_.Find(attempt.worker)->pace.Measured(attempt.expected, ran);
+    workers_.Find(attempt.worker)->health.pace.Measured(attempt.expected, ran);
   if (tell == Tell::kCancel) effects_.DesireFor(attempt.worker).cancel.push_back(id);
   if (tell != Tell::kRetract) return;
   effects_.DesireFor(attempt.worker).retract.push_back(id);
@@ -180,7 +180,7 @@ void Attempts::NoteOutrun(PackageId id, AttemptId reporter) {
     Worker& worker = *workers_.Find(attempts_.at(other).worker);
     const std::optional<absl::Duration> began_at = worker.jobs.BeganAt(other);
     if (other != reporter && began_at && !worker.jobs.IsUploading(other))
-      worker.pace.Outrun(first->measured, step_.awake - *began_at);
+      worker.health.pace.Outrun(first->measured, step_.awake - *began_at);
   }
 }
 

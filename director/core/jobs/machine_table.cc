@@ -18,7 +18,7 @@ uint32_t MachineTable::NumberOf(WorkerId worker, const std::string& name) {
 
 bool MachineTable::HasFailed(const Worker* worker) const {
   if (worker == nullptr) return false;
-  if (worker->breaker.has_faults() || worker->breaker.is_open()) return true;
+  if (worker->health.breaker.has_faults() || worker->health.breaker.is_open()) return true;
   const auto machine = health_.find(worker->machine);
   return machine != health_.end() &&
          (machine->second.breaker.has_faults() || machine->second.breaker.is_open());

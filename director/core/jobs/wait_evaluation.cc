@@ -72,8 +72,8 @@ void WaitEvaluation::WaitForGenerator(PackageId id, PackageId generator) {
 void WaitEvaluation::Unlisted(PackageId id, PackageId generator) {
   PackageData& package = packages_[id];
   // A cook that has come since wants the generator, too, which may be tried again for it.
-  const CookMask fresh =
-      package.cooks & claimants_.masks().open & ~packages_[generator].cooks & ~package.asked_generator;
+  const CookMask fresh = package.cooks & claimants_.masks().open & ~packages_[generator].cooks &
+                         ~package.asked_generator;
   package.asked_generator |= fresh;
   if (fresh != 0) claims_.Join(generator, InstigatorCategory::kBuildDependency, id, fresh);
   if (!waits_.IsOver(generator)) return WaitForGenerator(id, generator);

@@ -6,32 +6,14 @@
 
 namespace galley::director {
 
-bool Worker::See(ReportId report) {
-  if (report <= seen_up_to_ || !seen_.insert(report).second) return false;
-  while (!seen_.empty() && (*seen_.begin() == seen_up_to_ + 1 || seen_.size() > kBeyondMax)) {
-    seen_up_to_ = *seen_.begin();
-    seen_.erase(seen_.begin());
-  }
-  return true;
-}
-
-bool Worker::IsSettled(ReportId report) const {
-  return (unacknowledged.empty() || *unacknowledged.begin() > report) &&
-         (uncommitted.empty() || *uncommitted.begin() > report);
-}
-
 void Worker::BeginSession(uint64_t new_session, ReportId persisted) {
   session = new_session;
   has_worked = false;
-  violations = 0;
-  has_violated = false;
-  pace = Pace();
-  lateness = 0;
-  seen_up_to_ = persisted;
-  seen_.clear();
-  ended.clear();
-  unacknowledged.clear();
-  uncommitted.clear();
+  health.violations = 0;
+  health.has_violated = false;
+  health.pace = Pace();
+  health.lateness = 0;
+  reports.BeginSession(persisted);
 }
 
 WorkerId WorkerTable::AddOwn(Pool pool, absl::Duration heard_at) {
@@ -52,10 +34,10 @@ void WorkerTable::AddSurvivor(WorkerId id, absl::Duration heard_at) {
 
 Worker& WorkerTable::Attach(WorkerId id, uint32_t slots, absl::Duration awake) {
   Worker& worker = workers_[id];
-  Unlist(id, worker);
+  attached_.Unlist(id, worker);
   if (worker.presence != Worker::Presence::kAttached) {
     SetPresent(id, true);
-    ring_.insert(std::lower_bound(ring_.begin(), ring_.end(), id), id);
+    attached_.Add(id);
     worker.idle_since = awake;
   }
   worker.presence = Worker::Presence::kAttached;
@@ -63,7 +45,7 @@ Worker& WorkerTable::Attach(WorkerId id, uint32_t slots, absl::Duration awake) {
   worker.jobs.SetSlots(slots, awake);
   worker.heard_at = awake;
   worker.is_suspect = false;
-  List(id, worker);
+  attached_.List(id, worker);
   return worker;
 }
 
@@ -84,8 +66,8 @@ void WorkerTable::SetPresent(WorkerId id, bool is_present) {
 
 void WorkerTable::SetLost(WorkerId id, absl::Duration awake) {
   Worker& worker = workers_.at(id);
-  Unlist(id, worker);
-  if (worker.presence == Worker::Presence::kAttached) std::erase(ring_, id);
+  attached_.Unlist(id, worker);
+  if (worker.presence == Worker::Presence::kAttached) attached_.Remove(id);
   SetPresent(id, false);
   worker.presence = Worker::Presence::kLost;
   ++losses_;
@@ -111,43 +93,43 @@ void WorkerTable::Heard(WorkerId id, absl::Duration awake) {
   Worker& worker = workers_.at(id);
   worker.heard_at = awake;
   if (!worker.is_suspect) return;
-  Unlist(id, worker);
+  attached_.Unlist(id, worker);
   worker.is_suspect = false;
-  List(id, worker);
+  attached_.List(id, worker);
 }
 
 size_t WorkerTable::Take(WorkerId id, AttemptId attempt, const InHand& job, absl::Duration awake) {
   Worker& worker = workers_.at(id);
-  Unlist(id, worker);
+  attached_.Unlist(id, worker);
   if (worker.jobs.empty()) worker.busy_since = awake;
   const size_t became = worker.jobs.Add(attempt, job, awake);
-  List(id, worker);
+  attached_.List(id, worker);
   return became;
 }
 
 size_t WorkerTable::SetPending(WorkerId id, const std::vector<AttemptId>& attempts,
                                const std::vector<AttemptId>* begun, absl::Duration awake) {
   Worker& worker = workers_.at(id);
-  Unlist(id, worker);
+  attached_.Unlist(id, worker);
   const size_t became = worker.jobs.SetPending(attempts, awake);
   worker.jobs.SetHeld(begun, awake);
-  List(id, worker);
+  attached_.List(id, worker);
   return became;
 }
 
 void WorkerTable::SetUploading(WorkerId id, AttemptId attempt, absl::Duration awake) {
   Worker& worker = workers_.at(id);
-  Unlist(id, worker);
+  attached_.Unlist(id, worker);
   worker.jobs.SetUploading(attempt, awake);
-  List(id, worker);
+  attached_.List(id, worker);
 }
 
 absl::Duration WorkerTable::Drop(WorkerId id, AttemptId attempt, absl::Duration awake) {
   Worker& worker = workers_.at(id);
-  Unlist(id, worker);
+  attached_.Unlist(id, worker);
   const absl::Duration ran = worker.jobs.Remove(attempt, awake);
   if (worker.jobs.empty()) worker.idle_since = awake;
-  List(id, worker);
+  attached_.List(id, worker);
   return ran;
 }
 
@@ -185,70 +167,27 @@ std::vector<WorkerId> WorkerTable::Silent(absl::Duration awake) {
   }
   for (const WorkerId id : suspect) {
     Worker& worker = workers_.at(id);
-    Unlist(id, worker);
+    attached_.Unlist(id, worker);
     worker.is_suspect = true;
-    List(id, worker);
+    attached_.List(id, worker);
   }
   return silent;
 }
 
 void WorkerTable::SetDraining(WorkerId id, bool is_draining) {
   Worker& worker = workers_.at(id);
-  Unlist(id, worker);
+  attached_.Unlist(id, worker);
   if (worker.is_draining != is_draining && present_.contains(id))
     draining_of_[static_cast<size_t>(PoolOf(id))] += is_draining ? 1u : ~0u;
   worker.is_draining = is_draining;
-  List(id, worker);
+  attached_.List(id, worker);
 }
 
 void WorkerTable::SetHeld(WorkerId id, bool is_held) {
   Worker& worker = workers_.at(id);
-  Unlist(id, worker);
+  attached_.Unlist(id, worker);
   worker.is_held = is_held;
-  List(id, worker);
-}
-
-bool WorkerTable::HasRoom(const Worker& worker) const {
-  if (worker.is_draining || worker.is_held || worker.jobs.size() >= options_.jobs_max) return false;
-  return worker.jobs.active_count() < worker.slots() + 1 ||
-         worker.jobs.expected() < options_.window;
-}
-
-WorkerTable::Load WorkerTable::LoadOf(WorkerId id, const Worker& worker) const {
-  const absl::Duration jobs = absl::Microseconds(static_cast<int64_t>(worker.jobs.active_count()));
-  return {.is_suspect = worker.is_suspect,
-          .load = (worker.jobs.expected() + jobs) / worker.slots(),
-          .worker = id};
-}
-
-WorkerTable::Excess WorkerTable::ExcessOf(WorkerId id, const Worker& worker) const {
-  return {.is_trusted = !worker.is_suspect,
-          .negated_load = -worker.jobs.expected() / worker.slots(),
-          .worker = id};
-}
-
-void WorkerTable::Unlist(WorkerId id, const Worker& worker) {
-  if (worker.presence != Worker::Presence::kAttached) return;
-  with_room_.erase(LoadOf(id, worker));
-  busy_.erase(ExcessOf(id, worker));
-  idle_.erase(id);
-  slots_ -= worker.slots();
-  jobs_in_hand_ -= worker.jobs.size();
-  jobs_of_[static_cast<size_t>(PoolOf(id))] -= worker.jobs.size();
-  pending_ -= worker.jobs.pending_count();
-  suspects_ -= worker.is_suspect;
-}
-
-void WorkerTable::List(WorkerId id, const Worker& worker) {
-  if (worker.presence != Worker::Presence::kAttached) return;
-  if (HasRoom(worker)) with_room_.insert(LoadOf(id, worker));
-  if (worker.jobs.has_waiting()) busy_.insert(ExcessOf(id, worker));
-  if (worker.jobs.has_free_slot() && !worker.is_draining && !worker.is_held) idle_.insert(id);
-  slots_ += worker.slots();
-  jobs_in_hand_ += worker.jobs.size();
-  jobs_of_[static_cast<size_t>(PoolOf(id))] += worker.jobs.size();
-  pending_ += worker.jobs.pending_count();
-  suspects_ += worker.is_suspect;
+  attached_.List(id, worker);
 }
 
 std::vector<WorkerId> WorkerTable::Holding() const {
@@ -260,38 +199,17 @@ std::vector<WorkerId> WorkerTable::Holding() const {
 }
 
 void WorkerTable::CheckInvariants() const {
-  size_t present = 0, attached = 0, room = 0, idle = 0, busy = 0, suspects = 0;
+  size_t present = 0;
   std::array<uint32_t, kPoolCount> alive_of{}, draining_of{};
-  std::array<uint64_t, kPoolCount> jobs_of{};
-  uint64_t slots = 0, jobs = 0, pending = 0;
   for (const auto& [id, worker] : workers_) {
-    present += worker.presence != Worker::Presence::kLost;
-    alive_of[static_cast<size_t>(PoolOf(id))] += worker.presence != Worker::Presence::kLost;
-    draining_of[static_cast<size_t>(PoolOf(id))] +=
-        worker.presence != Worker::Presence::kLost && worker.is_draining;
-    GALLEY_CHECK(present_.contains(id) == (worker.presence != Worker::Presence::kLost));
-    if (worker.presence != Worker::Presence::kAttached) continue;
-    ++attached;
-    GALLEY_CHECK(std::binary_search(ring_.begin(), ring_.end(), id));
-    GALLEY_CHECK(with_room_.contains(LoadOf(id, worker)) == HasRoom(worker));
-    GALLEY_CHECK(busy_.contains(ExcessOf(id, worker)) == worker.jobs.has_waiting());
-    const bool is_idle = worker.jobs.has_free_slot() && !worker.is_draining && !worker.is_held;
-    GALLEY_CHECK(idle_.contains(id) == is_idle);
-    room += HasRoom(worker);
-    busy += worker.jobs.has_waiting();
-    idle += is_idle;
-    slots += worker.slots();
-    jobs += worker.jobs.size();
-    jobs_of[static_cast<size_t>(PoolOf(id))] += worker.jobs.size();
-    pending += worker.jobs.pending_count();
-    suspects += worker.is_suspect;
+    const bool is_present = worker.presence != Worker::Presence::kLost;
+    GALLEY_CHECK(present_.contains(id) == is_present);
+    present += is_present;
+    alive_of[static_cast<size_t>(PoolOf(id))] += is_present;
+    draining_of[static_cast<size_t>(PoolOf(id))] += is_present && worker.is_draining;
   }
-  GALLEY_CHECK(present == present_.size() && attached == ring_.size() && alive_of == alive_of_ &&
-               draining_of == draining_of_);
-  GALLEY_CHECK(room == with_room_.size() && busy == busy_.size() && idle == idle_.size());
-  GALLEY_CHECK(jobs_of == jobs_of_);
-  GALLEY_CHECK(slots == slots_ && jobs == jobs_in_hand_ && pending == pending_ &&
-               suspects == suspects_);
+  GALLEY_CHECK(present == present_.size() && alive_of == alive_of_ && draining_of == draining_of_);
+  attached_.CheckInvariants(workers_);
 }
 
 // (Those that launchers bring up may come anywhere.)

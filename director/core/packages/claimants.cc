@@ -215,7 +215,8 @@ void Claimants::CountRetry(PackageId package, RetryCause cause) const {
 }
 
 void Claimants::CountAttached(uint32_t attached) const {
-  ForEachOf(masks_.running, [&](Claimant& cook) { cook.tally.counters.workers_attached = attached; });
+  ForEachOf(masks_.running,
+            [&](Claimant& cook) { cook.tally.counters.workers_attached = attached; });
 }
 
 }  // namespace galley::director

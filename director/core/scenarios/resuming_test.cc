@@ -521,9 +521,9 @@ TEST_F(SurvivorTest, ACrashOfWhatIsNotAskedForYetCountsToo) {
 TEST_F(SurvivorTest, ReportsThatAnEarlierDirectorPersistedAreNoGap) {
   Worker worker;
   worker.BeginSession(5, 100);
-  EXPECT_FALSE(worker.See(100));
-  EXPECT_TRUE(worker.See(101));
-  EXPECT_FALSE(worker.See(101));
+  EXPECT_FALSE(worker.reports.See(100));
+  EXPECT_TRUE(worker.reports.See(101));
+  EXPECT_FALSE(worker.reports.See(101));
 }
 
 class CountingProject : public TextProject {

@@ -14,7 +14,7 @@ constexpr size_t kMachinesNamedMax = 8;
 
 uint32_t Breakers::AttachedOn(uint32_t machine) const {
   return static_cast<uint32_t>(
-      std::count_if(workers_.ring().begin(), workers_.ring().end(),
+      std::count_if(workers_.attached().ring().begin(), workers_.attached().ring().end(),
                     [&](WorkerId id) { return workers_.Find(id)->machine == machine; }));
 }
 
@@ -24,9 +24,9 @@ void Breakers::AddFault(WorkerId id, PackageId package, const std::string& why) 
   const uint32_t number = worker->machine;
   MachineTable::Health& machine = machines_.health()[number];
   if (package.valid()) (void)graph_.blame().AddMachine(package, number);
-  worker->held_why = machine.why = why;
-  const bool is_worker =
-      worker->breaker.AddFault({.worker = id, .package = package, .is_only = true}, step_.awake);
+  worker->health.held_why = machine.why = why;
+  const bool is_worker = worker->health.breaker.AddFault(
+      {.worker = id, .package = package, .is_only = true}, step_.awake);
   const bool is_machine = machine.breaker.AddFault(
       {.worker = id, .package = package, .is_only = AttachedOn(number) <= 1}, step_.awake);
   worker_trust_.NoteJudged(id);
@@ -39,7 +39,7 @@ void Breakers::AddSuccess(WorkerId id) {
   MachineTable::Health& machine = machines_.health()[worker->machine];
   // (Else each result would cost a look at all workers.)
   const bool was_doubtful = machines_.HasFailed(workers_.Find(id));
-  const bool is_worker = worker->breaker.AddSuccess(step_.awake);
+  const bool is_worker = worker->health.breaker.AddSuccess(step_.awake);
   const bool is_machine = machine.breaker.AddSuccess(step_.awake);
   if (was_doubtful) worker_trust_.NoteJudged(id);
   if (!is_worker && !is_machine) return;
@@ -49,15 +49,15 @@ void Breakers::AddSuccess(WorkerId id) {
 
 void Breakers::AddViolation(WorkerId id, const std::string& why) {
   Worker* const worker = workers_.Find(id);
-  if (worker == nullptr || worker->has_violated) return;
-  if (++worker->violations < kViolationsMax) return AddFault(id, PackageId(), why);
-  worker->has_violated = true;
-  const std::string text =
-      "it broke the protocol " + std::to_string(worker->violations) + " times, the last: " + why;
+  if (worker == nullptr || worker->health.has_violated) return;
+  if (++worker->health.violations < kViolationsMax) return AddFault(id, PackageId(), why);
+  worker->health.has_violated = true;
+  const std::string text = "it broke the protocol " + std::to_string(worker->health.violations) +
+                           " times, the last: " + why;
   effects_.Note(WorkerViolated{.worker = id, .session = worker->session, .why = text},
                 claimants_.masks().running);
-  worker->held_why = text;
-  counts_.figures.breakers_opened += worker->breaker.Open(step_.awake);
+  worker->health.held_why = text;
+  counts_.figures.breakers_opened += worker->health.breaker.Open(step_.awake);
   worker_loss_.LoseViolator(id);
   HoldAnew();
 }
@@ -74,7 +74,7 @@ void Breakers::OnOpened(WorkerId id, bool is_worker, bool is_machine) {
   if (!is_machine) return;
   const uint32_t machine = workers_.Find(id)->machine;
   TellOfMachine(machine, claimants_.masks().running);
-  const std::vector<WorkerId> ring = workers_.ring();
+  const std::vector<WorkerId> ring = workers_.attached().ring();
   for (const WorkerId other : ring) {
     if (workers_.Find(other)->machine == machine) job_returns_.TakeBackWaiting(other);
   }
@@ -83,14 +83,14 @@ void Breakers::OnOpened(WorkerId id, bool is_worker, bool is_machine) {
 void Breakers::NoteGiven(WorkerId id, AttemptId attempt) {
   if (!are_any_open_) return;
   Worker& worker = *workers_.Find(id);
-  const bool is_trial = worker.breaker.NoteGiven(attempt);
+  const bool is_trial = worker.health.breaker.NoteGiven(attempt);
   if (machines_.health()[worker.machine].breaker.NoteGiven(attempt) || is_trial) HoldAnew();
 }
 
 void Breakers::NoteEnded(WorkerId id, AttemptId attempt) {
   Worker* const worker = are_any_open_ ? workers_.Find(id) : nullptr;
   if (worker == nullptr) return;
-  const bool was_trial = worker->breaker.NoteEnded(attempt);
+  const bool was_trial = worker->health.breaker.NoteEnded(attempt);
   if (machines_.health()[worker->machine].breaker.NoteEnded(attempt) || was_trial)
     looks_at_ = -absl::InfiniteDuration();
 }
@@ -98,7 +98,7 @@ void Breakers::NoteEnded(WorkerId id, AttemptId attempt) {
 void Breakers::NoteAttached(WorkerId id) {
   if (!are_any_open_) return;
   HoldAnew();
-  if (workers_.Find(id)->breaker.is_open()) TellOf(id, claimants_.masks().running);
+  if (workers_.Find(id)->health.breaker.is_open()) TellOf(id, claimants_.masks().running);
 }
 
 // What Look need not find again before looks_at_.
@@ -112,31 +112,32 @@ void Breakers::HoldAnew() {
       looks_at_ = std::min(looks_at_, breaker.paused_until());
   };
   for (const auto& [number, machine] : machines_.health()) look_at(machine.breaker);
-  workers_.ForEach([&](WorkerId, const Worker& worker) { look_at(worker.breaker); });
+  workers_.ForEach([&](WorkerId, const Worker& worker) { look_at(worker.health.breaker); });
   held_ = 0;
-  for (const WorkerId id : workers_.ring()) {
+  for (const WorkerId id : workers_.attached().ring()) {
     const Worker& worker = *workers_.Find(id);
     const MachineTable::Health& machine = machines_.health()[worker.machine];
     const bool is_held =
-        !worker.breaker.MayTake(step_.awake) || !machine.breaker.MayTake(step_.awake);
+        !worker.health.breaker.MayTake(step_.awake) || !machine.breaker.MayTake(step_.awake);
     if (worker.is_held != is_held) workers_.SetHeld(id, is_held);
-    held_ += worker.breaker.is_open() || machine.breaker.is_open();
+    held_ += worker.health.breaker.is_open() || machine.breaker.is_open();
   }
 }
 
 void Breakers::TellOf(WorkerId id, CookMask cooks) {
   Worker& worker = *workers_.Find(id);
-  effects_.Note(WorkerHeld{.worker = id, .machine = "", .why = worker.held_why, .is_over = false},
-                cooks & ~worker.held_told);
-  worker.held_told |= cooks;
+  effects_.Note(
+      WorkerHeld{.worker = id, .machine = "", .why = worker.health.held_why, .is_over = false},
+      cooks & ~worker.health.held_told);
+  worker.health.held_told |= cooks;
 }
 
 // Where each of its workers is held for its own sake, that says it all.
 void Breakers::TellOfMachine(uint32_t number, CookMask cooks) {
-  const bool is_told =
-      std::all_of(workers_.ring().begin(), workers_.ring().end(), [&](WorkerId id) {
+  const bool is_told = std::all_of(
+      workers_.attached().ring().begin(), workers_.attached().ring().end(), [&](WorkerId id) {
         const Worker& worker = *workers_.Find(id);
-        return worker.machine != number || worker.breaker.is_open();
+        return worker.machine != number || worker.health.breaker.is_open();
       });
   if (is_told) return;
   MachineTable::Health& machine = machines_.health()[number];
@@ -162,11 +163,11 @@ void Breakers::TellOver(WorkerId id, bool is_worker, bool is_machine) {
 void Breakers::BeginCook(CookMask cook, bool is_only) {
   all_bad_since_.reset();
   for (auto& [number, machine] : machines_.health()) machine.told &= ~cook;
-  workers_.ForEach([&](WorkerId, Worker& worker) { worker.held_told &= ~cook; });
+  workers_.ForEach([&](WorkerId, Worker& worker) { worker.health.held_told &= ~cook; });
   if (!are_any_open_) return;
   if (is_only) EndPauses();
-  for (const WorkerId id : workers_.ring()) {
-    if (workers_.Find(id)->breaker.is_open()) TellOf(id, cook);
+  for (const WorkerId id : workers_.attached().ring()) {
+    if (workers_.Find(id)->health.breaker.is_open()) TellOf(id, cook);
   }
   for (const auto& [number, machine] : machines_.health()) {
     if (machine.breaker.is_open() && AttachedOn(number) > 0) TellOfMachine(number, cook);
@@ -178,7 +179,7 @@ void Breakers::EndPauses() {
     if (machine.breaker.is_open()) machine.breaker.EndPause(step_.awake);
   }
   workers_.ForEach([&](WorkerId, Worker& worker) {
-    if (worker.breaker.is_open()) worker.breaker.EndPause(step_.awake);
+    if (worker.health.breaker.is_open()) worker.health.breaker.EndPause(step_.awake);
   });
   HoldAnew();
 }
@@ -186,10 +187,11 @@ void Breakers::EndPauses() {
 std::string Breakers::WhyNobody() const {
   std::string text;
   absl::btree_map<uint32_t, std::string> why;
-  for (const WorkerId id : workers_.ring()) {
+  for (const WorkerId id : workers_.attached().ring()) {
     const Worker& worker = *workers_.Find(id);
     std::string& of = why[worker.machine];
-    if (of.empty() || worker.breaker.is_open()) of = machines_.health().at(worker.machine).why;
+    if (of.empty() || worker.health.breaker.is_open())
+      of = machines_.health().at(worker.machine).why;
   }
   size_t named = 0;
   for (const auto& [number, of] : why) {
@@ -204,7 +206,7 @@ std::string Breakers::WhyNobody() const {
 
 bool Breakers::IsBad(const Worker& worker) const {
   const auto machine = machines_.health().find(worker.machine);
-  return worker.breaker.is_bad() ||
+  return worker.health.breaker.is_bad() ||
          (machine != machines_.health().end() && machine->second.breaker.is_bad());
 }
 
@@ -213,9 +215,10 @@ void Breakers::Look() {
   if (are_any_open_ && (is_one_lost || step_.awake >= looks_at_)) HoldAnew();
   if (machines_.health().empty()) return;
   const bool has_work = claimants_.masks().active != 0 && job_queue_.HasLoadWork();
-  const bool are_all_bad = workers_.attached() > 0 && workers_.alive() == workers_.attached() &&
-                           std::all_of(workers_.ring().begin(), workers_.ring().end(),
-                                       [this](WorkerId id) { return IsBad(*workers_.Find(id)); });
+  const bool are_all_bad =
+      workers_.attached().count() > 0 && workers_.alive() == workers_.attached().count() &&
+      std::all_of(workers_.attached().ring().begin(), workers_.attached().ring().end(),
+                  [this](WorkerId id) { return IsBad(*workers_.Find(id)); });
   if (!are_all_bad || !has_work) return all_bad_since_.reset();
   if (!all_bad_since_.has_value()) {
     all_bad_since_ = step_.awake;
@@ -228,8 +231,9 @@ void Breakers::Look() {
   }
   // (A job that has begun, or is being committed, may still succeed; one that is ready goes to
   // whoever is not held.)
-  const bool may_go_on = workers_.jobs_in_hand() > 0 || commits_.HasAnyOf(claimants_.masks().active) ||
-                         (!graph_.lifecycle().loads().empty() && !workers_.with_room().empty());
+  const bool may_go_on =
+      workers_.attached().jobs_in_hand() > 0 || commits_.HasAnyOf(claimants_.masks().active) ||
+      (!graph_.lifecycle().loads().empty() && !workers_.attached().with_room().empty());
   if (bad_for < kAllHeldMax || may_go_on) return;
   all_bad_since_.reset();
   claimants_.EndAll("no machine can work, whatever it is given: " + WhyNobody() +

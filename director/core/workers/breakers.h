@@ -69,7 +69,8 @@ class Breakers : JobPart {
   uint64_t held() const { return held_; }  // workers, of the attached
   // Nobody is left: what fails now says nothing of the package.
   bool are_all_held() const {
-    return held_ > 0 && held_ == workers_.attached() && workers_.alive() == workers_.attached();
+    return held_ > 0 && held_ == workers_.attached().count() &&
+           workers_.alive() == workers_.attached().count();
   }
 
  private:

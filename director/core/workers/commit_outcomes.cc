@@ -73,8 +73,8 @@ void CommitOutcomes::Uncommit(const std::vector<Persisted::Item>& items) {
     if (!commit.has_value()) continue;
     for (const auto& [id, report] : commit->reports) {
       Worker* worker = workers_.Find(id);
-      if (worker != nullptr && worker->unacknowledged.erase(report) > 0)
-        worker->uncommitted.insert(report);
+      if (worker != nullptr && worker->reports.unacknowledged.erase(report) > 0)
+        worker->reports.uncommitted.insert(report);
     }
   }
 }

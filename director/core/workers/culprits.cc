@@ -28,7 +28,7 @@ void Culprits::AddDeath(const Attempt& attempt, Killings::What what) {
   const Killings::Machine machine = workers_.Find(attempt.worker)->machine;
   graph_.blame().killings().AddDeath(attempt.package, machine, what, step_.awake);
   if (what == Killings::What::kWorker) return;  // as a rule that is not the package's doing
-  for (const WorkerId id : workers_.ring()) {
+  for (const WorkerId id : workers_.attached().ring()) {
     if (workers_.Find(id)->machine == machine) graph_.blame().Avoid(attempt.package, id);
   }
 }
@@ -94,7 +94,7 @@ bool Culprits::HasOthers() const {
     const size_t in_hand = attempts_.At(suspect).size();
     suspects += in_hand > 0 ? in_hand : work->not_before == absl::InfinitePast();
   }
-  return workers_.jobs_in_hand() + graph_.lifecycle().loads().size() +
+  return workers_.attached().jobs_in_hand() + graph_.lifecycle().loads().size() +
              graph_.lifecycle().saves().size() + graph_.lifecycle().requests().size() >
          suspects;
 }

@@ -24,7 +24,7 @@ void Dispatcher::HandOverAll() {
   std::vector<PackageId> aside;
   // (A package that is quarantined may end a cook, which gives up others.)
   while (!claimants_.has_stopped() &&
-         (!workers_.with_room().empty() || job_queue_.HasBlockingJob())) {
+         (!workers_.attached().with_room().empty() || job_queue_.HasBlockingJob())) {
     const PackageId package = job_queue_.NextJob();
     if (!package.valid()) break;
     if (attempts_.alone() != 0 && packages_[package].urgency != Urgency::kBlocking) break;

@@ -76,7 +76,7 @@ uint32_t Eligibility::DemandOf(const std::vector<std::string>& labels, uint32_t 
   demand.is_of_local = Meets(options_.local_offer, demand);
   demand.is_of_fleet = Meets(options_.fleet.offer, demand);
   has_lacking_ |= options_.fleet.max > 0 && !demand.is_of_fleet;
-  for (const WorkerId id : workers_.ring()) {
+  for (const WorkerId id : workers_.attached().ring()) {
     Worker& worker = *workers_.Find(id);
     if (Meets(worker.offer, demand)) continue;
     worker.unmet.push_back(number);
@@ -216,18 +216,20 @@ bool Eligibility::Has(WorkerId id, const Worker& worker, PackageId package) cons
 
 // (One that drains gets no more jobs.)
 bool Eligibility::HasAttached(uint32_t kind) const {
-  return std::any_of(workers_.ring().begin(), workers_.ring().end(), [&](WorkerId id) {
-    const Worker& worker = *workers_.Find(id);
-    return !worker.is_draining && !Lacks(id, worker, kind);
-  });
+  return std::any_of(workers_.attached().ring().begin(), workers_.attached().ring().end(),
+                     [&](WorkerId id) {
+                       const Worker& worker = *workers_.Find(id);
+                       return !worker.is_draining && !Lacks(id, worker, kind);
+                     });
 }
 
 // The same of workers that are no helpers.
 bool Eligibility::HasElsewhere(uint32_t kind) const {
-  return std::any_of(workers_.ring().begin(), workers_.ring().end(), [&](WorkerId id) {
-    const Worker& worker = *workers_.Find(id);
-    return PoolOf(id) != Pool::kLocal && !worker.is_draining && !Lacks(id, worker, kind);
-  });
+  return std::any_of(
+      workers_.attached().ring().begin(), workers_.attached().ring().end(), [&](WorkerId id) {
+        const Worker& worker = *workers_.Find(id);
+        return PoolOf(id) != Pool::kLocal && !worker.is_draining && !Lacks(id, worker, kind);
+      });
 }
 
 // A worker of this machine is started that has it.
@@ -243,9 +245,9 @@ bool Eligibility::MayBeLaunched(uint32_t kind) const {
 // is known whether those have it that a launcher brings up.
 bool Eligibility::IsOffered(uint32_t kind) const {
   if (MayBeLocal(kind) || HasAttached(kind)) return true;
-  if (kinds_[kind].demand == 0) return workers_.attached() == 0;
+  if (kinds_[kind].demand == 0) return workers_.attached().count() == 0;
   const bool has_launcher = options_.workers > 0 || options_.fleet.max > 0;
-  return MayBeLaunched(kind) || (!has_launcher && workers_.attached() == 0);
+  return MayBeLaunched(kind) || (!has_launcher && workers_.attached().count() == 0);
 }
 
 // (While some machine can do what others refused, it waits for that one.)
@@ -267,7 +269,7 @@ std::string Eligibility::WantedText(uint32_t kind) const {
 std::string Eligibility::OfferedText() const {
   constexpr size_t kToldMax = 8;
   absl::btree_map<std::string, size_t> attached;
-  for (const WorkerId id : workers_.ring()) {
+  for (const WorkerId id : workers_.attached().ring()) {
     const record::WorkerOffer& offer = workers_.Find(id)->offer;
     ++attached[record::OfferText(offer.labels, offer.resources)];
   }
@@ -295,16 +297,16 @@ std::string Eligibility::OfferedText() const {
 }
 
 std::string Eligibility::WhyUnoffered(uint32_t kind) const {
-  const size_t attached = workers_.attached();
+  const size_t attached = workers_.attached().count();
   const std::string none_has =
       attached == 1 ? "the only worker that is attached does not have "
                     : "none of the " + std::to_string(attached) + " workers that are attached has ";
   // (What nobody could do who has all that is demanded, is not missing for the demand.)
   const bool is_demanded =
       kinds_[kind].demand != 0 &&
-      std::none_of(workers_.ring().begin(), workers_.ring().end(), [&](WorkerId id) {
-        return !Contains(workers_.Find(id)->unmet, kinds_[kind].demand);
-      });
+      std::none_of(
+          workers_.attached().ring().begin(), workers_.attached().ring().end(),
+          [&](WorkerId id) { return !Contains(workers_.Find(id)->unmet, kinds_[kind].demand); });
   if (is_demanded)
     return "no worker can cook it, and no launcher brings up one that could. Wanted: " +
            WantedText(kind) + ". Offered: " + OfferedText() +
@@ -315,7 +317,7 @@ std::string Eligibility::WhyUnoffered(uint32_t kind) const {
            "with the project's files is attached, or started: " +
            kinds_[kNeedsFiles].refusal;
   const bool is_refused = std::any_of(
-      workers_.ring().begin(), workers_.ring().end(),
+      workers_.attached().ring().begin(), workers_.attached().ring().end(),
       [&](WorkerId id) { return Contains(workers_.Find(id)->refuses, kinds_[kind].of_all); });
   if (is_refused)
     return "no worker can cook it: " + none_has +

@@ -5,7 +5,8 @@
 namespace galley::director {
 // The package has one attempt left, and all others ended by limits.
 bool ExclusiveRun::IsToRunAlone(PackageId package) const {
-  if (!claimants_.IsWanted(package) || (packages_[package].cooks & claimants_.masks().fail_fast) != 0)
+  if (!claimants_.IsWanted(package) ||
+      (packages_[package].cooks & claimants_.masks().fail_fast) != 0)
     return false;
   const Blame::Faults faults = graph_.blame().Of(package);
   return retry_.IsLastAttempt(faults.own) && faults.limits == faults.own && faults.own > 0;
@@ -18,7 +19,7 @@ bool ExclusiveRun::WaitsToBeAlone(PackageId package) const {
 }
 
 bool ExclusiveRun::IsAllElseDone() const {
-  return workers_.jobs_in_hand() == 0 && graph_.lifecycle().requests().empty() &&
+  return workers_.attached().jobs_in_hand() == 0 && graph_.lifecycle().requests().empty() &&
          cache_queries_.in_flight() == 0 && graph_.agenda().empty() &&
          !graph_.lifecycle().equal_work().has_freed() && commits_.empty() &&
          !graph_.lifecycle().has_backing_off() && graph_.lifecycle().parked().empty() &&

@@ -25,7 +25,7 @@ void Fleet::Keep() {
 // As many as can be busy with what they alone can cook.
 uint32_t Fleet::HelpersWanted() const {
   size_t busy = 0;
-  for (const WorkerId id : workers_.ring())
+  for (const WorkerId id : workers_.attached().ring())
     busy += PoolOf(id) == Pool::kLocal && !workers_.Find(id)->jobs.empty();
   return static_cast<uint32_t>(
       std::min<size_t>(busy + parked_jobs_.CountForHelpers(), options_.fleet.helpers_max));
@@ -37,17 +37,19 @@ bool Fleet::IsNobodyThere() const {
 
 // A launched worker has had nothing to do for a while, which could do it as far as is known.
 bool Fleet::IsAnyIdleFor(PackageId package) const {
-  return std::any_of(workers_.idle().begin(), workers_.idle().end(), [&](WorkerId id) {
-    const Worker& worker = *workers_.Find(id);
-    return PoolOf(id) == Pool::kLaunched && worker.jobs.empty() &&
-           step_.awake - worker.idle_since >= kLookPeriod && eligibility_.Has(id, worker, package);
-  });
+  return std::any_of(workers_.attached().idle().begin(), workers_.attached().idle().end(),
+                     [&](WorkerId id) {
+                       const Worker& worker = *workers_.Find(id);
+                       return PoolOf(id) == Pool::kLaunched && worker.jobs.empty() &&
+                              step_.awake - worker.idle_since >= kLookPeriod &&
+                              eligibility_.Has(id, worker, package);
+                     });
 }
 
 // The launched workers that have something to do. (One that has just come is among the further.)
 uint32_t Fleet::Busy() const {
-  return static_cast<uint32_t>(
-      std::count_if(workers_.ring().begin(), workers_.ring().end(), [&](WorkerId id) {
+  return static_cast<uint32_t>(std::count_if(
+      workers_.attached().ring().begin(), workers_.attached().ring().end(), [&](WorkerId id) {
         const Worker& worker = *workers_.Find(id);
         return PoolOf(id) == Pool::kLaunched && !worker.is_draining && !worker.jobs.empty();
       }));
@@ -87,7 +89,7 @@ uint32_t Fleet::Wanted() {
   // (Where nobody is left who holds what others wait for, they wait for a worker.)
   const size_t stalled = IsNobodyThere() ? graph_.lifecycle().saves().size() : 0;
   const size_t ready = graph_.lifecycle().loads().size() + demanding + stalled;
-  const size_t jobs = ready + workers_.jobs_in_hand(Pool::kLaunched);
+  const size_t jobs = ready + workers_.attached().jobs_in_hand(Pool::kLaunched);
   if (ready + further == 0) return least;
   absl::Duration work;
   uint64_t packages = 0;
@@ -125,7 +127,7 @@ void Fleet::LetIdleGo() {
   const uint32_t kept = (claimants_.masks().active != 0 && job_queue_.HasLoadWork()) ? Wanted() : 0;
   uint32_t launched = workers_.alive(Pool::kLaunched) - workers_.draining(Pool::kLaunched);
   std::vector<WorkerId> idle;
-  for (const WorkerId id : workers_.ring()) {
+  for (const WorkerId id : workers_.attached().ring()) {
     const Worker& worker = *workers_.Find(id);
     const Pool pool = PoolOf(id);
     if (pool == Pool::kForeign || worker.is_draining || !worker.jobs.empty() ||
@@ -133,7 +135,7 @@ void Fleet::LetIdleGo() {
       continue;
     // (It would stay until these are taken. One that is held as half of a proof may wait for the
     // helper that would come in its place.)
-    if (!worker.unacknowledged.empty()) continue;
+    if (!worker.reports.unacknowledged.empty()) continue;
     if (pool == Pool::kLaunched && launched <= kept) continue;
     if (pool == Pool::kLocal && options_.workers > 0) continue;
     launched -= pool == Pool::kLaunched;

@@ -97,7 +97,7 @@ bool JobQueue::HasBlockingJob() const {
 bool JobQueue::HasLoadWork() const {
   return !graph_.lifecycle().loads().empty() || !graph_.lifecycle().saves().empty() ||
          !graph_.lifecycle().parked().empty() || graph_.lifecycle().has_backing_off() ||
-         workers_.jobs_in_hand() > 0;
+         workers_.attached().jobs_in_hand() > 0;
 }
 
 }  // namespace galley::director

@@ -7,7 +7,7 @@
 namespace galley::director {
 void JobSplitting::Split() {
   for (const Share& share : Shares()) {
-    if (workers_.idle().empty()) return;
+    if (workers_.attached().idle().empty()) return;
     Attempt& whole = attempts_.at(share.attempt);
     const WorkerId worker = stragglers_.IdleFor(whole, /*is_elsewhere=*/false);
     // (Another part of the same package may have gone just now.)
@@ -29,7 +29,7 @@ void JobSplitting::Split() {
 // By what is gained.
 std::vector<JobSplitting::Share> JobSplitting::Shares() const {
   std::vector<Share> shares;
-  for (const WorkerId id : workers_.ring()) {
+  for (const WorkerId id : workers_.attached().ring()) {
     for (const AssignedJobs::Running& one : workers_.Find(id)->jobs.running()) {
       const Attempt& attempt = attempts_.at(one.attempt);
       if (std::popcount(attempt.remaining) < 2 || attempt.group != 0 ||

@@ -44,13 +44,14 @@ void LargeJobs::LookAtParked() {
 // A worker has all else that it wants, and room for a job.
 bool LargeJobs::IsHeldUpByMemory(PackageId id) const {
   const uint64_t bytes = MemoryOf(packages_[id], costs_);
-  return bytes > 0 && std::any_of(workers_.with_room().begin(), workers_.with_room().end(),
-                                  [&](const WorkerTable::Load& load) {
-                                    const Worker& worker = *workers_.Find(load.worker);
-                                    return eligibility_.Has(load.worker, worker, id) &&
-                                           reservations_.MayTakeAt(id, load.worker) &&
-                                           !worker.jobs.HasMemoryFor(bytes, worker.memory_bytes);
-                                  });
+  return bytes > 0 &&
+         std::any_of(workers_.attached().with_room().begin(), workers_.attached().with_room().end(),
+                     [&](const WorkerIndex::Load& load) {
+                       const Worker& worker = *workers_.Find(load.worker);
+                       return eligibility_.Has(load.worker, worker, id) &&
+                              reservations_.MayTakeAt(id, load.worker) &&
+                              !worker.jobs.HasMemoryFor(bytes, worker.memory_bytes);
+                     });
 }
 
 // Chooses the worker with the least to do among those whose pending jobs, which may last, leave
@@ -58,7 +59,7 @@ bool LargeJobs::IsHeldUpByMemory(PackageId id) const {
 void LargeJobs::KeepWorkerFor(PackageId package) {
   using Order = std::tuple<bool, absl::Duration, WorkerId>;
   Order least;
-  for (const WorkerId id : workers_.ring()) {
+  for (const WorkerId id : workers_.attached().ring()) {
     const Worker& worker = *workers_.Find(id);
     if (!MayBeKeptFor(package, id, worker)) continue;
     const PlacementCandidate view = worker_choice_.ViewOf(package, id, worker, 0);
@@ -71,7 +72,7 @@ void LargeJobs::KeepWorkerFor(PackageId package) {
 
 bool LargeJobs::MayBeKeptFor(PackageId package, WorkerId id, const Worker& worker) const {
   return worker.presence == Worker::Presence::kAttached && !worker.is_draining &&
-         eligibility_.Has(id, worker, package) && workers_.IsUsable(worker) &&
+         eligibility_.Has(id, worker, package) && workers_.attached().IsUsable(worker) &&
          reservations_.MayTakeAt(package, id) && !graph_.blame().HasFailedOn(package, id) &&
          worker_trust_.MayTake(package, id, worker) &&
          worker.jobs.HasMemoryBesidePending(MemoryOf(packages_[package], costs_),
@@ -92,7 +93,8 @@ void LargeJobs::HandOverKept() {
     return;
   }
   const Worker& worker = *workers_.Find(kept_worker_->worker);
-  if (!workers_.HasRoom(worker) || !worker_choice_.MayTake(id, kept_worker_->worker, worker))
+  if (!workers_.attached().HasRoom(worker) ||
+      !worker_choice_.MayTake(id, kept_worker_->worker, worker))
     return;
   const WorkerId to = kept_worker_->worker;
   kept_worker_.reset();

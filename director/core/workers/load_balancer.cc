@@ -51,20 +51,22 @@ absl::btree_set<AttemptId> LeftAt(WorkerId worker, const AssignedJobs& hand, abs
 }  // namespace
 
 void LoadBalancer::Balance() {
-  if (workers_.idle().empty() || workers_.busy().empty()) return;
+  if (workers_.attached().idle().empty() || workers_.attached().busy().empty()) return;
   size_t pairs = 0;
-  const std::vector<WorkerId> idle(workers_.idle().begin(), workers_.idle().end());
+  const std::vector<WorkerId> idle(workers_.attached().idle().begin(),
+                                   workers_.attached().idle().end());
   for (const WorkerId to : idle) {
-    if (!workers_.IsUsable(*workers_.Find(to)) || IsKeptFrom(kept_worker_, PackageId(), to))
+    if (!workers_.attached().IsUsable(*workers_.Find(to)) ||
+        IsKeptFrom(kept_worker_, PackageId(), to))
       continue;
     // A copy, since jobs that are moved change the order.
-    std::vector<WorkerTable::Excess> busiest;
-    for (const WorkerTable::Excess& from : workers_.busy()) {
+    std::vector<WorkerIndex::Excess> busiest;
+    for (const WorkerIndex::Excess& from : workers_.attached().busy()) {
       if (busiest.size() == kBusiestMax) break;
       busiest.push_back(from);
     }
     if (busiest.empty()) return;
-    for (const WorkerTable::Excess& from : busiest) {
+    for (const WorkerIndex::Excess& from : busiest) {
       if (++pairs > kPairsMax) return;
       if (from.worker != to && RetractFor(to, from.worker)) break;
     }
@@ -83,7 +85,7 @@ bool LoadBalancer::RetractFor(WorkerId idle, WorkerId busy) {
   std::stable_partition(queue.begin(), queue.end(), [&](AttemptId attempt) {
     return from.jobs.At(attempt).urgency == Urgency::kBlocking;
   });
-  const bool is_trusted = workers_.IsUsable(from) && !worker_trust_.IsDoubtful(busy);
+  const bool is_trusted = workers_.attached().IsUsable(from) && !worker_trust_.IsDoubtful(busy);
   const bool is_urgent = from.jobs.blocking_count() > 0;
   if (is_trusted && !is_urgent && from.jobs.expected() < kWorthMoving) return false;
   // Moving `excess` makes both workers equal for each slot; one job goes into a free slot in any
@@ -105,7 +107,8 @@ bool LoadBalancer::RetractFor(WorkerId idle, WorkerId busy) {
         !to.jobs.HasMemoryFor(MemoryOf(packages_[attempt.package], costs_), to.memory_bytes) ||
         (is_trusted && (left.contains(id) || !IsBetterOffAt(id, idle))))
       continue;
-    const bool is_enough = is_trusted ? moved + attempt.expected > excess : !workers_.HasRoom(to);
+    const bool is_enough =
+        is_trusted ? moved + attempt.expected > excess : !workers_.attached().HasRoom(to);
     if (!to.jobs.has_free_slot() && is_enough) break;
     moved += attempt.expected;
     attempts_.EndAttempt(id, Tell::kRetract);

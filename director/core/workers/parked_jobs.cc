@@ -51,14 +51,15 @@ bool ParkedJobs::Park(PackageId package) {
   }
   if (!eligibility_.has_lacking()) return false;
   const uint32_t kind = eligibility_.KindOf(package);
-  bool holds_up = eligibility_.FleetLacks(kind) ||
-                  std::any_of(workers_.with_room().begin(), workers_.with_room().end(),
-                              [&](const WorkerTable::Load& load) {
-                                return CannotHaveNow(package, kind, load.worker);
-                              });
+  bool holds_up =
+      eligibility_.FleetLacks(kind) ||
+      std::any_of(workers_.attached().with_room().begin(), workers_.attached().with_room().end(),
+                  [&](const WorkerIndex::Load& load) {
+                    return CannotHaveNow(package, kind, load.worker);
+                  });
   // (A Blocking one needs no room; but others, which could go somewhere, wait behind it.)
   if (!holds_up && packages_[package].urgency == Urgency::kBlocking)
-    holds_up = std::any_of(workers_.ring().begin(), workers_.ring().end(),
+    holds_up = std::any_of(workers_.attached().ring().begin(), workers_.attached().ring().end(),
                            [&](WorkerId worker) { return CannotHaveNow(package, kind, worker); });
   if (!holds_up) return false;
   graph_.lifecycle().Park(package, kind);

@@ -33,7 +33,7 @@ bool Proofs::Take(PackageId package, PlatformIndex platform, const Report& by,
                         std::any_of(held.begin(), held.end(),
                                     [&](const Candidate& one) { return one.machine == machine; });
   const Attempt& attempt = attempts_.at(by.attempt);
-  workers_.Find(by.worker)->unacknowledged.insert(by.report);
+  workers_.Find(by.worker)->reports.unacknowledged.insert(by.report);
   if (is_known) {
     claimants_.Count(package, &Counters::results_dropped);
     acknowledgements_.Acknowledge(by.worker, by.report);
@@ -155,18 +155,20 @@ void Proofs::Quarantine(const Candidate& odd, const Key& key, const Held& held) 
 bool Proofs::CanHaveHome() const { return options_.workers > 0 || options_.fleet.helpers_max > 0; }
 
 bool Proofs::NeedsHome(PackageId package) const {
-  return std::none_of(workers_.ring().begin(), workers_.ring().end(), [&](WorkerId id) {
-    const Worker& worker = *workers_.Find(id);
-    return worker.machine != kHomeMachine && !worker.is_draining &&
-           eligibility_.Has(id, worker, package);
-  });
+  return std::none_of(workers_.attached().ring().begin(), workers_.attached().ring().end(),
+                      [&](WorkerId id) {
+                        const Worker& worker = *workers_.Find(id);
+                        return worker.machine != kHomeMachine && !worker.is_draining &&
+                               eligibility_.Has(id, worker, package);
+                      });
 }
 
 bool Proofs::HasMachineFor(PackageId package) const {
-  return std::any_of(workers_.ring().begin(), workers_.ring().end(), [&](WorkerId id) {
-    const Worker& worker = *workers_.Find(id);
-    return !worker.is_draining && eligibility_.Has(id, worker, package);
-  });
+  return std::any_of(workers_.attached().ring().begin(), workers_.attached().ring().end(),
+                     [&](WorkerId id) {
+                       const Worker& worker = *workers_.Find(id);
+                       return !worker.is_draining && eligibility_.Has(id, worker, package);
+                     });
 }
 
 bool Proofs::IsOffered(uint32_t queue) {

@@ -22,9 +22,10 @@ void Reports::OnWorkerReported(const WorkerReported& event) {
   if (worker == nullptr) return;
   workers_.Heard(event.worker, step_.awake);
   for (const WorkerReport& report : event.reports) {
-    if (worker->See(report.report) || worker->uncommitted.erase(report.report) > 0) {
+    if (worker->reports.See(report.report) ||
+        worker->reports.uncommitted.erase(report.report) > 0) {
       OnReport(event.worker, report);
-    } else if (!worker->unacknowledged.contains(report.report)) {
+    } else if (!worker->reports.unacknowledged.contains(report.report)) {
       acknowledgements_.Acknowledge(event.worker, report.report);
     }
   }
@@ -46,7 +47,7 @@ void Reports::CountBytes(Attempt& attempt, const WorkerReport& report) {
 void Reports::OnReport(WorkerId worker, const WorkerReport& report) {
   const Attempt* attempt = attempts_.Find(report.attempt);
   // From someone to whom this attempt was never given: refused.
-  if (attempt == nullptr || attempt->worker != worker || workers_.Find(worker)->has_violated)
+  if (attempt == nullptr || attempt->worker != worker || workers_.Find(worker)->health.has_violated)
     return acknowledgements_.Acknowledge(worker, report.report);
   workers_.Find(worker)->jobs.NoteReport(report.attempt, step_.awake);
   CountBytes(attempts_.at(report.attempt), report);
@@ -82,7 +83,7 @@ void Reports::OnReport(WorkerId worker, const WorkerReport& report) {
     case Answer::kNow:
       return acknowledgements_.Acknowledge(worker, report.report);
     case Answer::kWhenDurable:
-      workers_.Find(worker)->unacknowledged.insert(report.report);
+      workers_.Find(worker)->reports.unacknowledged.insert(report.report);
       return;
     case Answer::kOfProofs:
       return;

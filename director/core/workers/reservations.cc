@@ -22,7 +22,7 @@ bool Reservations::IsOver() const {
     return true;
   const Worker* worker = workers_.Find(reserved_->worker);
   return worker == nullptr || worker->presence != Worker::Presence::kAttached ||
-         worker->is_draining || !workers_.IsUsable(*worker) ||
+         worker->is_draining || !workers_.attached().IsUsable(*worker) ||
          !eligibility_.Has(reserved_->worker, *worker, reserved_->package);
 }
 
@@ -54,9 +54,10 @@ void Reservations::Consider(PackageId id,
 bool Reservations::Reserve(PackageId id) {
   Reserved reserved{.package = id, .group = packages_[id].resource_group, .worker = WorkerId()};
   uint64_t least = 0;
-  for (const WorkerId at : workers_.ring()) {
+  for (const WorkerId at : workers_.attached().ring()) {
     const Worker& worker = *workers_.Find(at);
-    if (worker.is_draining || !workers_.IsUsable(worker) || !eligibility_.Has(at, worker, id))
+    if (worker.is_draining || !workers_.attached().IsUsable(worker) ||
+        !eligibility_.Has(at, worker, id))
       continue;
     const uint64_t missing = grants_.MissingAt(reserved.group, at);
     if (reserved.worker.valid() && missing >= least) continue;

@@ -18,7 +18,7 @@ constexpr uint32_t kBackupsOfAPackageMax = 3, kBackupsWithProofsMax = 6;
 
 // A look at all running jobs is due, for a worker that has nothing to do.
 bool Stragglers::IsTimeToLook() {
-  if (workers_.idle().empty() || workers_.jobs_in_hand() == 0) return false;
+  if (workers_.attached().idle().empty() || workers_.attached().jobs_in_hand() == 0) return false;
   if (step_.awake - looked_at_ < kBetweenLooks) return false;
   looked_at_ = step_.awake;
   return true;
@@ -28,7 +28,9 @@ void Stragglers::BackUp() {
   size_t in_vain = 0;
   for (const AttemptId straggler : Find()) {
     if (in_vain == kInVainMax) return;
-    if (attempts_.backups() >= std::max<uint64_t>(1, workers_.slots() / kSlotsForABackup)) return;
+    if (attempts_.backups() >=
+        std::max<uint64_t>(1, workers_.attached().slots() / kSlotsForABackup))
+      return;
     const Attempt attempt = attempts_.at(straggler);
     WorkerId worker = IdleFor(attempt, /*is_elsewhere=*/true);
     if (!worker.valid() && IsHopeless(straggler)) worker = BestFor(attempt);
@@ -67,13 +69,13 @@ bool Stragglers::MayBeBackedUp(AttemptId id) const {
 // Who runs for the longest time comes first.
 std::vector<AttemptId> Stragglers::Find() const {
   std::vector<std::pair<absl::Duration, AttemptId>> found;
-  for (const WorkerId id : workers_.ring()) {
+  for (const WorkerId id : workers_.attached().ring()) {
     const Worker& worker = *workers_.Find(id);
     const auto look_at = [&](AttemptId attempt, absl::Duration since) {
       const absl::Duration limit = std::max(
           options_.straggler_min, overrun_histogram_.Limit(worker.jobs.At(attempt).expected));
       const absl::Duration ran = step_.awake - since;
-      const bool is_late = ran > limit || !workers_.IsUsable(worker) ||
+      const bool is_late = ran > limit || !workers_.attached().IsUsable(worker) ||
                            (ran > options_.straggler_min && worker_trust_.IsDoubtful(id));
       if (is_late && MayBeBackedUp(attempt)) found.emplace_back(since, attempt);
     };
@@ -81,7 +83,7 @@ std::vector<AttemptId> Stragglers::Find() const {
       look_at(one.attempt, one.began_at);
     for (const auto& [attempt, one] : worker.jobs.uploading())
       look_at(attempt, std::max(one.left_at, worker.jobs.uploaded_at()));
-    if (workers_.IsUsable(worker)) continue;
+    if (workers_.attached().IsUsable(worker)) continue;
     for (const AttemptId waiting : worker.jobs.Queue()) {
       if (MayBeBackedUp(waiting)) found.emplace_back(step_.awake, waiting);
     }
@@ -94,7 +96,7 @@ std::vector<AttemptId> Stragglers::Find() const {
 
 std::vector<RunningJob> Stragglers::RunningOf(CookMask cooks) const {
   std::vector<RunningJob> jobs;
-  for (const WorkerId id : workers_.ring()) {
+  for (const WorkerId id : workers_.attached().ring()) {
     const Worker& worker = *workers_.Find(id);
     for (const AssignedJobs::Running& one : worker.jobs.running()) {
       const Attempt& attempt = attempts_.at(one.attempt);
@@ -107,7 +109,7 @@ std::vector<RunningJob> Stragglers::RunningOf(CookMask cooks) const {
 
 void Stragglers::FindLongest(Progress& view) const {
   std::optional<std::pair<absl::Duration, AttemptId>> longest;
-  for (const WorkerId id : workers_.ring()) {
+  for (const WorkerId id : workers_.attached().ring()) {
     for (const AssignedJobs::Running& one : workers_.Find(id)->jobs.running()) {
       const std::pair running(one.began_at, one.attempt);
       if (!longest || running < *longest) longest = running;
@@ -120,7 +122,7 @@ void Stragglers::FindLongest(Progress& view) const {
 }
 
 WorkerId Stragglers::IdleFor(const Attempt& attempt, bool is_elsewhere) const {
-  for (const WorkerId id : workers_.idle()) {
+  for (const WorkerId id : workers_.attached().idle()) {
     if (!(is_elsewhere && id == attempt.worker) &&
         worker_choice_.MayTake(attempt.package, id, *workers_.Find(id)))
       return id;
@@ -143,7 +145,7 @@ void Stragglers::GiveBackup(PackageId id, WorkerId worker) {
 WorkerId Stragglers::BestFor(const Attempt& attempt) const {
   WorkerId best;
   absl::Duration least;
-  for (const WorkerId id : workers_.ring()) {
+  for (const WorkerId id : workers_.attached().ring()) {
     const Worker& worker = *workers_.Find(id);
     if (id == attempt.worker || worker.is_draining || worker.is_held ||
         worker_trust_.IsDoubtful(id) ||

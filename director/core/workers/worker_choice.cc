@@ -26,7 +26,7 @@ constexpr absl::Duration kUnknownLoadMax = absl::Milliseconds(50);
 }  // namespace
 
 bool WorkerChoice::MayTake(PackageId package, WorkerId id, const Worker& worker) const {
-  return eligibility_.Has(id, worker, package) && workers_.IsUsable(worker) &&
+  return eligibility_.Has(id, worker, package) && workers_.attached().IsUsable(worker) &&
          reservations_.MayTakeAt(package, id) && !graph_.blame().HasFailedOn(package, id) &&
          !IsBetterElsewhere(package, worker) && !IsKeptFrom(kept_worker_, package, id) &&
          !suspects_.IsKeptFrom(package, worker) && worker_trust_.MayTake(package, id, worker) &&
@@ -36,13 +36,14 @@ bool WorkerChoice::MayTake(PackageId package, WorkerId id, const Worker& worker)
 bool WorkerChoice::IsUntriedAnywhere(PackageId package) const {
   const Blame& blame = graph_.blame();
   const uint64_t memory_bytes = MemoryOf(packages_[package], costs_);
-  return std::any_of(workers_.ring().begin(), workers_.ring().end(), [&](WorkerId id) {
-    const Worker& other = *workers_.Find(id);
-    return !other.is_draining && !blame.HasFailedAt(package, other.machine) &&
-           !blame.HasFailedOn(package, id) && workers_.IsUsable(other) &&
-           eligibility_.Has(id, other, package) &&
-           (other.memory_bytes == 0 || memory_bytes <= other.memory_bytes);
-  });
+  return std::any_of(
+      workers_.attached().ring().begin(), workers_.attached().ring().end(), [&](WorkerId id) {
+        const Worker& other = *workers_.Find(id);
+        return !other.is_draining && !blame.HasFailedAt(package, other.machine) &&
+               !blame.HasFailedOn(package, id) && workers_.attached().IsUsable(other) &&
+               eligibility_.Has(id, other, package) &&
+               (other.memory_bytes == 0 || memory_bytes <= other.memory_bytes);
+      });
 }
 
 bool WorkerChoice::IsBetterElsewhere(PackageId package, const Worker& worker) const {
@@ -79,7 +80,7 @@ std::vector<PlacementCandidate> WorkerChoice::Lightest(PackageId package) const 
   };
   std::vector<PlacementCandidate> views;
   size_t looked_at = 0;
-  for (const WorkerTable::Load& load : workers_.with_room()) {
+  for (const WorkerIndex::Load& load : workers_.attached().with_room()) {
     if (views.size() == kLightestMax) break;
     // (Where some lack what others have, the first who has it may come late.)
     if (!worker_trust_.IsDoubtful(load.worker) && ++looked_at > kLookedAtMax &&
@@ -94,7 +95,7 @@ std::vector<PlacementCandidate> WorkerChoice::Lightest(PackageId package) const 
     if (views.size() == kWorkersShownMax) break;
     const Worker* worker = workers_.Find(id);
     if (worker == nullptr || worker->presence != Worker::Presence::kAttached ||
-        std::any_of(views.begin(), views.end(), is_it) || !workers_.HasRoom(*worker) ||
+        std::any_of(views.begin(), views.end(), is_it) || !workers_.attached().HasRoom(*worker) ||
         !MayTake(package, id, *worker))
       continue;
     views.push_back(ViewOf(package, id, *worker, share));
@@ -131,12 +132,12 @@ absl::Duration WorkerChoice::LoadTimeOf(PackageId id) const {
 }
 
 std::vector<PlacementCandidate> WorkerChoice::FromItsPlace(PackageId package) const {
-  const std::vector<WorkerId>& ring = workers_.ring();
+  const std::vector<WorkerId>& ring = workers_.attached().ring();
   const uint64_t place = Fnv1a(packages_.NameOf(package));
   for (size_t i = 0; i < ring.size(); ++i) {
     const WorkerId id = ring[(place + i) % ring.size()];
     const Worker& worker = *workers_.Find(id);
-    if (workers_.HasRoom(worker) && MayTake(package, id, worker))
+    if (workers_.attached().HasRoom(worker) && MayTake(package, id, worker))
       return {ViewOf(package, id, worker, 0)};
   }
   return {};
@@ -159,16 +160,16 @@ Placement WorkerChoice::Place(PackageId package) const {
 // Invalid: nobody is suspect, or one that is not can do it, and is waited for. O(workers), where
 // some worker is suspect.
 WorkerId WorkerChoice::PlaceAtSuspect(PackageId package) const {
-  if (!workers_.has_suspects()) return WorkerId();
+  if (!workers_.attached().has_suspects()) return WorkerId();
   WorkerId best;
   absl::Duration least;
-  for (const WorkerId id : workers_.ring()) {
+  for (const WorkerId id : workers_.attached().ring()) {
     const Worker& worker = *workers_.Find(id);
     if (worker.is_draining || !eligibility_.Has(id, worker, package)) continue;
     if (!worker.is_suspect) return WorkerId();
     const absl::Duration load = ViewOf(package, id, worker, 0).load;
     const bool can_now =
-        workers_.HasRoom(worker) && reservations_.MayTakeAt(package, id) &&
+        workers_.attached().HasRoom(worker) && reservations_.MayTakeAt(package, id) &&
         worker.jobs.HasMemoryFor(MemoryOf(packages_[package], costs_), worker.memory_bytes);
     if (!can_now || (best.valid() && load >= least)) continue;
     best = id;
@@ -185,15 +186,15 @@ WorkerId WorkerChoice::PlaceElsewhere(PackageId package) const {
   Order least;
   WorkerId best;
   const bool has_killed = !graph_.blame().WorkersOf(package).empty();
-  for (const WorkerId id : workers_.ring()) {
+  for (const WorkerId id : workers_.attached().ring()) {
     const Worker& worker = *workers_.Find(id);
     const bool was_here = graph_.blame().HasFailedOn(package, id);
     const bool was_failed = graph_.blame().HasFailedAt(package, worker.machine);
     if (worker.is_draining || !eligibility_.Has(id, worker, package) ||
         !reservations_.MayTakeAt(package, id) || suspects_.IsKeptFrom(package, worker) ||
-        ((was_here || (was_failed && !has_killed)) && !workers_.HasRoom(worker)))
+        ((was_here || (was_failed && !has_killed)) && !workers_.attached().HasRoom(worker)))
       continue;
-    const Order order(was_here, was_failed, !workers_.IsUsable(worker),
+    const Order order(was_here, was_failed, !workers_.attached().IsUsable(worker),
                       ViewOf(package, id, worker, 0).load, id);
     if (best.valid() && least <= order) continue;
     best = id;
@@ -207,11 +208,12 @@ WorkerId WorkerChoice::PlaceElsewhere(PackageId package) const {
 WorkerId WorkerChoice::PlaceBlocking(PackageId package) const {
   using Order = std::tuple<bool, bool, bool, bool, absl::Duration, WorkerId>;
   const auto cannot_now = [&](const Worker& worker) {
-    return !workers_.IsUsable(worker) || worker.jobs.blocking_count() >= options_.blocking_jobs_max;
+    return !workers_.attached().IsUsable(worker) ||
+           worker.jobs.blocking_count() >= options_.blocking_jobs_max;
   };
   WorkerId best;
   Order least;
-  for (const WorkerId id : workers_.ring()) {
+  for (const WorkerId id : workers_.attached().ring()) {
     const Worker& worker = *workers_.Find(id);
     if (worker.is_draining || !eligibility_.Has(id, worker, package) ||
         !reservations_.MayTakeAt(package, id))
@@ -237,11 +239,11 @@ WorkerId WorkerChoice::PlaceBefore(PackageId package, Urgency urgency) const {
   const Urgency below = ClassQuota::UrgencyBelow(of_class);
   WorkerId best;
   absl::Duration least;
-  for (const WorkerId id : workers_.ring()) {
+  for (const WorkerId id : workers_.attached().ring()) {
     const Worker& worker = *workers_.Find(id);
     const size_t before =
         worker.jobs.CountWaiting(static_cast<Urgency>(static_cast<int>(below) + 1));
-    const bool can_take = !worker.is_draining && workers_.IsUsable(worker) &&
+    const bool can_take = !worker.is_draining && workers_.attached().IsUsable(worker) &&
                           worker.jobs.size() < options_.window_jobs_max + worker.slots() &&
                           worker.jobs.has_waiting() && before < worker.slots() &&
                           MayTake(package, id, worker) && !graph_.blame().HasFailedOn(package, id);

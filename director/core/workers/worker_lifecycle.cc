@@ -33,14 +33,14 @@ void WorkerLifecycle::OnWorkerAttached(const WorkerAttached& event) {
     commits_.ForgetReportsOf(event.worker);
     held_results_.ForgetReportsOf(event.worker);
   }
-  const bool is_out = held_results_.IsQuarantined(event.worker) || worker.has_violated;
+  const bool is_out = held_results_.IsQuarantined(event.worker) || worker.health.has_violated;
   if (is_out) workers_.SetDraining(event.worker, true);
   if (worker.is_draining) {
     effects_.DesireFor(event.worker).drain = true;
     effects_.DesireFor(event.worker).start_another =
         PoolOf(event.worker) == Pool::kForeign && !is_out;
   }
-  claimants_.CountAttached(workers_.attached());
+  claimants_.CountAttached(workers_.attached().count());
   if (IsSabotaged(Sabotage::kForgetInFlight)) return;
   survivors_.Resume(event);
   for (const AttemptId attempt : event.in_hand) {
@@ -79,8 +79,9 @@ void WorkerLifecycle::BeginCook() {
   start_failures_.Clear();
   eligibility_.ForgetRefusals();
   parked_jobs_.BeginCook();
-  for (const WorkerId worker : workers_.ring()) {
-    if (!workers_.Find(worker)->uncommitted.empty()) effects_.DesireFor(worker).resend_all = true;
+  for (const WorkerId worker : workers_.attached().ring()) {
+    if (!workers_.Find(worker)->reports.uncommitted.empty())
+      effects_.DesireFor(worker).resend_all = true;
   }
 }
 
@@ -134,7 +135,8 @@ void WorkerLifecycle::EndIfAllAreLost(const std::string& reason) {
       std::max(options_.losses_max, options_.losses_of_each_max * fleet_.most()))
     return;
   const auto has_worked = [this](WorkerId id) { return workers_.Find(id)->has_worked; };
-  if (std::any_of(workers_.ring().begin(), workers_.ring().end(), has_worked)) return;
+  if (std::any_of(workers_.attached().ring().begin(), workers_.attached().ring().end(), has_worked))
+    return;
   claimants_.EndAll("no worker lives: " + std::to_string(start_failures_.losses) +
                     " in a row were lost before they had done anything, the last: " + reason);
 }
@@ -173,14 +175,15 @@ void WorkerLifecycle::CountLaunchFailure(absl::Duration asked_at, const std::str
   const bool are_unfit =
       start_failures_.unfit >= options_.unfit_max && workers_.alive(Pool::kLaunched) == 0;
   if ((start_failures_.launches < options_.fleet.failures_max && !are_unfit) ||
-      workers_.attached() > 0 || workers_.AnyQueued())
+      workers_.attached().count() > 0 || workers_.AnyQueued())
     return;
   claimants_.EndAll("no worker would start: " + std::to_string(start_failures_.launches) +
                     " failures in a row, the last: " + error);
 }
 
 void WorkerLifecycle::CountSpawnFailure(const std::string& error) {
-  if (++start_failures_.spawns < options_.spawn_failures_max || workers_.attached() > 0) return;
+  if (++start_failures_.spawns < options_.spawn_failures_max || workers_.attached().count() > 0)
+    return;
   claimants_.EndAll("no worker would start: " + std::to_string(start_failures_.spawns) +
                     " failures in a row, the last: " + error);
 }

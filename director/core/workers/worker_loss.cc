@@ -14,7 +14,7 @@ void WorkerLoss::Lose(WorkerId worker, bool is_in_order) {
     claimants_.CountForAll(&Counters::workers_lost);
     ++counts_.Of(PoolOf(worker)).lost;
   }
-  claimants_.CountAttached(workers_.attached());
+  claimants_.CountAttached(workers_.attached().count());
 }
 
 void WorkerLoss::LoseViolator(WorkerId id) {

@@ -71,8 +71,8 @@ TEST(WorkersTest, AWindowIsCountedInExpectedTimeAndInJobs) {
     for (const absl::Duration job : jobs)
       workers.Take(WorkerId(0), ++attempt, Job(job), kWhenAsked);
     workers.CheckInvariants();
-    EXPECT_EQ(workers.with_room().empty(), !workers.HasRoom(worker));
-    return workers.HasRoom(worker);
+    EXPECT_EQ(workers.attached().with_room().empty(), !workers.attached().HasRoom(worker));
+    return workers.attached().HasRoom(worker);
   };
   const absl::Duration second = absl::Seconds(1), none;
   EXPECT_TRUE(has_room({100 * second}));  // one more than its slots, however long they are
@@ -87,13 +87,13 @@ TEST(WorkersTest, TheLeastLoadedForItsSlotsComesFirst) {
   workers.Attach(WorkerId(1), 4, kWhenAsked);
   workers.Take(WorkerId(0), 1, Job(absl::Seconds(3)), kWhenAsked);
   workers.Take(WorkerId(1), 2, Job(absl::Seconds(8)), kWhenAsked);
-  EXPECT_EQ(workers.with_room().begin()->worker, WorkerId(1));
+  EXPECT_EQ(workers.attached().with_room().begin()->worker, WorkerId(1));
   workers.Take(WorkerId(1), 3, Job(absl::Seconds(8)), kWhenAsked);
-  EXPECT_EQ(workers.with_room().begin()->worker, WorkerId(0));
+  EXPECT_EQ(workers.attached().with_room().begin()->worker, WorkerId(0));
   workers.SetLost(WorkerId(0), absl::ZeroDuration());
-  EXPECT_EQ(workers.with_room().begin()->worker, WorkerId(1));
-  EXPECT_EQ(workers.attached(), 1u);
-  EXPECT_EQ(workers.jobs_in_hand(), 2u);
+  EXPECT_EQ(workers.attached().with_room().begin()->worker, WorkerId(1));
+  EXPECT_EQ(workers.attached().count(), 1u);
+  EXPECT_EQ(workers.attached().jobs_in_hand(), 2u);
 }
 
 TEST(WorkersTest, AReportIsSeenOnceInWhateverOrderReportsCome) {
@@ -102,9 +102,9 @@ TEST(WorkersTest, AReportIsSeenOnceInWhateverOrderReportsCome) {
   std::set<ReportId> model;
   for (int i = 0; i < 2000; ++i) {
     const ReportId report = 1 + random() % 200;
-    ASSERT_EQ(worker.See(report), model.insert(report).second);
+    ASSERT_EQ(worker.reports.See(report), model.insert(report).second);
   }
-  EXPECT_FALSE(worker.See(0));
+  EXPECT_FALSE(worker.reports.See(0));
 }
 
 TEST(WorkersTest, OnlyThoseWithJobsOrThatAreStartingCanBeSilent) {
@@ -131,12 +131,12 @@ TEST(WorkersTest, TheSuspectComeLastUntilTheySpeak) {
   workers.Heard(WorkerId(1), absl::Seconds(2));
   EXPECT_EQ(workers.Silent(absl::Seconds(4)), std::vector<WorkerId>());
   workers.CheckInvariants();
-  EXPECT_EQ(workers.with_room().begin()->worker, WorkerId(1));
-  EXPECT_FALSE(workers.IsUsable(*workers.Find(WorkerId(0))));
+  EXPECT_EQ(workers.attached().with_room().begin()->worker, WorkerId(1));
+  EXPECT_FALSE(workers.attached().IsUsable(*workers.Find(WorkerId(0))));
   workers.Heard(WorkerId(0), absl::Seconds(4));
-  EXPECT_EQ(workers.with_room().begin()->worker, WorkerId(0));
+  EXPECT_EQ(workers.attached().with_room().begin()->worker, WorkerId(0));
   workers.Silent(absl::Seconds(99));
-  EXPECT_TRUE(workers.IsUsable(*workers.Find(WorkerId(0))));  // all are
+  EXPECT_TRUE(workers.attached().IsUsable(*workers.Find(WorkerId(0))));  // all are
 }
 
 TEST(WorkersTest, IdsOfOwnWorkersPassOverThoseThatAreTaken) {

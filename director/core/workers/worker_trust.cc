@@ -14,7 +14,8 @@ constexpr absl::Duration kLeastExpected = absl::Microseconds(1);
 }  // namespace
 
 double WorkerTrust::PaceOf(const Worker& worker) const {
-  return std::max({worker.pace.Factor() / overrun_histogram_.Usual(), worker.lateness, 1.0});
+  return std::max(
+      {worker.health.pace.Factor() / overrun_histogram_.Usual(), worker.health.lateness, 1.0});
 }
 
 // 0: nothing runs for far too long.
@@ -36,16 +37,17 @@ bool WorkerTrust::HasReason(WorkerId id) const {
 }
 
 bool WorkerTrust::HasRoom() const {
-  if (doubtful_.empty() || doubtful_.size() == workers_.attached())
-    return !workers_.with_room().empty();
-  return std::any_of(workers_.with_room().begin(), workers_.with_room().end(),
-                     [this](const WorkerTable::Load& load) { return !IsDoubtful(load.worker); });
+  if (doubtful_.empty() || doubtful_.size() == workers_.attached().count())
+    return !workers_.attached().with_room().empty();
+  return std::any_of(
+      workers_.attached().with_room().begin(), workers_.attached().with_room().end(),
+      [this](const WorkerIndex::Load& load) { return !IsDoubtful(load.worker); });
 }
 
 // (What runs at a doubtful worker tells nothing of the costs.)
 void WorkerTrust::NoteRunning() {
   costs_.ClearRunning();
-  for (const WorkerId id : workers_.ring()) {
+  for (const WorkerId id : workers_.attached().ring()) {
     if (doubtful_.contains(id)) continue;
     for (const AssignedJobs::Running& one : workers_.Find(id)->jobs.running()) {
       const PackageId package = attempts_.at(one.attempt).package;
@@ -60,18 +62,18 @@ bool WorkerTrust::Look() {
   looked_at_ = step_.awake;
   std::vector<WorkerId> became_slow;
   absl::btree_set<WorkerId> slow;
-  for (const WorkerId id : workers_.ring()) {
+  for (const WorkerId id : workers_.attached().ring()) {
     Worker& worker = *workers_.Find(id);
-    worker.lateness = LatenessOf(worker);
-    if (PaceOf(worker) < kSlow && worker.lateness == 0) continue;
+    worker.health.lateness = LatenessOf(worker);
+    if (PaceOf(worker) < kSlow && worker.health.lateness == 0) continue;
     slow.insert(id);
     if (!slow_.contains(id) && worker.jobs.has_waiting()) became_slow.push_back(id);
   }
   // (Where most are slow, it is the costs that are wrong.)
-  if (2 * slow.size() > workers_.attached()) slow.clear();
+  if (2 * slow.size() > workers_.attached().count()) slow.clear();
   slow_ = std::move(slow);
   doubtful_.clear();
-  for (const WorkerId id : workers_.ring()) {
+  for (const WorkerId id : workers_.attached().ring()) {
     if (HasReason(id)) doubtful_.insert(id);
   }
   NoteRunning();
@@ -83,7 +85,7 @@ bool WorkerTrust::Look() {
 
 void WorkerTrust::NoteJudged(WorkerId id) {
   const uint32_t machine = workers_.Find(id)->machine;
-  for (const WorkerId other : workers_.ring()) {
+  for (const WorkerId other : workers_.attached().ring()) {
     const Worker& worker = *workers_.Find(other);
     if (worker.machine != machine) continue;
     if (HasReason(other)) {
@@ -97,17 +99,18 @@ void WorkerTrust::NoteJudged(WorkerId id) {
 bool WorkerTrust::CanTrustedDo(PackageId package) const {
   const Blame& blame = graph_.blame();
   const uint64_t memory_bytes = MemoryOf(packages_[package], costs_);
-  return std::any_of(workers_.ring().begin(), workers_.ring().end(), [&](WorkerId id) {
-    const Worker& other = *workers_.Find(id);
-    return !doubtful_.contains(id) && !other.is_draining && !other.is_held &&
-           workers_.IsUsable(other) && !blame.HasFailedAt(package, other.machine) &&
-           !blame.HasFailedOn(package, id) && eligibility_.Has(id, other, package) &&
-           (other.memory_bytes == 0 || memory_bytes <= other.memory_bytes);
-  });
+  return std::any_of(
+      workers_.attached().ring().begin(), workers_.attached().ring().end(), [&](WorkerId id) {
+        const Worker& other = *workers_.Find(id);
+        return !doubtful_.contains(id) && !other.is_draining && !other.is_held &&
+               workers_.attached().IsUsable(other) && !blame.HasFailedAt(package, other.machine) &&
+               !blame.HasFailedOn(package, id) && eligibility_.Has(id, other, package) &&
+               (other.memory_bytes == 0 || memory_bytes <= other.memory_bytes);
+      });
 }
 
 absl::Duration WorkerTrust::Left() const {
-  uint64_t slots = workers_.slots();
+  uint64_t slots = workers_.attached().slots();
   for (const WorkerId id : doubtful_) slots -= workers_.Find(id)->slots();
   absl::Duration work;
   claimants_.ForEachOf(claimants_.masks().active,

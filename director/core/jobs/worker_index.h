@@ -1,0 +1,103 @@
+// WorkerIndex: the workers that are attached, in the orders in which those who choose one ask for
+// them, and their sums.
+//
+// Window: a worker has room for jobs while their expected time is below `window` or it has fewer
+// than slots + 1, at most `jobs_max`; pending jobs count for `jobs_max` only. A worker of which
+// nothing was heard for `suspect_after` is *suspect*: others are preferred.
+//
+// Cost: O(log workers) for each change.
+// Threads: none; owned by WorkerTable, which takes a worker out around each change of it.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <tuple>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
+#include "absl/time/time.h"
+#include "director/core/ids.h"
+#include "director/core/jobs/worker.h"
+#include "director/core/pools.h"
+
+namespace galley::director {
+
+struct WorkersOptions {
+  absl::Duration window;
+  uint32_t jobs_max = 1;
+  absl::Duration silence_max = absl::InfiniteDuration();  // while it holds jobs
+  absl::Duration start_max = absl::InfiniteDuration();
+  absl::Duration survivor_max = absl::InfiniteDuration();  // as start_max
+  absl::Duration suspect_after = absl::InfiniteDuration();
+  absl::Duration lost_max = absl::InfiniteDuration();  // so long a lost one is kept
+};
+
+class WorkerIndex {
+ public:
+  // `options` must outlive this.
+  explicit WorkerIndex(const WorkersOptions& options) : options_(options) {}
+
+  // The worker comes or goes. REQUIRES: it is not listed.
+  void Add(WorkerId id);
+  void Remove(WorkerId id) { std::erase(ring_, id); }
+  // Around each change of an attached worker: out of the orders, and in again. Other workers are
+  // let be.
+  void Unlist(WorkerId id, const Worker& worker);
+  void List(WorkerId id, const Worker& worker);
+
+  bool HasRoom(const Worker& worker) const;
+  bool IsUsable(const Worker& worker) const {  // not suspect, unless all are
+    return !worker.is_suspect || suspects_ >= ring_.size();
+  }
+  bool has_suspects() const { return suspects_ > 0; }  // among the attached
+  // The workers with room: the suspect last, then the least expected time for each slot first; a
+  // job more counts even where nothing is expected of it.
+  struct Load {
+    bool is_suspect = false;
+    absl::Duration load;
+    WorkerId worker;
+    friend bool operator<(const Load& a, const Load& b) {
+      return std::tie(a.is_suspect, a.load, a.worker) < std::tie(b.is_suspect, b.load, b.worker);
+    }
+  };
+  const absl::btree_set<Load>& with_room() const { return with_room_; }
+  // The workers with a free slot.
+  const absl::btree_set<WorkerId>& idle() const { return idle_; }
+  // The workers with jobs that wait: the suspect first, then the most expected time for each slot.
+  struct Excess {
+    bool is_trusted = false;
+    absl::Duration negated_load;
+    WorkerId worker;
+    friend bool operator<(const Excess& a, const Excess& b) {
+      return std::tie(a.is_trusted, a.negated_load, a.worker) <
+             std::tie(b.is_trusted, b.negated_load, b.worker);
+    }
+  };
+  const absl::btree_set<Excess>& busy() const { return busy_; }
+
+  const std::vector<WorkerId>& ring() const { return ring_; }  // sorted
+  uint32_t count() const { return static_cast<uint32_t>(ring_.size()); }
+  uint64_t slots() const { return slots_; }
+  uint64_t jobs_in_hand() const { return jobs_in_hand_; }
+  uint64_t jobs_in_hand(Pool pool) const { return jobs_of_[static_cast<size_t>(pool)]; }
+  uint64_t pending() const { return pending_; }  // of these
+  // CHECKs that the orders and sums are those of `workers`. O(workers).
+  void CheckInvariants(const absl::btree_map<WorkerId, Worker>& workers) const;
+
+ private:
+  Load LoadOf(WorkerId id, const Worker& worker) const;
+  Excess ExcessOf(WorkerId id, const Worker& worker) const;
+
+  const WorkersOptions& options_;
+  std::vector<WorkerId> ring_;
+  absl::btree_set<Load> with_room_;
+  absl::btree_set<Excess> busy_;
+  absl::btree_set<WorkerId> idle_;
+  std::array<uint64_t, kPoolCount> jobs_of_{};
+  uint64_t slots_ = 0, jobs_in_hand_ = 0, pending_ = 0;
+  size_t suspects_ = 0;
+};
+
+}  // namespace galley::director
