@@ -76,7 +76,8 @@ Urgency CookCore::UrgencyOf(PackageId package) const { return core_->packages[pa
 
 bool CookCore::IsReady(PackageId id) const {
   const Lifecycle& lifecycle = core_->graph.lifecycle();
-  const bool is_queued = lifecycle.loads().Contains(id) || lifecycle.saves().Contains(id);
+  const bool is_queued =
+      lifecycle.queues().loads().Contains(id) || lifecycle.queues().saves().Contains(id);
   return is_queued && core_->job_queue.HasResources(id) && !core_->resumed_attempts.Has(id) &&
          !core_->exclusive_run.WaitsToBeAlone(id);
 }

@@ -147,7 +147,7 @@ Progress Core::ViewProgress(const Claimant& cook) const {
   Progress view = cook.tally.monitor.View(slots > 0 ? slots : fleet.most(), running);
   // All that is left waits for a worker that may never come.
   const Lifecycle& lifecycle = graph.lifecycle();
-  if (running.empty() && lifecycle.loads().empty() && !lifecycle.parked().empty())
+  if (running.empty() && lifecycle.queues().loads().empty() && !lifecycle.queues().parked().empty())
     view.left.reset();
   view.pending = static_cast<uint32_t>(workers.attached().pending());
   stragglers.FindLongest(view);
@@ -162,11 +162,11 @@ CoreFigures Core::ViewFigures() {
       of_class[state] += cook.tally.monitor.In(static_cast<State>(state));
   });
   Lifecycle& lifecycle = graph.lifecycle();
-  view.ready = lifecycle.loads().size();
-  for (const auto& [cooker, queue] : lifecycle.parked()) view.parked += queue.size();
-  view.stalled = lifecycle.saves().size();
+  view.ready = lifecycle.queues().loads().size();
+  for (const auto& [cooker, queue] : lifecycle.queues().parked()) view.parked += queue.size();
+  view.stalled = lifecycle.queues().saves().size();
   view.held = breakers.held();
-  if (const std::optional<absl::Time> since = lifecycle.ReadySince())
+  if (const std::optional<absl::Time> since = lifecycle.queues().ReadySince())
     view.oldest_ready = step.now - *since;
   return view;
 }

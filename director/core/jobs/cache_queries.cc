@@ -16,7 +16,7 @@ constexpr size_t kBatchesInFlight = 4;
 
 void CacheQueries::SendLookUps() {
   if (claimants_.masks().active == 0) return;
-  RequestQueue& queue = graph_.lifecycle().requests();
+  RequestQueue& queue = graph_.queues().requests();
   const size_t in_flight_max = kBatchesInFlight * options_.look_ups_per_batch;
   while (!queue.empty() && effects_.look_ups.size() < options_.look_ups_per_batch &&
          in_flight_ < in_flight_max) {

@@ -20,8 +20,8 @@
 #include "absl/container/btree_set.h"
 #include "absl/time/time.h"
 #include "director/core/ids.h"
-#include "director/core/jobs/worker_index.h"
 #include "director/core/jobs/worker.h"
+#include "director/core/jobs/worker_index.h"
 #include "director/core/pools.h"
 
 namespace galley::director {

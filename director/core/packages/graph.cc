@@ -75,7 +75,9 @@ void Graph::PlaceInRanks(PackageId dependent, const std::vector<PackageId>& depe
 // While no queue asks for ranks, the pass can wait.
 void Graph::RankAnewIfDue() {
   Lifecycle& lifecycle = round_->lifecycle;
-  if (!round_->ranks.IsBulkDue() || lifecycle.loads().size() + lifecycle.saves().size() < 2) return;
+  if (!round_->ranks.IsBulkDue() ||
+      lifecycle.queues().loads().size() + lifecycle.queues().saves().size() < 2)
+    return;
   round_->ranks.BulkRank();
   for (uint32_t i = 0; i < packages_.size(); ++i) {
     if (packages_[PackageId(i)].work != nullptr) lifecycle.Refresh(PackageId(i));

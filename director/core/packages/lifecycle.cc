@@ -10,12 +10,6 @@ namespace galley::director {
 
 namespace {
 
-// The package waits for an output that a worker's cook asked for.
-bool WaitsForOutput(const Work& work) {
-  return std::any_of(work.waits.begin(), work.waits.end(),
-                     [](const Wait& wait) { return wait.is_certain; });
-}
-
 // The package is known to be cooked, and is not cooked yet.
 bool IsToBeCooked(const PackageData& package) {
   switch (package.state) {
@@ -60,11 +54,6 @@ class Lifecycle::Change {
   const bool is_inner_;
 };
 
-bool IsBlocked(const Work& work) {
-  return work.waits_for_generator || work.is_held || !work.stale_path.empty() ||
-         WaitsForOutput(work);
-}
-
 void Lifecycle::SetState(PackageId id, State state, std::string_view reason) {
   PackageData& package = packages_[id];
   if (package.state == state) return Refresh(id);
@@ -80,8 +69,7 @@ void Lifecycle::SetState(PackageId id, State state, std::string_view reason) {
   package.state = state;
   if (state == State::kIdle || state == State::kRequest) EndLeads(id);
   if (state == State::kIdle) {
-    backing_off_.erase({package.work->not_before, id});
-    if (package.work->parked.has_value()) LeaveParking(id);
+    queues_.Leave(id);
     package.work.reset();
     --in_works_;
   }
@@ -258,120 +246,32 @@ void Lifecycle::StopLeading(PackageId id) {
   }
 }
 
-bool Lifecycle::WantsLookUp(const PackageData& package) {
-  if (package.state != State::kRequest || !package.work->has_begun || IsBlocked(*package.work) ||
-      package.work->attempt != 0)
-    return false;
-  return std::any_of(package.slots.begin(), package.slots.end(),
-                     [](const Slot& slot) { return slot.phase == Phase::kToLookUp; });
-}
-
 void Lifecycle::Refresh(PackageId id) {
-  PackageData& package = packages_[id];
   Expect(id);
-  if (WantsLookUp(package)) {
-    requests_.Push(id, package.urgency);
-  } else {
-    requests_.Remove(id);
-  }
-  const bool is_backing_off =
-      package.work != nullptr && backing_off_.contains({package.work->not_before, id});
-  const bool is_free = package.state == State::kLoad && package.work->attempt == 0;
-  const std::optional<uint32_t> parked =
-      package.work != nullptr ? package.work->parked : std::nullopt;
-  if (parked.has_value()) LeaveParking(id);
-  if (parked.has_value() && is_free && package.work->not_before == absl::InfinitePast()) {
-    package.work->parked = parked;
-    parked_[*parked].Push(id, OrderOf(id));
-    loads_.Remove(id);
-  } else if (is_free && package.work->not_before != absl::InfinitePast() && !is_backing_off) {
-    backing_off_.insert({package.work->not_before, id});
-    loads_.Remove(id);
-  } else if (is_free && !is_backing_off) {
-    if (!loads_.Contains(id) && !std::exchange(package.work->is_aside, false)) StandInLine(id);
-    loads_.Push(id, OrderOf(id));
-  } else {
-    loads_.Remove(id);
-  }
-  if (!is_free && is_backing_off) backing_off_.erase({package.work->not_before, id});
-  if (package.state == State::kSaveStalled) {
-    saves_.Push(id, package.resource_group,
-                {.urgency = package.urgency,
-                 .chain = package.cost + package.work->chain,
-                 .rank = ranks_.RankOf(id),
-                 .name = package.name});
-  } else {
-    saves_.Remove(id);
-  }
-}
-
-void Lifecycle::StandInLine(PackageId id) {
-  packages_[id].work->in_line = now_;
-  line_.Add(id, now_, loads_.size() + 1,
-            [this](const ReadyPlace& place) { return StandsInLine(place); });
-}
-
-bool Lifecycle::StandsInLine(const ReadyPlace& place) const {
-  const Work* const work = packages_[place.package].work.get();
-  return work != nullptr && work->in_line == place.since &&
-         (loads_.Contains(place.package) || work->is_aside);
-}
-
-std::optional<absl::Time> Lifecycle::ReadySince() {
-  return line_.First([this](const ReadyPlace& place) { return StandsInLine(place); });
-}
-
-LoadOrder Lifecycle::OrderOf(PackageId id) const {
-  const PackageData& package = packages_[id];
-  return {.runs_alone = package.work->runs_alone && package.urgency != Urgency::kBlocking,
-          .urgency = package.urgency,
-          .was_loaded = package.was_loaded,
-          .length = LengthOf(package.cost + package.work->chain),
-          .rank = ranks_.RankOf(id)};
-}
-
-void Lifecycle::LeaveParking(PackageId id) {
-  std::optional<uint32_t>& parked = packages_[id].work->parked;
-  const auto queue = parked_.find(*parked);
-  queue->second.Remove(id);
-  if (queue->second.empty()) parked_.erase(queue);
-  parked.reset();
+  queues_.Refresh(id);
 }
 
 void Lifecycle::Park(PackageId id, uint32_t queue) {
   if (packages_[id].state == State::kSaveStalled)
     SetState(id, State::kLoad, "no worker may take it");
-  packages_[id].work->parked = queue;
-  parked_[queue].Push(id, OrderOf(id));
+  queues_.Park(id, queue);
   Refresh(id);
 }
 
 void Lifecycle::Unpark(PackageId id) {
-  LeaveParking(id);
+  queues_.LeaveParking(id);
   Refresh(id);
 }
 
-void Lifecycle::SetAside(PackageId id) {
-  packages_[id].work->is_aside = loads_.Contains(id);
-  loads_.Remove(id);
-  saves_.Remove(id);
-}
-
 void Lifecycle::BackOff(PackageId id, absl::Time until) {
-  Work& work = *packages_[id].work;
-  if (until <= work.not_before) return;
-  backing_off_.erase({work.not_before, id});
-  work.not_before = until;
+  if (until <= packages_[id].work->not_before) return;
+  queues_.BackOff(id, until);
   Refresh(id);
 }
 
 void Lifecycle::Release(absl::Time now) {
-  while (!backing_off_.empty() && backing_off_.begin()->first <= now) {
-    const PackageId id = backing_off_.begin()->second;
-    backing_off_.erase(backing_off_.begin());
-    packages_[id].work->not_before = absl::InfinitePast();
+  for (PackageId id = queues_.TakeReleased(now); id.valid(); id = queues_.TakeReleased(now))
     Refresh(id);
-  }
 }
 
 void Lifecycle::CheckEqualWork() const {
@@ -394,28 +294,13 @@ void Lifecycle::CheckEqualWork() const {
 
 void Lifecycle::CheckInvariants() const {
   CheckEqualWork();
+  queues_.CheckInvariants();
   uint32_t in_works = 0;
-  size_t requests = 0, loads = 0, saves = 0, backing_off = 0, parked = 0;
   for (uint32_t i = 0; i < packages_.size(); ++i) {
-    const PackageId id(i);
-    const PackageData& package = packages_[id];
+    const PackageData& package = packages_[PackageId(i)];
     GALLEY_CHECK((package.work != nullptr) == (package.state != State::kIdle));
     GALLEY_CHECK(package.work == nullptr || package.is_in_cook());
     GALLEY_CHECK(package.work == nullptr || package.work->is_expected == IsToBeCooked(package));
-    GALLEY_CHECK(requests_.Contains(id) == WantsLookUp(package));
-    const bool is_free = package.state == State::kLoad && package.work->attempt == 0;
-    const bool waits = is_free && package.work->not_before != absl::InfinitePast();
-    const bool is_parked = package.work != nullptr && package.work->parked.has_value();
-    GALLEY_CHECK(!is_parked || (is_free && !waits && parked_.contains(*package.work->parked) &&
-                                parked_.at(*package.work->parked).Contains(id)));
-    GALLEY_CHECK(loads_.Contains(id) == (is_free && !waits && !is_parked));
-    parked += is_parked;
-    GALLEY_CHECK(!waits || backing_off_.contains({package.work->not_before, id}));
-    GALLEY_CHECK(saves_.Contains(id) == (package.state == State::kSaveStalled));
-    requests += WantsLookUp(package);
-    loads += is_free && !waits && !is_parked;
-    saves += package.state == State::kSaveStalled;
-    backing_off += waits;
     in_works += package.state != State::kIdle;
     for (const Slot& slot : package.slots) {
       GALLEY_CHECK(slot.phase != Phase::kDone ||
@@ -424,10 +309,6 @@ void Lifecycle::CheckInvariants() const {
     }
   }
   GALLEY_CHECK(in_works == in_works_);
-  GALLEY_CHECK(requests == requests_.size() && loads == loads_.size() && saves == saves_.size());
-  GALLEY_CHECK(backing_off == backing_off_.size());
-  for (const auto& [cooker, queue] : parked_) parked -= queue.size();
-  GALLEY_CHECK(parked == 0);
 }
 
 }  // namespace galley::director

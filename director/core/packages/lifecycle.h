@@ -11,22 +11,15 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string_view>
 
-#include "absl/container/btree_map.h"
-#include "absl/container/btree_set.h"
 #include "absl/functional/function_ref.h"
 #include "absl/time/time.h"
 #include "director/core/packages/claimants.h"
 #include "director/core/packages/equal_work.h"
-#include "director/core/packages/load_queue.h"
 #include "director/core/packages/package_data.h"
+#include "director/core/packages/package_queues.h"
 #include "director/core/packages/platforms.h"
-#include "director/core/packages/ranks.h"
-#include "director/core/packages/ready_line.h"
-#include "director/core/packages/request_queue.h"
-#include "director/core/packages/save_queue.h"
 
 namespace galley::director {
 
@@ -34,7 +27,7 @@ class Lifecycle {
  public:
   // `now`: the time of the present step.
   Lifecycle(PackageTable& packages, Ranks& ranks, const Claimants& claimants, const absl::Time& now)
-      : packages_(packages), ranks_(ranks), claimants_(claimants), now_(now) {}
+      : packages_(packages), claimants_(claimants), now_(now), queues_(packages, ranks, now) {}
 
   // REQUIRES: IsLegalEdge. `reason` is for a person who debugs ("looked up", "attempt lost").
   void SetState(PackageId package, State state, std::string_view reason);
@@ -72,8 +65,6 @@ class Lifecycle {
   void Lead(PackageId package, PlatformIndex platform);
   // The platform leads no longer, if it did: its attempts are used up. The caller calls SetPhase.
   void ExhaustLead(PackageId package, PlatformIndex platform);
-  // Takes the package out of the queues of jobs to be handed over, until the next Refresh.
-  void SetAside(PackageId package);
 
   // Not to be handed over before `until`. REQUIRES: not idle.
   void BackOff(PackageId package, absl::Time until);
@@ -86,24 +77,15 @@ class Lifecycle {
   void Park(PackageId package, uint32_t queue);
   // Back to the queue. REQUIRES: it is parked.
   void Unpark(PackageId package);
-  // By `queue`, each in the order of the load queue; none is empty.
-  const absl::btree_map<uint32_t, LoadQueue>& parked() const { return parked_; }
-
   uint32_t in_works() const { return in_works_; }
-  bool has_backing_off() const { return !backing_off_.empty(); }
-  bool has_parked() const { return !parked_.empty(); }
-  RequestQueue& requests() { return requests_; }
-  const LoadQueue& loads() const { return loads_; }
-  const SaveQueue& saves() const { return saves_; }
-  // Since when the first of loads() waits; nullopt: there is none.
-  std::optional<absl::Time> ReadySince();
+  PackageQueues& queues() { return queues_; }
+  const PackageQueues& queues() const { return queues_; }
   EqualWork& equal_work() { return equal_work_; }
   const EqualWork& equal_work() const { return equal_work_; }
   // CHECKs the invariants over all packages.
   void CheckInvariants() const;
 
  private:
-  static bool WantsLookUp(const PackageData& package);
   // While it lives, the package counts nowhere: it may change. Changes of one package nest; those
   // of two do not.
   class Change;
@@ -114,26 +96,12 @@ class Lifecycle {
   void CheckEqualWork() const;
 
   PackageTable& packages_;
-  Ranks& ranks_;
   const Claimants& claimants_;
   const absl::Time& now_;
-  RequestQueue requests_;
-  LoadQueue loads_;
-  ReadyLine line_;  // of loads_
-  SaveQueue saves_;
+  PackageQueues queues_;
   EqualWork equal_work_;
-  absl::btree_set<std::pair<absl::Time, PackageId>> backing_off_;
-  LoadOrder OrderOf(PackageId package) const;
-  void StandInLine(PackageId package);
-  bool StandsInLine(const ReadyPlace& place) const;
-  void LeaveParking(PackageId package);
-  absl::btree_map<uint32_t, LoadQueue> parked_;
   uint32_t in_works_ = 0;
   PackageId changing_;
 };
-
-// True while the package waits for something outside its look-ups: its generator's list, a new
-// snapshot, a cooked input.
-bool IsBlocked(const Work& work);
 
 }  // namespace galley::director

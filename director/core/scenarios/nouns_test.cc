@@ -297,18 +297,18 @@ TEST_F(LifecycleTest, CountersFollowThePhases) {
 
 TEST_F(LifecycleTest, APackageIsInTheQueueOfItsState) {
   const PackageId a = Enter("A", 1);
-  EXPECT_TRUE(lifecycle_.requests().Contains(a));
+  EXPECT_TRUE(lifecycle_.queues().requests().Contains(a));
   packages_[a].work->waits_for_generator = true;
   lifecycle_.Refresh(a);
-  EXPECT_FALSE(lifecycle_.requests().Contains(a));
+  EXPECT_FALSE(lifecycle_.queues().requests().Contains(a));
   lifecycle_.SetState(a, State::kLoad, "test");
-  EXPECT_TRUE(lifecycle_.loads().Contains(a));
+  EXPECT_TRUE(lifecycle_.queues().loads().Contains(a));
   lifecycle_.SetState(a, State::kSaveStalled, "test");
-  EXPECT_TRUE(lifecycle_.saves().Contains(a));
-  EXPECT_FALSE(lifecycle_.loads().Contains(a));
+  EXPECT_TRUE(lifecycle_.queues().saves().Contains(a));
+  EXPECT_FALSE(lifecycle_.queues().loads().Contains(a));
   lifecycle_.CheckInvariants();
   lifecycle_.SetState(a, State::kIdle, "test");
-  EXPECT_TRUE(lifecycle_.saves().empty());
+  EXPECT_TRUE(lifecycle_.queues().saves().empty());
   EXPECT_EQ(packages_[a].work, nullptr);
 }
 
@@ -316,12 +316,12 @@ TEST_F(LifecycleTest, OneThatBacksOffIsLoadedWhenItsTimeHasCome) {
   const PackageId a = Enter("A", 1);
   packages_[a].work->not_before = absl::UnixEpoch() + absl::Seconds(3);
   lifecycle_.SetState(a, State::kLoad, "test");
-  EXPECT_TRUE(lifecycle_.has_backing_off());
+  EXPECT_TRUE(lifecycle_.queues().has_backing_off());
   lifecycle_.Release(absl::UnixEpoch() + absl::Seconds(2));
-  EXPECT_TRUE(lifecycle_.loads().empty());
+  EXPECT_TRUE(lifecycle_.queues().loads().empty());
   lifecycle_.Release(absl::UnixEpoch() + absl::Seconds(3));
-  EXPECT_TRUE(lifecycle_.loads().Contains(a));
-  EXPECT_FALSE(lifecycle_.has_backing_off());
+  EXPECT_TRUE(lifecycle_.queues().loads().Contains(a));
+  EXPECT_FALSE(lifecycle_.queues().has_backing_off());
   lifecycle_.CheckInvariants();
 }
 

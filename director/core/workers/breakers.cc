@@ -233,7 +233,7 @@ void Breakers::Look() {
   // whoever is not held.)
   const bool may_go_on =
       workers_.attached().jobs_in_hand() > 0 || commits_.HasAnyOf(claimants_.masks().active) ||
-      (!graph_.lifecycle().loads().empty() && !workers_.attached().with_room().empty());
+      (!graph_.queues().loads().empty() && !workers_.attached().with_room().empty());
   if (bad_for < kAllHeldMax || may_go_on) return;
   all_bad_since_.reset();
   claimants_.EndAll("no machine can work, whatever it is given: " + WhyNobody() +

@@ -60,7 +60,7 @@ void Dispatcher::HandOverAll() {
 // No worker has room; but what waits there is of lower classes. A job of a higher class waits
 // before that, at each worker as many as it has slots: one of them begins when any job there ends.
 void Dispatcher::Overtake() {
-  while (!claimants_.has_stopped() && !graph_.lifecycle().loads().empty() &&
+  while (!claimants_.has_stopped() && !graph_.queues().loads().empty() &&
          !worker_trust_.HasRoom()) {
     const PackageId package = job_queue_.NextJob();
     if (!package.valid() || packages_[package].work->runs_alone) break;

@@ -19,10 +19,11 @@ bool ExclusiveRun::WaitsToBeAlone(PackageId package) const {
 }
 
 bool ExclusiveRun::IsAllElseDone() const {
-  return workers_.attached().jobs_in_hand() == 0 && graph_.lifecycle().requests().empty() &&
-         cache_queries_.in_flight() == 0 && graph_.agenda().empty() &&
-         !graph_.lifecycle().equal_work().has_freed() && commits_.empty() &&
-         !graph_.lifecycle().has_backing_off() && graph_.lifecycle().parked().empty() &&
+  return workers_.attached().jobs_in_hand() == 0 &&
+         graph_.queues().requests().empty() && cache_queries_.in_flight() == 0 &&
+         graph_.agenda().empty() && !graph_.lifecycle().equal_work().has_freed() &&
+         commits_.empty() && !graph_.queues().has_backing_off() &&
+         graph_.queues().parked().empty() &&
          !graph_.pending_changes().is_scan_awaited() && claimants_.IsAllSelected();
 }
 
@@ -30,8 +31,8 @@ bool ExclusiveRun::IsAllElseDone() const {
 bool ExclusiveRun::IsForTooLong() const {
   const AttemptId alone = attempts_.alone();
   if (alone == 0) return false;
-  const LoadQueue& loads = graph_.lifecycle().loads();
-  const bool others_wait = !graph_.lifecycle().saves().empty() ||
+  const LoadQueue& loads = graph_.queues().loads();
+  const bool others_wait = !graph_.queues().saves().empty() ||
                            (!loads.empty() && !packages_[loads.Top()].work->runs_alone);
   if (!others_wait) return false;
   const AssignedJobs& hand = workers_.Find(attempts_.at(alone).worker)->jobs;

@@ -19,7 +19,7 @@ void Fleet::Keep() {
   SpawnUpTo(Pool::kLocal, options_.workers);
   if (options_.fleet.max == 0) return;
   SpawnUpTo(Pool::kLaunched, Wanted());
-  if (!graph_.lifecycle().parked().empty()) SpawnUpTo(Pool::kLocal, HelpersWanted());
+  if (!graph_.queues().parked().empty()) SpawnUpTo(Pool::kLocal, HelpersWanted());
 }
 
 // As many as can be busy with what they alone can cook.
@@ -61,17 +61,18 @@ uint32_t Fleet::FurtherMachines() {
   double machines = 0;
   const bool is_nobody_there = IsNobodyThere();
   const absl::btree_set<uint32_t> were_in_vain = std::exchange(in_vain_, {});
-  graph_.lifecycle().saves().ForEachLine([&](uint32_t group, PackageId first, size_t size) {
-    const uint64_t jobs = std::min<uint64_t>(size, grants_.FreeOfFarm(group));
-    const uint64_t of_each = std::min<uint64_t>(
-        options_.fleet.slots, grants_.JobsOn(group, options_.fleet.offer.resources));
-    if (jobs == 0 || of_each == 0) return;
-    if (!is_nobody_there && (were_in_vain.contains(group) || IsAnyIdleFor(first))) {
-      in_vain_.insert(group);
-    } else {
-      machines += static_cast<double>(jobs) / static_cast<double>(of_each);
-    }
-  });
+  graph_.queues().saves().ForEachLine(
+      [&](uint32_t group, PackageId first, size_t size) {
+        const uint64_t jobs = std::min<uint64_t>(size, grants_.FreeOfFarm(group));
+        const uint64_t of_each = std::min<uint64_t>(
+            options_.fleet.slots, grants_.JobsOn(group, options_.fleet.offer.resources));
+        if (jobs == 0 || of_each == 0) return;
+        if (!is_nobody_there && (were_in_vain.contains(group) || IsAnyIdleFor(first))) {
+          in_vain_.insert(group);
+        } else {
+          machines += static_cast<double>(jobs) / static_cast<double>(of_each);
+        }
+      });
   return static_cast<uint32_t>(
       std::min(std::ceil(machines), static_cast<double>(options_.fleet.max)));
 }
@@ -87,8 +88,8 @@ uint32_t Fleet::Wanted() {
   const size_t demanding = parked_jobs_.CountForFleet();
   const uint32_t further = FurtherMachines();
   // (Where nobody is left who holds what others wait for, they wait for a worker.)
-  const size_t stalled = IsNobodyThere() ? graph_.lifecycle().saves().size() : 0;
-  const size_t ready = graph_.lifecycle().loads().size() + demanding + stalled;
+  const size_t stalled = IsNobodyThere() ? graph_.queues().saves().size() : 0;
+  const size_t ready = graph_.queues().loads().size() + demanding + stalled;
   const size_t jobs = ready + workers_.attached().jobs_in_hand(Pool::kLaunched);
   if (ready + further == 0) return least;
   absl::Duration work;
@@ -98,7 +99,7 @@ uint32_t Fleet::Wanted() {
     packages += cook.tally.monitor.to_cook();
   });
   size_t parked = 0;
-  for (const auto& [cooker, queue] : graph_.lifecycle().parked()) parked += queue.size();
+  for (const auto& [cooker, queue] : graph_.queues().parked()) parked += queue.size();
   parked -= demanding;
   if (packages > 0)
     work *= 1 - std::min(1.0, static_cast<double>(parked) / static_cast<double>(packages));

@@ -12,7 +12,7 @@ namespace galley::director {
 PackageId JobQueue::NextJob() {
   while (true) {
     const PackageId next = NextInTurn();
-    if (!next.valid() || graph_.lifecycle().saves().Contains(next) ||
+    if (!next.valid() || graph_.queues().saves().Contains(next) ||
         exclusive_run_.WaitsToBeAlone(next) || HasResources(next))
       return next;
     graph_.lifecycle().SetState(next, State::kSaveStalled, "its resources are taken");
@@ -22,7 +22,7 @@ PackageId JobQueue::NextJob() {
 // The first of the class whose turn it is, of the jobs whose resources are free, that need none, or
 // of which that is not known yet.
 PackageId JobQueue::NextInTurn() {
-  const LoadQueue& loads = graph_.lifecycle().loads();
+  const LoadQueue& loads = graph_.queues().loads();
   lent_ = {};
   const PackageId stalled = FirstStalled(Urgency::kBlocking);
   PackageId next = stalled;
@@ -59,14 +59,14 @@ bool JobQueue::HasResources(PackageId package) const {
 
 // The first that waits for resources which are free by now and that is not more urgent.
 PackageId JobQueue::FirstStalled(Urgency urgency) const {
-  return graph_.lifecycle().saves().BestAtMost(
+  return graph_.queues().saves().BestAtMost(
       urgency, [&](uint32_t, PackageId first) { return HasResources(first); });
 }
 
 // The first of these, and of those that were not asked yet and need not run alone.
 PackageId JobQueue::FirstAtMost(Urgency urgency) const {
   const PackageId stalled = FirstStalled(urgency);
-  const PackageId load = graph_.lifecycle().loads().TopAtMost(urgency);
+  const PackageId load = graph_.queues().loads().TopAtMost(urgency);
   if (!stalled.valid() || !load.valid()) return stalled.valid() ? stalled : load;
   return packages_[stalled].urgency >= packages_[load].urgency ? stalled : load;
 }
@@ -90,14 +90,15 @@ void JobQueue::Account(PackageId id, absl::Duration expected) {
 bool JobQueue::HasBlockingJob() const {
   const PackageId stalled = FirstStalled(Urgency::kBlocking);
   return (stalled.valid() && packages_[stalled].urgency == Urgency::kBlocking) ||
-         (!graph_.lifecycle().loads().empty() &&
-          graph_.lifecycle().loads().TopUrgency() == Urgency::kBlocking);
+         (!graph_.queues().loads().empty() &&
+          graph_.queues().loads().TopUrgency() == Urgency::kBlocking);
 }
 
 bool JobQueue::HasLoadWork() const {
-  return !graph_.lifecycle().loads().empty() || !graph_.lifecycle().saves().empty() ||
-         !graph_.lifecycle().parked().empty() || graph_.lifecycle().has_backing_off() ||
-         workers_.attached().jobs_in_hand() > 0;
+  return !graph_.queues().loads().empty() ||
+         !graph_.queues().saves().empty() ||
+         !graph_.queues().parked().empty() ||
+         graph_.queues().has_backing_off() || workers_.attached().jobs_in_hand() > 0;
 }
 
 }  // namespace galley::director

@@ -21,7 +21,7 @@ bool LargeJobs::SetAside(PackageId id, std::vector<PackageId>& aside) {
   const bool is_large = MemoryOf(packages_[id], costs_) > 0;
   if (!is_large && !kept_worker_.has_value()) return false;
   if (is_large) NoteOvertaken(id);
-  graph_.lifecycle().SetAside(id);
+  graph_.queues().SetAside(id);
   aside.push_back(id);
   return true;
 }
@@ -33,7 +33,7 @@ void LargeJobs::NoteOvertaken(PackageId id) {
 }
 
 void LargeJobs::LookAtParked() {
-  for (const auto& [kind, queue] : graph_.lifecycle().parked()) {
+  for (const auto& [kind, queue] : graph_.queues().parked()) {
     const PackageId first = queue.Top();
     if (!HeldResults::IsQueue(kind) && packages_[first].urgency != Urgency::kBlocking &&
         IsHeldUpByMemory(first))

@@ -7,7 +7,7 @@ namespace galley::director {
 
 size_t ParkedJobs::CountForHelpers() const {
   size_t count = 0;
-  for (const auto& [kind, queue] : graph_.lifecycle().parked()) {
+  for (const auto& [kind, queue] : graph_.queues().parked()) {
     const bool is_proof = HeldResults::IsQueue(kind);
     if (!eligibility_.IsOfLocal(is_proof ? eligibility_.KindOf(queue.Top()) : kind)) continue;
     const bool needs_helper =
@@ -20,7 +20,7 @@ size_t ParkedJobs::CountForHelpers() const {
 
 size_t ParkedJobs::CountForFleet() const {
   size_t count = 0;
-  for (const auto& [kind, queue] : graph_.lifecycle().parked()) {
+  for (const auto& [kind, queue] : graph_.queues().parked()) {
     if (!HeldResults::IsQueue(kind) && eligibility_.IsDemanding(kind) &&
         eligibility_.MayBeLaunched(kind))
       count += queue.size();
@@ -35,7 +35,7 @@ bool ParkedJobs::CannotHaveNow(PackageId package, uint32_t kind, WorkerId worker
 }
 
 void ParkedJobs::ParkBeyondFleet(PackageId package) {
-  if (options_.fleet.max == 0 || !graph_.lifecycle().loads().Contains(package)) return;
+  if (options_.fleet.max == 0 || !graph_.queues().loads().Contains(package)) return;
   const uint32_t kind = eligibility_.KindOf(package);
   if (eligibility_.IsDemanding(kind) && eligibility_.FleetLacks(kind) &&
       !held_results_.IsHeld(package))
@@ -53,10 +53,9 @@ bool ParkedJobs::Park(PackageId package) {
   const uint32_t kind = eligibility_.KindOf(package);
   bool holds_up =
       eligibility_.FleetLacks(kind) ||
-      std::any_of(workers_.attached().with_room().begin(), workers_.attached().with_room().end(),
-                  [&](const WorkerIndex::Load& load) {
-                    return CannotHaveNow(package, kind, load.worker);
-                  });
+      std::any_of(
+          workers_.attached().with_room().begin(), workers_.attached().with_room().end(),
+          [&](const WorkerIndex::Load& load) { return CannotHaveNow(package, kind, load.worker); });
   // (A Blocking one needs no room; but others, which could go somewhere, wait behind it.)
   if (!holds_up && packages_[package].urgency == Urgency::kBlocking)
     holds_up = std::any_of(workers_.attached().ring().begin(), workers_.attached().ring().end(),
@@ -76,7 +75,7 @@ void ParkedJobs::ParkForHelpers() {
   parked_ = 0;
   if (options_.fleet.max == 0) return;
   for (const PackageId package : std::exchange(beyond_fleet_, {})) ParkBeyondFleet(package);
-  const LoadQueue& loads = graph_.lifecycle().loads();
+  const LoadQueue& loads = graph_.queues().loads();
   while (!loads.empty() && parked_ < kParkedMax &&
          eligibility_.FleetLacks(eligibility_.KindOf(loads.Top()))) {
     const PackageId first = loads.Top();
@@ -86,13 +85,14 @@ void ParkedJobs::ParkForHelpers() {
 }
 
 void ParkedJobs::Unpark() {
-  if (graph_.lifecycle().parked().empty()) return unoffered_since_.clear();
+  if (graph_.queues().parked().empty()) return unoffered_since_.clear();
   std::vector<uint32_t> kinds;
-  for (const auto& [kind, queue] : graph_.lifecycle().parked()) kinds.push_back(kind);
+  for (const auto& [kind, queue] : graph_.queues().parked()) kinds.push_back(kind);
   for (const uint32_t kind : kinds) {
     if (HeldResults::IsQueue(kind)) {
       // (Settling one queue may let go of another.)
-      if (graph_.lifecycle().parked().contains(kind) && proofs_.IsOffered(kind)) UnparkOf(kind);
+      if (graph_.queues().parked().contains(kind) && proofs_.IsOffered(kind))
+        UnparkOf(kind);
     } else if (eligibility_.IsOffered(kind)) {
       unoffered_since_.erase(kind);
       UnparkOf(kind);
@@ -105,8 +105,8 @@ void ParkedJobs::Unpark() {
 
 void ParkedJobs::UnparkOf(uint32_t kind) {
   for (size_t i = 0; i < kUnparkedMax; ++i) {
-    const auto queue = graph_.lifecycle().parked().find(kind);
-    if (queue == graph_.lifecycle().parked().end()) return;
+    const auto queue = graph_.queues().parked().find(kind);
+    if (queue == graph_.queues().parked().end()) return;
     const PackageId first = queue->second.Top();
     if (!worker_choice_.Place(first).worker.valid()) return;
     graph_.lifecycle().Unpark(first);
@@ -129,8 +129,8 @@ std::string ParkedJobs::WhyParked(PackageId id) const {
 
 void ParkedJobs::FailUnoffered(uint32_t kind) {
   for (size_t i = 0; i < kFailedMax && !claimants_.has_stopped(); ++i) {
-    const auto queue = graph_.lifecycle().parked().find(kind);
-    if (queue == graph_.lifecycle().parked().end()) return;
+    const auto queue = graph_.queues().parked().find(kind);
+    if (queue == graph_.queues().parked().end()) return;
     const PackageId package = queue->second.Top();
     graph_.lifecycle().Unpark(package);
     package_progress_.FailPlatforms(package, InPhase(packages_[package], Phase::kToCook),

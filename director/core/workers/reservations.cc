@@ -31,9 +31,10 @@ void Reservations::Look() {
   if (!grants_.has_composite() || step_.awake - looked_at_ < kBetweenReservations) return;
   looked_at_ = step_.awake;
   std::vector<std::pair<absl::Time, PackageId>> overtaken;
-  graph_.lifecycle().saves().ForEachLine(
+  graph_.queues().saves().ForEachLine(
       [&](uint32_t, PackageId first, size_t) { Consider(first, overtaken); });
-  for (const auto& [kind, queue] : graph_.lifecycle().parked()) Consider(queue.Top(), overtaken);
+  for (const auto& [kind, queue] : graph_.queues().parked())
+    Consider(queue.Top(), overtaken);
   if (reserved_.has_value()) return;
   std::sort(overtaken.begin(), overtaken.end());
   for (const auto& [since, package] : overtaken) {

@@ -39,9 +39,8 @@ bool WorkerTrust::HasReason(WorkerId id) const {
 bool WorkerTrust::HasRoom() const {
   if (doubtful_.empty() || doubtful_.size() == workers_.attached().count())
     return !workers_.attached().with_room().empty();
-  return std::any_of(
-      workers_.attached().with_room().begin(), workers_.attached().with_room().end(),
-      [this](const WorkerIndex::Load& load) { return !IsDoubtful(load.worker); });
+  return std::any_of(workers_.attached().with_room().begin(), workers_.attached().with_room().end(),
+                     [this](const WorkerIndex::Load& load) { return !IsDoubtful(load.worker); });
 }
 
 // (What runs at a doubtful worker tells nothing of the costs.)

@@ -1,0 +1,82 @@
+// PackageQueues: where a package waits for its next step: to be looked up, to be handed over, for the
+// grant of resources, for a worker that may take it (*parked*), or for its back-off to end.
+//
+// A package is in the queues that its state and its work say, once Refresh was called. Lifecycle,
+// through which every change goes, calls Refresh.
+// Cost: O(log n).
+// Threads: none; owned by Lifecycle.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
+#include "absl/time/time.h"
+#include "director/core/packages/load_queue.h"
+#include "director/core/packages/package_data.h"
+#include "director/core/packages/ranks.h"
+#include "director/core/packages/ready_line.h"
+#include "director/core/packages/request_queue.h"
+#include "director/core/packages/save_queue.h"
+
+namespace galley::director {
+
+class PackageQueues {
+ public:
+  // `now`: the time of the present step.
+  PackageQueues(PackageTable& packages, Ranks& ranks, const absl::Time& now)
+      : packages_(packages), ranks_(ranks), now_(now) {}
+
+  // Puts the package into the queues where it belongs, at its place.
+  void Refresh(PackageId package);
+  // Takes the package out of the queues of jobs to be handed over, until the next Refresh.
+  void SetAside(PackageId package);
+  // The package waits in `queue` only (Lifecycle::Park). The caller calls Refresh.
+  void Park(PackageId package, uint32_t queue);
+  // REQUIRES: the package is parked. The caller calls Refresh.
+  void LeaveParking(PackageId package);
+  // The package is not to be handed over before `until`. The caller calls Refresh.
+  void BackOff(PackageId package, absl::Time until);
+  // Ends the back-off of a package that is over by `now`; an invalid id: there is none. The caller
+  // calls Refresh.
+  PackageId TakeReleased(absl::Time now);
+  // The package is in no queue of jobs any more. REQUIRES: it has work, which is about to go.
+  void Leave(PackageId package);
+
+  RequestQueue& requests() { return requests_; }
+  const LoadQueue& loads() const { return loads_; }
+  const SaveQueue& saves() const { return saves_; }
+  // By `queue`, each in the order of the load queue; none is empty.
+  const absl::btree_map<uint32_t, LoadQueue>& parked() const { return parked_; }
+  bool has_backing_off() const { return !backing_off_.empty(); }
+  // Since when the first of loads() waits; nullopt: there is none.
+  std::optional<absl::Time> ReadySince();
+  // CHECKs the invariants over all packages.
+  void CheckInvariants() const;
+
+ private:
+  static bool WantsLookUp(const PackageData& package);
+  LoadOrder OrderOf(PackageId package) const;
+  void StandInLine(PackageId package);
+  bool StandsInLine(const ReadyPlace& place) const;
+
+  PackageTable& packages_;
+  Ranks& ranks_;
+  const absl::Time& now_;
+  RequestQueue requests_;
+  LoadQueue loads_;
+  ReadyLine line_;  // of loads_
+  SaveQueue saves_;
+  absl::btree_set<std::pair<absl::Time, PackageId>> backing_off_;
+  absl::btree_map<uint32_t, LoadQueue> parked_;
+};
+
+// The package waits for an output that a worker's cook asked for.
+bool WaitsForOutput(const Work& work);
+// True while the package waits for something outside its look-ups: its generator's list, a new
+// snapshot, a cooked input.
+bool IsBlocked(const Work& work);
+
+}  // namespace galley::director
