@@ -36,9 +36,6 @@ struct ProofOptions {
   absl::Duration second_max = absl::Seconds(5), third_max = absl::Seconds(30);
 };
 
-// How ready packages are spread over the workers: see policy.h.
-enum class PlacementPolicy : uint8_t { kCost, kStriped };
-
 struct CookOptions {
   uint32_t platform_count = 1;
   uint32_t workers = 1;  // on this machine: exactly so many are kept running while there is work
@@ -72,7 +69,6 @@ struct CookOptions {
   absl::Duration window = absl::Seconds(2);  // work in a worker's hands, in expected time
   uint32_t window_jobs_max = 1024;
   uint32_t blocking_jobs_max = 16;  // Blocking ones that wait at one worker, beyond its window
-  PlacementPolicy policy = PlacementPolicy::kCost;
   absl::Duration unoffered_max = absl::Seconds(30);  // while no worker has a cooker (eligibility.h)
   absl::Duration suspect_after = absl::Seconds(3);   // of silence: others are preferred
   absl::Duration straggler_min = absl::Seconds(2);   // no job is one before

@@ -7,13 +7,12 @@
 // tell within 20 %. A message takes 1 ms, a worker speaks once a second, a commit takes 20 ms.
 //   ratio   makespan / max(total / slots, longest job)
 //   cpu     the core's CPU time for a simulated second
-// Scenarios: 2, 16 and 1,000 workers; 16 workers one of which stops in the middle (SIGSTOP), 16
-// workers one of which is 20 times too slow; and the striped policy, for comparison.
+// Scenarios: 2, 16 and 1,000 workers; 16 workers one of which stops in the middle (SIGSTOP); 16
+// workers one of which is 20 times too slow.
 //
 // Shared files: 100 short jobs (median 20 ms) a slot, each of which reads 4 files of 1 MiB, which 7
 // jobs of other folders read as well. A worker keeps the last 64 files warm; another file takes 5
-// ms more. Measured with the `cost` policy, with the `striped` policy, and with `cost` where the
-// last cook's files are unknown.
+// ms more. Measured where the last cook's files are known, and where they are not.
 //   cold    bytes read cold / bytes of all files, which is the least; 8 is the most
 #include <ctime>
 
@@ -47,7 +46,6 @@ struct Scenario {
   std::string name;
   uint32_t workers = 2;
   uint32_t jobs_per_slot = 20;
-  PlacementPolicy policy = PlacementPolicy::kCost;
   bool one_freezes = false;  // for good, when half of the least time is over
   double slowness = 1;       // the factor for worker 0
   bool shares_files = false;
@@ -122,7 +120,6 @@ class Bench {
     workers_[0].slowness = scenario.slowness;
     CookOptions options;
     options.workers = scenario.workers;
-    options.policy = scenario.policy;
     core_ = std::make_unique<CookCore>(options, std::make_shared<Project>());
   }
 
@@ -312,16 +309,9 @@ int Main(int argc, char** argv) {
       {.name = "1000 workers", .workers = 1000},
       {.name = "16 workers, one stops", .workers = 16, .one_freezes = true},
       {.name = "16 workers, one 20 times slower", .workers = 16, .slowness = 20},
-      {.name = "16 workers, striped", .workers = 16, .policy = PlacementPolicy::kStriped},
-      {.name = "1000 workers, striped", .workers = 1000, .policy = PlacementPolicy::kStriped},
       {.name = "16 workers, shared files",
        .workers = 16,
        .jobs_per_slot = 100,
-       .shares_files = true},
-      {.name = "16 workers, shared files, striped",
-       .workers = 16,
-       .jobs_per_slot = 100,
-       .policy = PlacementPolicy::kStriped,
        .shares_files = true},
       {.name = "16 workers, shared files not known",
        .workers = 16,

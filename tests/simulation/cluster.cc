@@ -114,8 +114,6 @@ void Cluster::DrawLimits() {
     cook_.window = absl::Milliseconds(10);
     cook_.window_jobs_max = 1 + static_cast<uint32_t>(random_.Below(4));
   }
-  if (options_.has_faults && IsLateOn(options_.seed, kStriped))
-    cook_.policy = PlacementPolicy::kStriped;
   is_forced_ = options_.has_faults && random_.Percent(20);
   if (options_.upload > absl::ZeroDuration()) {
     cook_.workers = 0;

@@ -126,20 +126,18 @@ std::string_view FaultName(Fault fault);
 // seeds have none but waiting programs.
 bool IsLateOn(uint64_t seed, std::string_view name);
 
-// Options of a seed's cooks, with faults and without; the options are late, too. kStriped, kOnAFarm
-// and kProven are only for cooks with faults: the fault-free cook has one worker.
+// Options of a seed's cooks, with faults and without; the options are late, too. kOnAFarm and
+// kProven are only for cooks with faults: the fault-free cook has one worker.
 inline constexpr std::string_view kSoftNotFollowed = "soft references not followed";
 inline constexpr std::string_view kNeverCooked = "packages never cooked";
 inline constexpr std::string_view kCultures = "variants for cultures";
-inline constexpr std::string_view kStriped = "jobs dealt by names";
 inline constexpr std::string_view kCopies = "equal files in several places";
 inline constexpr std::string_view kNotStaged = "roots not staged";
 inline constexpr std::string_view kOnAFarm = "workers launched on a farm";
 inline constexpr std::string_view kProven = "all that launched workers make is proven";
 inline constexpr std::string_view kPlaced = "jobs placed by labels and resources";
-inline constexpr std::array kCookOptions = {kSoftNotFollowed, kNeverCooked, kCultures,
-                                            kStriped,         kCopies,      kNotStaged,
-                                            kOnAFarm,         kProven,      kPlaced};
+inline constexpr std::array kCookOptions = {kSoftNotFollowed, kNeverCooked, kCultures, kCopies,
+                                            kNotStaged,       kOnAFarm,     kProven,   kPlaced};
 
 using FaultCounts = std::array<uint64_t, kFaultCount>;
 

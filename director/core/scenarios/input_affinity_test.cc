@@ -9,7 +9,7 @@
 
 #include "director/core/jobs/worker_table.h"
 #include "director/core/scenarios/core_harness.h"
-#include "director/core/workers/policy.h"
+#include "director/core/workers/placement_candidate.h"
 #include "gtest/gtest.h"
 
 namespace galley::director {
@@ -82,7 +82,6 @@ TEST(InputAffinityTest, WhileAllHaveWorkAJobWaitsHalfAsLongAgainForWarmInputsAnd
     double least_s, warm_load_s, warm;
     size_t chosen;
   };
-  const auto policy = MakePolicy(PlacementPolicy::kCost);
   for (const Case& one : {Case{1, 1.4, 1, 1}, Case{1, 1.6, 1, 0}, Case{1, 1.2, 0.5, 1},
                           Case{1, 1.3, 0.5, 0}, Case{0, 0.1, 1, 0}}) {
     const std::vector<PlacementCandidate> views = {{.worker = WorkerId(0),
@@ -92,7 +91,8 @@ TEST(InputAffinityTest, WhileAllHaveWorkAJobWaitsHalfAsLongAgainForWarmInputsAnd
                                                     .load = absl::Seconds(one.warm_load_s),
                                                     .delay = absl::Seconds(one.warm_load_s),
                                                     .warm = one.warm}};
-    EXPECT_EQ(policy->Choose(views), one.chosen) << one.least_s << " " << one.warm_load_s;
+    EXPECT_EQ(ChooseCandidate(views).worker.value(), one.chosen)
+        << one.least_s << " " << one.warm_load_s;
   }
 }
 
@@ -101,7 +101,6 @@ TEST(InputAffinityTest, WhileASlotIsFreeAJobWaitsForWarmInputsOnlyWhereItEndsSoo
     int delay_ms, saved_ms;
     size_t chosen;
   };
-  const auto policy = MakePolicy(PlacementPolicy::kCost);
   for (const Case& one : {Case{50, 90, 1}, Case{90, 90, 0}, Case{200, 90, 0}, Case{50, 0, 0}}) {
     // A long job runs in the other slot of the first.
     const std::vector<PlacementCandidate> views = {
@@ -111,12 +110,13 @@ TEST(InputAffinityTest, WhileASlotIsFreeAJobWaitsForWarmInputsOnlyWhereItEndsSoo
          .delay = absl::Milliseconds(one.delay_ms),
          .saved = absl::Milliseconds(one.saved_ms),
          .warm = 1}};
-    EXPECT_EQ(policy->Choose(views), one.chosen) << one.delay_ms << " " << one.saved_ms;
+    EXPECT_EQ(ChooseCandidate(views).worker.value(), one.chosen)
+        << one.delay_ms << " " << one.saved_ms;
   }
 }
 
 size_t Chosen(const std::vector<PlacementCandidate>& views) {
-  return MakePolicy(PlacementPolicy::kCost)->Choose(views);
+  return ChooseCandidate(views).worker.value();
 }
 
 // Long jobs run in other slots.
@@ -271,7 +271,7 @@ TEST(InputAffinityTest, APackageIsKnownByTheFirstFewOfTheOutputsThatItReads) {
 }
 
 TEST(InputAffinityTest, AmongManyThatAreAsFreeTheWarmOneIsFound) {
-  constexpr uint32_t kWorkers = kWorkersShownMax + 4;
+  constexpr uint32_t kWorkers = kCandidatesMax + 4;
   CookOptions options;
   options.workers = 1;
   CoreHarness shell("/a/1\n/a/2\n", options);

@@ -178,34 +178,6 @@ TEST(BalanceTest, AWorkerTakesNoMoreJobsAtATimeThanItsMemoryAllows) {
   }
 }
 
-TEST(BalanceTest, StripedDealsPackagesOutByTheirNames) {
-  const std::string project = "A ~ 9000\nB ~ 1\nC ~ 1\nD ~ 1\nE ~ 1\nF ~ 1\n";
-  const std::vector<std::string> names = {"A", "B", "C", "D", "E", "F"};
-  const auto workers_of = [&](const std::vector<std::string>& order) {
-    CookOptions options;
-    options.workers = 3;
-    options.policy = PlacementPolicy::kStriped;
-    CoreHarness shell(project + "First\n", options);
-    shell.slots = 9;
-    shell.hold_look_ups = true;
-    std::vector<std::string> all = order;
-    all.insert(all.begin(), "First");
-    shell.Request(all);
-    for (const std::string& name : all) {  // with the first come the workers
-      for (const LookUp::Item& item : shell.look_ups) {
-        if (item.package == shell.Id(name))
-          shell.Send(LookedUp{{{item.package, 0, item.generation, LookedUp::Miss{}}}});
-      }
-    }
-    std::vector<uint32_t> workers;
-    for (const std::string& name : names) workers.push_back(shell.JobOf(name).worker.value());
-    return workers;
-  };
-  const std::vector<uint32_t> workers = workers_of(names);
-  EXPECT_EQ(workers_of({"F", "D", "B", "A", "C", "E"}), workers);
-  EXPECT_GT(std::set<uint32_t>(workers.begin(), workers.end()).size(), 1u);
-}
-
 // Workers attach when the test says so, and each package comes when its look-up is answered.
 class MovingTest : public testing::Test {
  protected:
@@ -372,18 +344,6 @@ TEST_F(MovingTest, WhatHasABackupIsNotMoved) {
   shell_.TakeLog();
   shell_.Send(WorkerPending{.worker = WorkerId(0), .attempts = {}, .is_held = true, .begun = {}});
   EXPECT_EQ(shell_.TakeLog(), "");
-}
-
-TEST(BalanceTest, StripedPackagesWhosePlaceIsFullGoToTheNext) {
-  CookOptions options;
-  options.workers = 3;
-  options.window_jobs_max = 2;
-  options.policy = PlacementPolicy::kStriped;
-  CoreHarness shell("A\nB\nC\nD\nE\nF\n", options);
-  shell.slots = 2;
-  const std::vector<std::string> names = {"A", "B", "C", "D", "E", "F"};
-  shell.Request(names);
-  for (const std::string& name : names) EXPECT_TRUE(shell.HasOpenJob(name)) << name;
 }
 
 TEST(CostsTest, TheHighestRatioOfMemoryIsGuessedByAndSinks) {

@@ -14,7 +14,7 @@ namespace {
 // The most workers, those with the least load first, that are looked at for some that may take the
 // job.
 constexpr size_t kLookedAtMax = 64;
-constexpr size_t kLightestMax = kWorkersShownMax / 2;  // the others are warm
+constexpr size_t kLightestMax = kCandidatesMax / 2;  // the others are warm
 
 // The most cooked inputs of a package that InputsOf names.
 constexpr size_t kCookedInputsMax = 16;
@@ -92,7 +92,7 @@ std::vector<PlacementCandidate> WorkerChoice::Lightest(PackageId package) const 
   }
   for (const auto& [id, share] : holders) {
     const auto is_it = [id = id](const PlacementCandidate& view) { return view.worker == id; };
-    if (views.size() == kWorkersShownMax) break;
+    if (views.size() == kCandidatesMax) break;
     const Worker* worker = workers_.Find(id);
     if (worker == nullptr || worker->presence != Worker::Presence::kAttached ||
         std::any_of(views.begin(), views.end(), is_it) || !workers_.attached().HasRoom(*worker) ||
@@ -131,26 +131,12 @@ absl::Duration WorkerChoice::LoadTimeOf(PackageId id) const {
   return is_known ? load : std::min(CostOf(packages_[id], costs_) / kLoadsInAJob, kUnknownLoadMax);
 }
 
-std::vector<PlacementCandidate> WorkerChoice::FromItsPlace(PackageId package) const {
-  const std::vector<WorkerId>& ring = workers_.attached().ring();
-  const uint64_t place = Fnv1a(packages_.NameOf(package));
-  for (size_t i = 0; i < ring.size(); ++i) {
-    const WorkerId id = ring[(place + i) % ring.size()];
-    const Worker& worker = *workers_.Find(id);
-    if (workers_.attached().HasRoom(worker) && MayTake(package, id, worker))
-      return {ViewOf(package, id, worker, 0)};
-  }
-  return {};
-}
-
 Placement WorkerChoice::Place(PackageId package) const {
   if (packages_[package].urgency == Urgency::kBlocking) return {.worker = PlaceBlocking(package)};
-  const std::vector<PlacementCandidate> views =
-      policy_->shown() == Policy::Shown::kFromItsPlace ? FromItsPlace(package) : Lightest(package);
-  if (!views.empty()) {
-    const size_t chosen = policy_->Choose(views);
-    GALLEY_CHECK(chosen < views.size());
-    return {.worker = views[chosen].worker, .saved = views[chosen].saved};
+  const std::vector<PlacementCandidate> candidates = Lightest(package);
+  if (!candidates.empty()) {
+    const PlacementCandidate& chosen = ChooseCandidate(candidates);
+    return {.worker = chosen.worker, .saved = chosen.saved};
   }
   if (graph_.blame().WorkersOf(package).empty() && !graph_.blame().HasMachines(package))
     return {.worker = PlaceAtSuspect(package)};

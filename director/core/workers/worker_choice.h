@@ -1,10 +1,9 @@
-// WorkerChoice: the worker that gets a job is the policy's choice among a few that may take it. A
+// WorkerChoice: the worker that gets a job is chosen among a few that may take it (placement_candidate.h). A
 // Blocking job goes where it begins first, windows or not. A suspect worker gets only what no
 // other can do: it answers, or is lost for what it holds.
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <vector>
 
@@ -15,7 +14,7 @@
 #include "director/core/workers/eligibility.h"
 #include "director/core/workers/input_affinity.h"
 #include "director/core/workers/kept_worker.h"
-#include "director/core/workers/policy.h"
+#include "director/core/workers/placement_candidate.h"
 #include "director/core/workers/reservations.h"
 #include "director/core/workers/suspects.h"
 #include "director/core/workers/worker_trust.h"
@@ -35,8 +34,7 @@ class WorkerChoice : JobPart {
         eligibility_(eligibility),
         reservations_(reservations),
         suspects_(suspects),
-        worker_trust_(worker_trust),
-        policy_(MakePolicy(options_.policy)) {}
+        worker_trust_(worker_trust) {}
 
   Placement Place(PackageId package) const;
   // A worker where the package, with that urgency, comes before jobs of lower classes that wait.
@@ -56,7 +54,6 @@ class WorkerChoice : JobPart {
 
  private:
   std::vector<PlacementCandidate> Lightest(PackageId package) const;
-  std::vector<PlacementCandidate> FromItsPlace(PackageId package) const;
   WorkerId PlaceElsewhere(PackageId package) const;
   WorkerId PlaceBlocking(PackageId package) const;
   WorkerId PlaceAtSuspect(PackageId package) const;
@@ -69,7 +66,6 @@ class WorkerChoice : JobPart {
   const Reservations& reservations_;
   const Suspects& suspects_;
   const WorkerTrust& worker_trust_;
-  std::unique_ptr<Policy> policy_;
 };
 
 }  // namespace galley::director

@@ -7,7 +7,7 @@
 
 #include "director/core/jobs/assigned_jobs.h"
 #include "director/core/jobs/overrun_histogram.h"
-#include "director/core/workers/policy.h"
+#include "director/core/workers/placement_candidate.h"
 #include "gtest/gtest.h"
 
 namespace galley::director {
@@ -180,15 +180,14 @@ TEST(OverrunHistogramTest, ShortJobsTellNothing) {
   EXPECT_EQ(overruns.Limit(absl::Seconds(1)), absl::Seconds(4));
 }
 
-TEST(PolicyTest, CostWeighsLoadAgainstWarmth) {
-  const std::unique_ptr<Policy> cost = MakePolicy(PlacementPolicy::kCost);
+TEST(PlacementCandidateTest, LoadIsWeighedAgainstWarmth) {
   std::vector<PlacementCandidate> workers = {{.worker = WorkerId(0), .load = absl::Seconds(1)},
                                              {.worker = WorkerId(1), .load = absl::Seconds(2)}};
-  EXPECT_EQ(cost->Choose(workers), 0u);
+  EXPECT_EQ(ChooseCandidate(workers).worker, WorkerId(0));
   workers[1].saved = absl::Milliseconds(1500);
-  EXPECT_EQ(cost->Choose(workers), 1u);
+  EXPECT_EQ(ChooseCandidate(workers).worker, WorkerId(1));
   workers[1].is_large_enough = false;
-  EXPECT_EQ(cost->Choose(workers), 0u);
+  EXPECT_EQ(ChooseCandidate(workers).worker, WorkerId(0));
 }
 
 }  // namespace
