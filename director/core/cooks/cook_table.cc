@@ -101,7 +101,7 @@ void CookTable::OnMemoryShort() {
 
 // What is known of the packages of the cooks before is void.
 void CookTable::BeginRound() {
-  kept_worker_.reset();
+  reservations_.kept_worker().reset();
   graph_.BeginAnew();
 }
 

@@ -16,20 +16,20 @@
 #include "director/core/workers/breakers.h"
 #include "director/core/workers/faults.h"
 #include "director/core/workers/held_results.h"
-#include "director/core/workers/kept_worker.h"
+#include "director/core/workers/reservations.h"
 #include "director/core/workers/worker_lifecycle.h"
 
 namespace galley::director {
 
 class CookTable : PackagePart {
  public:
-  CookTable(const JobGround& ground, const CookParts& parts, std::optional<KeptWorker>& kept_worker,
+  CookTable(const JobGround& ground, const CookParts& parts, Reservations& reservations,
             Attempts& attempts, HeldResults& held_results, Breakers& breakers, Faults& faults,
             WorkerLifecycle& worker_lifecycle)
       : PackagePart(ground),
         ground_(ground),
         parts_(parts),
-        kept_worker_(kept_worker),
+        reservations_(reservations),
         attempts_(attempts),
         held_results_(held_results),
         breakers_(breakers),
@@ -86,7 +86,7 @@ class CookTable : PackagePart {
 
   const JobGround& ground_;
   const CookParts parts_;
-  std::optional<KeptWorker>& kept_worker_;
+  Reservations& reservations_;
   Attempts& attempts_;
   HeldResults& held_results_;
   Breakers& breakers_;

@@ -1,5 +1,5 @@
-// PackageQueues: where a package waits for its next step: to be looked up, to be handed over, for the
-// grant of resources, for a worker that may take it (*parked*), or for its back-off to end.
+// PackageQueues: where a package waits for its next step: to be looked up, to be handed over, for
+// the grant of resources, for a worker that may take it (*parked*), or for its back-off to end.
 //
 // A package is in the queues that its state and its work say, once Refresh was called. Lifecycle,
 // through which every change goes, calls Refresh.

@@ -6,7 +6,7 @@
 // enough for the job that comes first among them, this one is handed over.
 //
 // Cost: O(1).
-// Threads: none; owned by Core.
+// Threads: none; owned by JobQueue.
 #pragma once
 
 #include <array>

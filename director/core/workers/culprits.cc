@@ -95,8 +95,7 @@ bool Culprits::HasOthers() const {
     suspects += in_hand > 0 ? in_hand : work->not_before == absl::InfinitePast();
   }
   return workers_.attached().jobs_in_hand() + graph_.queues().loads().size() +
-             graph_.queues().saves().size() +
-             graph_.queues().requests().size() >
+             graph_.queues().saves().size() + graph_.queues().requests().size() >
          suspects;
 }
 

@@ -30,7 +30,7 @@ class Dispatcher : JobPart {
              WorkerChoice& worker_choice, ParkedJobs& parked_jobs, JobQueue& job_queue,
              JobHandover& job_handover, LoadBalancer& load_balancer, Faults& faults,
              Culprits& culprits, Fleet& fleet, Survivors& survivors, LargeJobs& large_jobs,
-             Stragglers& stragglers, JobSplitting& job_splitting)
+             Stragglers& stragglers)
       : JobPart(ground),
         attempts_(attempts),
         resumed_attempts_(resumed_attempts),
@@ -48,7 +48,7 @@ class Dispatcher : JobPart {
         survivors_(survivors),
         large_jobs_(large_jobs),
         stragglers_(stragglers),
-        job_splitting_(job_splitting) {}
+        job_splitting_(ground, attempts, job_handover, stragglers) {}
 
   void HandOverAll();
 
@@ -71,7 +71,7 @@ class Dispatcher : JobPart {
   Survivors& survivors_;
   LargeJobs& large_jobs_;
   Stragglers& stragglers_;
-  JobSplitting& job_splitting_;
+  JobSplitting job_splitting_;
 };
 
 }  // namespace galley::director

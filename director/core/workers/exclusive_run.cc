@@ -19,11 +19,10 @@ bool ExclusiveRun::WaitsToBeAlone(PackageId package) const {
 }
 
 bool ExclusiveRun::IsAllElseDone() const {
-  return workers_.attached().jobs_in_hand() == 0 &&
-         graph_.queues().requests().empty() && cache_queries_.in_flight() == 0 &&
-         graph_.agenda().empty() && !graph_.lifecycle().equal_work().has_freed() &&
-         commits_.empty() && !graph_.queues().has_backing_off() &&
-         graph_.queues().parked().empty() &&
+  return workers_.attached().jobs_in_hand() == 0 && graph_.queues().requests().empty() &&
+         cache_queries_.in_flight() == 0 && graph_.agenda().empty() &&
+         !graph_.lifecycle().equal_work().has_freed() && commits_.empty() &&
+         !graph_.queues().has_backing_off() && graph_.queues().parked().empty() &&
          !graph_.pending_changes().is_scan_awaited() && claimants_.IsAllSelected();
 }
 

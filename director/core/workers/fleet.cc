@@ -61,18 +61,17 @@ uint32_t Fleet::FurtherMachines() {
   double machines = 0;
   const bool is_nobody_there = IsNobodyThere();
   const absl::btree_set<uint32_t> were_in_vain = std::exchange(in_vain_, {});
-  graph_.queues().saves().ForEachLine(
-      [&](uint32_t group, PackageId first, size_t size) {
-        const uint64_t jobs = std::min<uint64_t>(size, grants_.FreeOfFarm(group));
-        const uint64_t of_each = std::min<uint64_t>(
-            options_.fleet.slots, grants_.JobsOn(group, options_.fleet.offer.resources));
-        if (jobs == 0 || of_each == 0) return;
-        if (!is_nobody_there && (were_in_vain.contains(group) || IsAnyIdleFor(first))) {
-          in_vain_.insert(group);
-        } else {
-          machines += static_cast<double>(jobs) / static_cast<double>(of_each);
-        }
-      });
+  graph_.queues().saves().ForEachLine([&](uint32_t group, PackageId first, size_t size) {
+    const uint64_t jobs = std::min<uint64_t>(size, grants_.FreeOfFarm(group));
+    const uint64_t of_each = std::min<uint64_t>(
+        options_.fleet.slots, grants_.JobsOn(group, options_.fleet.offer.resources));
+    if (jobs == 0 || of_each == 0) return;
+    if (!is_nobody_there && (were_in_vain.contains(group) || IsAnyIdleFor(first))) {
+      in_vain_.insert(group);
+    } else {
+      machines += static_cast<double>(jobs) / static_cast<double>(of_each);
+    }
+  });
   return static_cast<uint32_t>(
       std::min(std::ceil(machines), static_cast<double>(options_.fleet.max)));
 }

@@ -37,12 +37,11 @@ class Fleet : JobPart {
  public:
   static constexpr int kWorthStarts = 10;
 
-  Fleet(const JobGround& ground, Grants& grants, StartFailures& start_failures,
-        HeldResults& held_results, Eligibility& eligibility, WorkerLoss& worker_loss,
-        ParkedJobs& parked_jobs, JobQueue& job_queue)
+  Fleet(const JobGround& ground, Grants& grants, HeldResults& held_results,
+        Eligibility& eligibility, WorkerLoss& worker_loss, ParkedJobs& parked_jobs,
+        JobQueue& job_queue)
       : JobPart(ground),
         grants_(grants),
-        start_failures_(start_failures),
         held_results_(held_results),
         eligibility_(eligibility),
         worker_loss_(worker_loss),
@@ -52,6 +51,7 @@ class Fleet : JobPart {
   // Asks for the workers that are missing. REQUIRES: there is work.
   void Keep();
   void LetIdleGo();
+  StartFailures& start_failures() { return start_failures_; }
   // So many workers the core asks for at most.
   uint32_t most() const;
 
@@ -67,9 +67,9 @@ class Fleet : JobPart {
   // Groups (Grants) of which further machines bring nothing, of those that are waited for.
   absl::btree_set<uint32_t> in_vain_;
   absl::Duration looked_at_ = -absl::InfiniteDuration();  // LetIdleGo
+  StartFailures start_failures_;
 
   Grants& grants_;
-  StartFailures& start_failures_;
   HeldResults& held_results_;
   Eligibility& eligibility_;
   WorkerLoss& worker_loss_;

@@ -95,10 +95,9 @@ bool JobQueue::HasBlockingJob() const {
 }
 
 bool JobQueue::HasLoadWork() const {
-  return !graph_.queues().loads().empty() ||
-         !graph_.queues().saves().empty() ||
-         !graph_.queues().parked().empty() ||
-         graph_.queues().has_backing_off() || workers_.attached().jobs_in_hand() > 0;
+  return !graph_.queues().loads().empty() || !graph_.queues().saves().empty() ||
+         !graph_.queues().parked().empty() || graph_.queues().has_backing_off() ||
+         workers_.attached().jobs_in_hand() > 0;
 }
 
 }  // namespace galley::director

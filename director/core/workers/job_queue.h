@@ -16,13 +16,11 @@ namespace galley::director {
 
 class JobQueue : JobPart {
  public:
-  JobQueue(const JobGround& ground, Costs& costs, Grants& grants, ClassQuota& class_quota,
-           ResumedAttempts& resumed_attempts, ExclusiveRun& exclusive_run,
-           Reservations& reservations)
+  JobQueue(const JobGround& ground, Costs& costs, Grants& grants, ResumedAttempts& resumed_attempts,
+           ExclusiveRun& exclusive_run, Reservations& reservations)
       : JobPart(ground),
         costs_(costs),
         grants_(grants),
-        class_quota_(class_quota),
         resumed_attempts_(resumed_attempts),
         exclusive_run_(exclusive_run),
         reservations_(reservations) {}
@@ -54,10 +52,10 @@ class JobQueue : JobPart {
   PackageId FirstAtMost(Urgency urgency) const;
 
   Lent lent_;
+  ClassQuota class_quota_;
 
   Costs& costs_;
   Grants& grants_;
-  ClassQuota& class_quota_;
   ResumedAttempts& resumed_attempts_;
   ExclusiveRun& exclusive_run_;
   Reservations& reservations_;

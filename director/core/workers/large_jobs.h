@@ -13,7 +13,6 @@
 #include "director/core/workers/faults.h"
 #include "director/core/workers/job_handover.h"
 #include "director/core/workers/job_queue.h"
-#include "director/core/workers/kept_worker.h"
 #include "director/core/workers/reservations.h"
 #include "director/core/workers/survivors.h"
 #include "director/core/workers/worker_choice.h"
@@ -23,13 +22,13 @@ namespace galley::director {
 
 class LargeJobs : JobPart {
  public:
-  LargeJobs(const JobGround& ground, Costs& costs, std::optional<KeptWorker>& kept_worker,
-            ExclusiveRun& exclusive_run, Eligibility& eligibility, Reservations& reservations,
-            WorkerTrust& worker_trust, WorkerChoice& worker_choice, JobQueue& job_queue,
-            JobHandover& job_handover, Faults& faults, Survivors& survivors)
+  LargeJobs(const JobGround& ground, Costs& costs, ExclusiveRun& exclusive_run,
+            Eligibility& eligibility, Reservations& reservations, WorkerTrust& worker_trust,
+            WorkerChoice& worker_choice, JobQueue& job_queue, JobHandover& job_handover,
+            Faults& faults, Survivors& survivors)
       : JobPart(ground),
         costs_(costs),
-        kept_worker_(kept_worker),
+        kept_worker_(reservations.kept_worker()),
         exclusive_run_(exclusive_run),
         eligibility_(eligibility),
         reservations_(reservations),

@@ -57,7 +57,7 @@ void LoadBalancer::Balance() {
                                    workers_.attached().idle().end());
   for (const WorkerId to : idle) {
     if (!workers_.attached().IsUsable(*workers_.Find(to)) ||
-        IsKeptFrom(kept_worker_, PackageId(), to))
+        reservations_.IsKeptFrom(PackageId(), to))
       continue;
     // A copy, since jobs that are moved change the order.
     std::vector<WorkerIndex::Excess> busiest;

@@ -7,7 +7,7 @@
 #include "director/core/packages/costs.h"
 #include "director/core/workers/eligibility.h"
 #include "director/core/workers/job_handover.h"
-#include "director/core/workers/kept_worker.h"
+#include "director/core/workers/reservations.h"
 #include "director/core/workers/worker_choice.h"
 #include "director/core/workers/worker_trust.h"
 
@@ -15,12 +15,12 @@ namespace galley::director {
 
 class LoadBalancer : JobPart {
  public:
-  LoadBalancer(const JobGround& ground, Costs& costs, std::optional<KeptWorker>& kept_worker,
+  LoadBalancer(const JobGround& ground, Costs& costs, Reservations& reservations,
                Attempts& attempts, PackageProgress& package_progress, Eligibility& eligibility,
                WorkerTrust& worker_trust, WorkerChoice& worker_choice, JobHandover& job_handover)
       : JobPart(ground),
         costs_(costs),
-        kept_worker_(kept_worker),
+        reservations_(reservations),
         attempts_(attempts),
         package_progress_(package_progress),
         eligibility_(eligibility),
@@ -38,7 +38,7 @@ class LoadBalancer : JobPart {
   bool IsBetterOffAt(AttemptId attempt, WorkerId idle) const;
 
   Costs& costs_;
-  std::optional<KeptWorker>& kept_worker_;
+  Reservations& reservations_;
   Attempts& attempts_;
   PackageProgress& package_progress_;
   Eligibility& eligibility_;

@@ -91,8 +91,7 @@ void ParkedJobs::Unpark() {
   for (const uint32_t kind : kinds) {
     if (HeldResults::IsQueue(kind)) {
       // (Settling one queue may let go of another.)
-      if (graph_.queues().parked().contains(kind) && proofs_.IsOffered(kind))
-        UnparkOf(kind);
+      if (graph_.queues().parked().contains(kind) && proofs_.IsOffered(kind)) UnparkOf(kind);
     } else if (eligibility_.IsOffered(kind)) {
       unoffered_since_.erase(kind);
       UnparkOf(kind);

@@ -2,9 +2,9 @@
 //
 // The job goes where it ends first: to the worker with the least expected time for each slot, less
 // the time that the job saves where its inputs are warm. While a slot is free somewhere, the job
-// waits for no worker unless it ends sooner there all the same. While all workers have work, the job
-// may wait half as long again as it would elsewhere for the sake of warm inputs: nobody idles for
-// it, and a job that waits too long at the end is moved (load_balancer.cc).
+// waits for no worker unless it ends sooner there all the same. While all workers have work, the
+// job may wait half as long again as it would elsewhere for the sake of warm inputs: nobody idles
+// for it, and a job that waits too long at the end is moved (load_balancer.cc).
 // Threads: none.
 #pragma once
 

@@ -174,8 +174,7 @@ bool Proofs::HasMachineFor(PackageId package) const {
 bool Proofs::IsOffered(uint32_t queue) {
   const auto first = [&] {
     const auto parked = graph_.queues().parked().find(queue);
-    return parked == graph_.queues().parked().end() ? PackageId()
-                                                                : parked->second.Top();
+    return parked == graph_.queues().parked().end() ? PackageId() : parked->second.Top();
   };
   if (HasMachineFor(first())) {
     waiting_since_.erase(queue);

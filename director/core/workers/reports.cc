@@ -93,7 +93,7 @@ void Reports::OnReport(WorkerId worker, const WorkerReport& report) {
 void Reports::OnLoaded(AttemptId id, const WorkerReport::Loaded& loaded) {
   Attempt* attempt = attempts_.Current(id);
   if (attempt == nullptr) return;
-  start_failures_.NoteWorks(*workers_.Find(attempt->worker));
+  fleet_.start_failures().NoteWorks(*workers_.Find(attempt->worker));
   attempt->measured += loaded.load_time;
   attempt->load += loaded.load_time;
   const PackageId package = attempt->package;
@@ -120,7 +120,7 @@ Reports::Answer Reports::OnSaved(WorkerId worker, ReportId report, AttemptId id,
                                        " for a platform that its job does not have");
     return Answer::kNow;
   }
-  start_failures_.NoteWorks(*workers_.Find(worker));
+  fleet_.start_failures().NoteWorks(*workers_.Find(worker));
   eligibility_.NoteMade(worker, package_id);
   graph_.blame().killings().NoteDone(package_id, workers_.Find(worker)->machine, step_.awake);
   attempt.measured += saved.save_time;

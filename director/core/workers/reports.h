@@ -22,23 +22,21 @@
 #include "director/core/workers/culprits.h"
 #include "director/core/workers/eligibility.h"
 #include "director/core/workers/faults.h"
+#include "director/core/workers/fleet.h"
 #include "director/core/workers/held_results.h"
 #include "director/core/workers/proofs.h"
-#include "director/core/workers/start_failures.h"
 
 namespace galley::director {
 
 class Reports : JobPart {
  public:
-  Reports(const JobGround& ground, StartFailures& start_failures, Attempts& attempts,
-          ResumedAttempts& resumed_attempts, EqualWorkFollowers& equal_work_followers, Waits& waits,
-          PackageProgress& package_progress, PendingCommits& commits, Warnings& warnings,
-          Claims& claims, WaitCycles& wait_cycles, DiscoveredReferences& discovered_references,
-          Acknowledgements& acknowledgements, HeldResults& held_results, Eligibility& eligibility,
-          ResultAcceptance& result_acceptance, Proofs& proofs, Breakers& breakers, Faults& faults,
-          Culprits& culprits)
+  Reports(const JobGround& ground, Attempts& attempts, ResumedAttempts& resumed_attempts,
+          EqualWorkFollowers& equal_work_followers, Waits& waits, PackageProgress& package_progress,
+          PendingCommits& commits, Warnings& warnings, Claims& claims, WaitCycles& wait_cycles,
+          DiscoveredReferences& discovered_references, Acknowledgements& acknowledgements,
+          HeldResults& held_results, Eligibility& eligibility, ResultAcceptance& result_acceptance,
+          Proofs& proofs, Breakers& breakers, Faults& faults, Culprits& culprits, Fleet& fleet)
       : JobPart(ground),
-        start_failures_(start_failures),
         attempts_(attempts),
         resumed_attempts_(resumed_attempts),
         equal_work_followers_(equal_work_followers),
@@ -56,7 +54,8 @@ class Reports : JobPart {
         proofs_(proofs),
         breakers_(breakers),
         faults_(faults),
-        culprits_(culprits) {}
+        culprits_(culprits),
+        fleet_(fleet) {}
 
   void OnWorkerReported(const WorkerReported& event);
 
@@ -80,7 +79,6 @@ class Reports : JobPart {
   void OnStale(AttemptId id, const WorkerReport::Stale& stale);
   void OnEnded(AttemptId id);
 
-  StartFailures& start_failures_;
   Attempts& attempts_;
   ResumedAttempts& resumed_attempts_;
   EqualWorkFollowers& equal_work_followers_;
@@ -99,6 +97,7 @@ class Reports : JobPart {
   Breakers& breakers_;
   Faults& faults_;
   Culprits& culprits_;
+  Fleet& fleet_;
 };
 
 }  // namespace galley::director

@@ -33,8 +33,7 @@ void Reservations::Look() {
   std::vector<std::pair<absl::Time, PackageId>> overtaken;
   graph_.queues().saves().ForEachLine(
       [&](uint32_t, PackageId first, size_t) { Consider(first, overtaken); });
-  for (const auto& [kind, queue] : graph_.queues().parked())
-    Consider(queue.Top(), overtaken);
+  for (const auto& [kind, queue] : graph_.queues().parked()) Consider(queue.Top(), overtaken);
   if (reserved_.has_value()) return;
   std::sort(overtaken.begin(), overtaken.end());
   for (const auto& [since, package] : overtaken) {

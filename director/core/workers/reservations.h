@@ -24,6 +24,12 @@
 
 namespace galley::director {
 
+// A worker that gets nothing until it has room for a large job.
+struct KeptWorker {
+  WorkerId worker;
+  PackageId package;  // that it is kept for
+};
+
 class Reservations : JobPart {
  public:
   Reservations(const JobGround& ground, Grants& grants, ExclusiveRun& exclusive_run,
@@ -38,6 +44,13 @@ class Reservations : JobPart {
   // The package leaves of the farm what is reserved for another; and of the worker's machine.
   bool MayTake(PackageId package) const;
   bool MayTakeAt(PackageId package, WorkerId worker) const;
+  // The worker that is kept for a large job (LargeJobs).
+  std::optional<KeptWorker>& kept_worker() { return kept_worker_; }
+  // The worker is kept for another package than this one.
+  bool IsKeptFrom(PackageId package, WorkerId worker) const {
+    return kept_worker_.has_value() && kept_worker_->worker == worker &&
+           kept_worker_->package != package;
+  }
 
  private:
   struct Reserved {
@@ -54,6 +67,7 @@ class Reservations : JobPart {
   bool Reserve(PackageId package);
 
   std::optional<Reserved> reserved_;
+  std::optional<KeptWorker> kept_worker_;
   absl::Duration looked_at_ = -absl::InfiniteDuration();
 
   Grants& grants_;

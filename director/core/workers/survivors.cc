@@ -104,8 +104,8 @@ bool Survivors::TakeUp(PackageId id) {
 
 void Survivors::DropUnwanted() {
   ResumedAttempts& resumed = resumed_attempts_;
-  if (resumed.empty() || !graph_.queues().requests().empty() ||
-      cache_queries_.in_flight() > 0 || !graph_.agenda().empty() || !claimants_.IsAllSelected() ||
+  if (resumed.empty() || !graph_.queues().requests().empty() || cache_queries_.in_flight() > 0 ||
+      !graph_.agenda().empty() || !claimants_.IsAllSelected() ||
       step_.awake - dropped_at_ < kLookAgain)
     return;
   dropped_at_ = step_.awake;

@@ -1,6 +1,6 @@
 // Suspects: packages that may be what kills their executors (killings.h) run one at a time on a
 // machine.
-// Threads: none; owned by Core.
+// Threads: none; owned by WorkerChoice.
 #pragma once
 
 #include "director/core/jobs/attempts.h"

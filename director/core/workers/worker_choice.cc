@@ -28,7 +28,7 @@ constexpr absl::Duration kUnknownLoadMax = absl::Milliseconds(50);
 bool WorkerChoice::MayTake(PackageId package, WorkerId id, const Worker& worker) const {
   return eligibility_.Has(id, worker, package) && workers_.attached().IsUsable(worker) &&
          reservations_.MayTakeAt(package, id) && !graph_.blame().HasFailedOn(package, id) &&
-         !IsBetterElsewhere(package, worker) && !IsKeptFrom(kept_worker_, package, id) &&
+         !IsBetterElsewhere(package, worker) && !reservations_.IsKeptFrom(package, id) &&
          !suspects_.IsKeptFrom(package, worker) && worker_trust_.MayTake(package, id, worker) &&
          worker.jobs.HasMemoryFor(MemoryOf(packages_[package], costs_), worker.memory_bytes);
 }

@@ -1,10 +1,9 @@
-// WorkerChoice: the worker that gets a job is chosen among a few that may take it (placement_candidate.h). A
-// Blocking job goes where it begins first, windows or not. A suspect worker gets only what no
-// other can do: it answers, or is lost for what it holds.
+// WorkerChoice: the worker that gets a job is chosen among a few that may take it
+// (placement_candidate.h). A Blocking job goes where it begins first, windows or not. A suspect
+// worker gets only what no other can do: it answers, or is lost for what it holds.
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -13,7 +12,6 @@
 #include "director/core/packages/costs.h"
 #include "director/core/workers/eligibility.h"
 #include "director/core/workers/input_affinity.h"
-#include "director/core/workers/kept_worker.h"
 #include "director/core/workers/placement_candidate.h"
 #include "director/core/workers/reservations.h"
 #include "director/core/workers/suspects.h"
@@ -23,18 +21,16 @@ namespace galley::director {
 
 class WorkerChoice : JobPart {
  public:
-  WorkerChoice(const JobGround& ground, const Costs& costs,
-               const std::optional<KeptWorker>& kept_worker, const InputAffinity& input_affinity,
+  WorkerChoice(const JobGround& ground, const Costs& costs, const InputAffinity& input_affinity,
                const Eligibility& eligibility, const Reservations& reservations,
-               const Suspects& suspects, const WorkerTrust& worker_trust)
+               const WorkerTrust& worker_trust, Attempts& attempts, ExclusiveRun& exclusive_run)
       : JobPart(ground),
         costs_(costs),
-        kept_worker_(kept_worker),
         input_affinity_(input_affinity),
         eligibility_(eligibility),
         reservations_(reservations),
-        suspects_(suspects),
-        worker_trust_(worker_trust) {}
+        worker_trust_(worker_trust),
+        suspects_(ground, attempts, exclusive_run) {}
 
   Placement Place(PackageId package) const;
   // A worker where the package, with that urgency, comes before jobs of lower classes that wait.
@@ -60,12 +56,11 @@ class WorkerChoice : JobPart {
   absl::Duration LoadTimeOf(PackageId package) const;
 
   const Costs& costs_;
-  const std::optional<KeptWorker>& kept_worker_;
   const InputAffinity& input_affinity_;
   const Eligibility& eligibility_;
   const Reservations& reservations_;
-  const Suspects& suspects_;
   const WorkerTrust& worker_trust_;
+  Suspects suspects_;
 };
 
 }  // namespace galley::director

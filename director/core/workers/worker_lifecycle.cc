@@ -76,7 +76,7 @@ void WorkerLifecycle::OnWorkerAttached(const WorkerAttached& event) {
 }
 
 void WorkerLifecycle::BeginCook() {
-  start_failures_.Clear();
+  fleet_.start_failures().Clear();
   eligibility_.ForgetRefusals();
   parked_jobs_.BeginCook();
   for (const WorkerId worker : workers_.attached().ring()) {
@@ -96,7 +96,7 @@ void WorkerLifecycle::OnWorkerLost(const WorkerLost& event) {
   const bool is_in_order = event.is_in_order || (worker->is_draining && worker->jobs.empty());
   worker_loss_.Lose(event.worker, is_in_order);
   // (Those that came by themselves come and go, and say nothing of those that are started here.)
-  if (!is_in_order && !IsForeign(event.worker)) ++start_failures_.losses;
+  if (!is_in_order && !IsForeign(event.worker)) ++fleet_.start_failures().losses;
   const size_t running = worker->jobs.running().size();
   const std::vector<AttemptId> in_hand = worker->jobs.All();
   for (size_t i = 0; i < in_hand.size(); ++i) {
@@ -131,13 +131,13 @@ void WorkerLifecycle::OnWorkerLost(const WorkerLost& event) {
 
 void WorkerLifecycle::EndIfAllAreLost(const std::string& reason) {
   // (All may be lost at once, with their machine.)
-  if (start_failures_.losses <
+  if (fleet_.start_failures().losses <
       std::max(options_.losses_max, options_.losses_of_each_max * fleet_.most()))
     return;
   const auto has_worked = [this](WorkerId id) { return workers_.Find(id)->has_worked; };
   if (std::any_of(workers_.attached().ring().begin(), workers_.attached().ring().end(), has_worked))
     return;
-  claimants_.EndAll("no worker lives: " + std::to_string(start_failures_.losses) +
+  claimants_.EndAll("no worker lives: " + std::to_string(fleet_.start_failures().losses) +
                     " in a row were lost before they had done anything, the last: " + reason);
 }
 
@@ -165,26 +165,27 @@ void WorkerLifecycle::OnLauncherReported(const LauncherReported& event) {
 // or one bad machine, is one failure.
 void WorkerLifecycle::CountLaunchFailure(absl::Duration asked_at, const std::string& error,
                                          bool is_unfit) {
-  if (asked_at >= start_failures_.launch_failed_at) {
-    start_failures_.launch_failed_at = step_.awake;
-    ++start_failures_.launches;
-    start_failures_.unfit = is_unfit ? start_failures_.unfit + 1 : 0;
+  if (asked_at >= fleet_.start_failures().launch_failed_at) {
+    fleet_.start_failures().launch_failed_at = step_.awake;
+    ++fleet_.start_failures().launches;
+    fleet_.start_failures().unfit = is_unfit ? fleet_.start_failures().unfit + 1 : 0;
   }
   // (Of those that say themselves that others would fare the same the second is believed, when no
   // other machine may be better.)
   const bool are_unfit =
-      start_failures_.unfit >= options_.unfit_max && workers_.alive(Pool::kLaunched) == 0;
-  if ((start_failures_.launches < options_.fleet.failures_max && !are_unfit) ||
+      fleet_.start_failures().unfit >= options_.unfit_max && workers_.alive(Pool::kLaunched) == 0;
+  if ((fleet_.start_failures().launches < options_.fleet.failures_max && !are_unfit) ||
       workers_.attached().count() > 0 || workers_.AnyQueued())
     return;
-  claimants_.EndAll("no worker would start: " + std::to_string(start_failures_.launches) +
+  claimants_.EndAll("no worker would start: " + std::to_string(fleet_.start_failures().launches) +
                     " failures in a row, the last: " + error);
 }
 
 void WorkerLifecycle::CountSpawnFailure(const std::string& error) {
-  if (++start_failures_.spawns < options_.spawn_failures_max || workers_.attached().count() > 0)
+  if (++fleet_.start_failures().spawns < options_.spawn_failures_max ||
+      workers_.attached().count() > 0)
     return;
-  claimants_.EndAll("no worker would start: " + std::to_string(start_failures_.spawns) +
+  claimants_.EndAll("no worker would start: " + std::to_string(fleet_.start_failures().spawns) +
                     " failures in a row, the last: " + error);
 }
 

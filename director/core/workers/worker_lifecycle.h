@@ -22,7 +22,6 @@
 #include "director/core/workers/held_results.h"
 #include "director/core/workers/input_affinity.h"
 #include "director/core/workers/parked_jobs.h"
-#include "director/core/workers/start_failures.h"
 #include "director/core/workers/survivors.h"
 #include "director/core/workers/worker_loss.h"
 
@@ -30,16 +29,14 @@ namespace galley::director {
 
 class WorkerLifecycle : JobPart {
  public:
-  WorkerLifecycle(const JobGround& ground, MachineTable& machines, StartFailures& start_failures,
-                  InputAffinity& input_affinity, Attempts& attempts,
-                  ResumedAttempts& resumed_attempts, PackageProgress& package_progress,
-                  PendingCommits& commits, HeldResults& held_results, Eligibility& eligibility,
-                  JobReturns& job_returns, WorkerLoss& worker_loss, ParkedJobs& parked_jobs,
-                  Breakers& breakers, Faults& faults, Culprits& culprits, Fleet& fleet,
-                  Survivors& survivors)
+  WorkerLifecycle(const JobGround& ground, MachineTable& machines, InputAffinity& input_affinity,
+                  Attempts& attempts, ResumedAttempts& resumed_attempts,
+                  PackageProgress& package_progress, PendingCommits& commits,
+                  HeldResults& held_results, Eligibility& eligibility, JobReturns& job_returns,
+                  WorkerLoss& worker_loss, ParkedJobs& parked_jobs, Breakers& breakers,
+                  Faults& faults, Culprits& culprits, Fleet& fleet, Survivors& survivors)
       : JobPart(ground),
         machines_(machines),
-        start_failures_(start_failures),
         input_affinity_(input_affinity),
         attempts_(attempts),
         resumed_attempts_(resumed_attempts),
@@ -77,7 +74,6 @@ class WorkerLifecycle : JobPart {
   void EndIfAllAreLost(const std::string& reason);
 
   MachineTable& machines_;
-  StartFailures& start_failures_;
   InputAffinity& input_affinity_;
   Attempts& attempts_;
   ResumedAttempts& resumed_attempts_;
