@@ -1,4 +1,4 @@
-"""The links between the documents: README.md, docs/**/*.md, deploy/*.md. scripts/check and tests/e2e/docs_test.py look at them."""
+"""The links between the documents: README.md, docs/**/*.md, deploy/*.md. scripts/check and tests/e2e/init/docs_test.py look at them."""
 import glob, os, re
 
 LINK = re.compile(r"\]\(([^()\s]+)\)")

@@ -6,7 +6,7 @@ import json, os, re, shutil, signal, subprocess, sys, tempfile, unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "e2e"))
 import harness
-from farm_test import FarmCase
+from farm.farm_test import FarmCase
 from harness import wait_until
 from kubernetes_cluster import Cluster, built_servers, debian_kubectl, free_ports, version
 from stand_in_kubelet import Kubelet, can_run_pods

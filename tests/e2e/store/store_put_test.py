@@ -1,7 +1,7 @@
 """`galley store put`: a folder into the store and out again, what cannot be put, and the store's owner elsewhere."""
 import json, os, signal, subprocess, unittest
 
-from harness import BIN, E2ETest, wait_until
+from harness import BIN, SOURCE, E2ETest, wait_until
 
 
 class StorePutTest(E2ETest):
@@ -50,7 +50,7 @@ class StorePutTest(E2ETest):
     def test_a_folder_whose_checkout_was_cut_off_is_not_put(self):
         root = self.put(self.make()).stdout.strip()
         library = self.path("kill.so")
-        source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "kill_at_call.c")
+        source = os.path.join(SOURCE, "tests", "e2e", "kill_at_call.c")
         subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl"], check=True)
         checkout = ("checkout", root, self.path("out"), "--store", self.path("store"))
         cut_off = self.galley(*checkout, env={"LD_PRELOAD": library, "GALLEY_KILL_AT": "100"})

@@ -186,7 +186,7 @@ class ForeignFolderTest(harness.E2ETest):
 class InterruptedStageTest(harness.E2ETest):
     def test_killed_at_any_call_the_sandbox_is_still_ours_and_other_files_stay(self):
         library = self.path("kill.so")
-        source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "kill_at_call.c")
+        source = os.path.join(harness.SOURCE, "tests", "e2e", "kill_at_call.c")
         subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl"], check=True)
         game = self.project({"a.txt": "a", "b.txt": "b"}, [COPY])
         self.cook(game, "--no-stage")

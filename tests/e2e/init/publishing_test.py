@@ -2,7 +2,8 @@
 """Which roots are published and which sandboxes follow: nothing empty, nothing twice, no name that the platform cannot have; and `galley stage --check`."""
 import json, os, unittest
 
-import harness, look_test
+import harness
+from init import look_test
 
 COPY = 'match = "/Game/**/*.txt"\ncooker = "copy"'
 DATA = 'match = "/Game/**/*.json"\ncooker = "data"'

@@ -1,7 +1,7 @@
 """A worker and clients that mean harm, frame by frame: what they send is refused, and the cook that runs beside comes to its root."""
 import json, os, re, socket, ssl, subprocess, unittest
 
-from farm_test import DATA, LISTEN, FarmCase
+from farm.farm_test import DATA, LISTEN, FarmCase
 from harness import COPY, SLOW, SOURCE, wait_until
 from raw_grpc import DATA as DATA_FRAME
 from raw_grpc import Client, digest_of, field, fields_of, frame

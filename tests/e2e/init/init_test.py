@@ -1,6 +1,7 @@
 """`galley init` on a tree that has some of everything, and the cook after it."""
 import json, os, shutil, signal, struct, subprocess, time, unittest, zlib
-import harness, look_test
+import harness
+from init import look_test
 
 
 def png(color_type=2):

@@ -1,7 +1,7 @@
 """Cooks that ask git which files changed: --changed-since."""
 import json, os, random, shutil, subprocess, unittest
 
-from changed_test import ChangedTest as Changed
+from cook.changed_test import ChangedTest as Changed
 
 ENV = {**os.environ, "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null"}
 

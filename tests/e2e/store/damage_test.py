@@ -572,7 +572,7 @@ class DamageTest(harness.E2ETest):
         self.assertGreater(damaged, 0, "no round changed anything")
 
     def tell(self, one, error):
-        again = f"GALLEY_DAMAGE_ONLY='{one.name}' GALLEY_BIN_DIR={os.path.abspath(BIN)} python3 -B {os.path.abspath(__file__)}"
+        again = f"GALLEY_DAMAGE_ONLY='{one.name}' GALLEY_BIN_DIR={os.path.abspath(BIN)} PYTHONPATH={os.path.dirname(harness.__file__)} python3 -B {os.path.abspath(__file__)}"
         text = f"{one.name}: {type(error).__name__}: {error}"
         print(f"{text}\nagain: {again}\n", flush=True)
         if LOG:

@@ -1,7 +1,7 @@
 """Workers that real sshds start, on machines that share no files with the director. Needs root and sshd: scripts/test --farm."""
 import os, pwd, re, shutil, signal, socket, subprocess, sys, time, unittest
 
-from farm_test import FarmCase
+from farm.farm_test import FarmCase
 from harness import COPY, read_file, wait_until
 from slurm_cluster import free_ports
 

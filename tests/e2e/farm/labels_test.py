@@ -1,7 +1,7 @@
 """Labels and resources: which worker gets which job."""
 import json, os, signal, unittest
 
-from farm_test import FarmCase
+from farm.farm_test import FarmCase
 from harness import kill, wait_until
 
 # It is counted how many of these run at the same time.

@@ -4,7 +4,7 @@ Machines are worker processes in namespaces with host names of their own. A work
 it writes into each texture; it describes its cookers as the others do."""
 import json, os, re, signal, struct, subprocess, time, unittest, zlib
 
-from farm_test import FarmCase
+from farm.farm_test import FarmCase
 from harness import COPY, Cook, wait_until
 
 TEXTURE = 'match = "/Game/**/*.png"\ncooker = "texture"'

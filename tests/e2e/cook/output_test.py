@@ -3,7 +3,7 @@
 import json, os, stat, subprocess, threading, unittest
 
 import harness
-from look_test import png
+from init.look_test import png
 
 COPY = 'match = "/Game/**"\ncooker = "copy"'
 

@@ -1,7 +1,7 @@
 """A cooked tree is sent to a machine that has an older one: galley patch and galley apply."""
 import hashlib, json, os, random, shutil, signal, subprocess, unittest
 
-from harness import BIN, LIMIT_S, E2ETest, read_file, wait_until
+from harness import BIN, LIMIT_S, SOURCE, E2ETest, read_file, wait_until
 
 RULE = ['match = "/Game/**"\ncooker = "copy"']
 
@@ -136,7 +136,7 @@ class PatchTest(E2ETest):
     def test_killed_at_any_call_it_is_completed_by_the_next_run(self):
         self.must("patch", "pc@1", "pc@0", "-o", self.path("p"), "--project", self.game)
         library = self.path("kill.so")
-        source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "kill_at_call.c")
+        source = os.path.join(SOURCE, "tests", "e2e", "kill_at_call.c")
         subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl"], check=True)
 
         def run(folder, at):

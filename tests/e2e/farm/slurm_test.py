@@ -1,7 +1,7 @@
 """Workers that a real Slurm brings up, on nodes that share no files with the director. Needs root and Slurm: scripts/test --farm."""
 import os, re, shutil, subprocess, sys, time, unittest
 
-from farm_test import FarmCase
+from farm.farm_test import FarmCase
 from harness import COPY, SOURCE, wait_until
 from slurm_cluster import SlurmCluster, is_there
 

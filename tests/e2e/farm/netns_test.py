@@ -1,9 +1,9 @@
 """Workers in network namespaces of their own, which share no files and reach the director through TLS only. Needs root: scripts/test --farm."""
 import os, re, shutil, signal, subprocess, sys, time, unittest
 
-from farm_test import FarmCase
+from farm.farm_test import FarmCase
 from harness import wait_until
-from launchers_test import Queue
+from farm.launchers_test import Queue
 
 BRIDGE, NET, MACHINES = "galley0", "10.213.97", 3
 

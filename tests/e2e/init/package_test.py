@@ -2,7 +2,7 @@
 Needs root, mmdebstrap and lintian: scripts/test --farm. The package is that of the build folder."""
 import glob, os, re, shutil, subprocess, sys, tempfile, unittest
 
-from farm_test import FARM, TOOL
+from farm.farm_test import FARM, TOOL
 from fresh_system import FreshSystem, make_base
 from harness import BIN, E2ETest, SAMPLE, SOURCE, read_file, wait_until
 

@@ -1,7 +1,7 @@
 """Workers behind bad links: whatever happens on the way, the roots are those of a local cook, or the cook ends with a clear failure."""
 import os, random, shutil, sys, time, unittest
 
-from farm_test import FarmCase
+from farm.farm_test import FarmCase
 from harness import kill, wait_until
 from link import Link
 from slurm_cluster import free_ports

@@ -1,9 +1,9 @@
 """Programs of `command` on machines where nothing of the project is."""
 import os, shutil, signal, subprocess, sys, tempfile, time, unittest
 
-from farm_test import LISTEN, FarmCase, can_hide
+from farm.farm_test import LISTEN, FarmCase, can_hide
 from harness import read_file, wait_until
-from launchers_test import Queue
+from farm.launchers_test import Queue
 
 FAR = LISTEN + "far_programs = true\n"
 

@@ -3,7 +3,7 @@ import os, signal, subprocess, threading, unittest
 
 from exposition import read_metrics
 from harness import wait_until
-from prove_test import ProveCase
+from farm.prove_test import ProveCase
 
 DISK_BYTES = 40 << 20
 

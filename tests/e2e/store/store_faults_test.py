@@ -6,7 +6,7 @@ death like any other. GALLEY_LONG: every n, in every way; else a part of them.
 """
 import itertools, os, shutil, signal, subprocess, tempfile, unittest
 
-from harness import BIN, LIMIT_S, E2ETest, kill, wait_until
+from harness import BIN, LIMIT_S, SOURCE, E2ETest, kill, wait_until
 
 DRIVER = os.path.join(BIN, "store_driver")
 IS_LONG = bool(os.environ.get("GALLEY_LONG"))
@@ -26,7 +26,7 @@ class StoreFaultsTest(E2ETest):
         self.addCleanup(shutil.rmtree, self.fast, ignore_errors=True)
         self.store = os.path.join(self.fast, "store")
         self.library = self.path("fail.so")
-        source = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "testing", "fail_syscalls.c")
+        source = os.path.join(SOURCE, "tests", "testing", "fail_syscalls.c")
         subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", self.library, source, "-ldl"], check=True)
 
     def faulty_run(self, at, error, ever, acknowledged, *args):

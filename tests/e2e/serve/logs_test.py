@@ -1,9 +1,9 @@
 """What workers log: kept with quotas, shown by `galley logs` with and without a director; and the trace with a row for each machine."""
 import json, os, signal, subprocess, time, unittest
 
-from farm_test import DATA, LISTEN, FarmCase, can_hide
+from farm.farm_test import DATA, LISTEN, FarmCase, can_hide
 from harness import COPY, read_file, wait_until
-from launchers_test import Queue
+from farm.launchers_test import Queue
 
 COMMAND = 'match = "/Game/**/*.txt"\ncooker = "command"\nsettings = { argv = ["tools/tool", "{input}", "{output:.out}"], outputs = [".out"] }\n'
 # Prints to where its executor prints, and takes the executor with it.

@@ -1,7 +1,7 @@
 """Workers that a launcher brings up on other machines: a queue of the test's own plays the farm."""
 import json, os, shutil, signal, socket, subprocess, threading, time, unittest
 
-from farm_test import DATA, FarmCase, can_hide
+from farm.farm_test import DATA, FarmCase, can_hide
 from harness import COPY, SOURCE, wait_until
 from link import Link
 from slurm_cluster import free_ports

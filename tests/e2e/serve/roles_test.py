@@ -1,7 +1,7 @@
 """Who may ask a director what: by its Unix socket, and from another machine with a certificate that has a role."""
 import os, re, subprocess, unittest
 
-from farm_test import DATA, FarmCase
+from farm.farm_test import DATA, FarmCase
 from harness import COPY, SOURCE, is_running, wait_until
 
 

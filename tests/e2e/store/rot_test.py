@@ -379,7 +379,7 @@ class RotTest(harness.E2ETest):
             try:
                 return lane.run(seed)
             except Exception as error:
-                again = f"GALLEY_ROT_FIRST={seed} GALLEY_ROT_SEEDS=1 GALLEY_BIN_DIR={os.path.abspath(BIN)} python3 -B {os.path.abspath(__file__)}"
+                again = f"GALLEY_ROT_FIRST={seed} GALLEY_ROT_SEEDS=1 GALLEY_BIN_DIR={os.path.abspath(BIN)} PYTHONPATH={os.path.dirname(harness.__file__)} python3 -B {os.path.abspath(__file__)}"
                 raise AssertionError(f"seed {seed}: {error}\nagain: {again}") from error
             finally:
                 with lock:

@@ -1,9 +1,9 @@
 """Equal work is cooked once: models that embed one picture, files that were copied, files with other neighbours."""
 import json, os, struct, sys, unittest, zlib
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "content"))
-from harness import E2ETest  # noqa: E402
+from harness import SOURCE, E2ETest
+
+sys.path.append(os.path.join(SOURCE, "tests", "content"))
 from sample_meshes import Document, box  # noqa: E402
 
 MODELS = 60

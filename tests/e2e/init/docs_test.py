@@ -26,10 +26,10 @@ SKIPPED = {
     "build": "builds Galley, or runs its tests: this is one of them",
     "install": "installs packages, or into the system's folders",
     "bazel": "needs Bazel: tests/interop/bazel_test.py runs it (scripts/test --interop)",
-    "server": "needs other machines, or root: tests/e2e/store_serve_test.py and galley_remote_test.py run servers",
-    "damage": "needs a damaged store or a full disk: tests/e2e/rot_test.py, full_disk_test.py and store_verify_test.py make them",
+    "server": "needs other machines, or root: tests/e2e/store/store_serve_test.py and galley_remote_test.py run servers",
+    "damage": "needs a damaged store or a full disk: tests/e2e/store/rot_test.py, full_disk_test.py and store_verify_test.py make them",
     "service": "is configuration of a CI service, which this machine is not",
-    "metrics": "needs a director that stays, or Prometheus: tests/e2e/metrics_test.py and tests/interop/prometheus_test.py run both",
+    "metrics": "needs a director that stays, or Prometheus: tests/e2e/serve/metrics_test.py and tests/interop/prometheus_test.py run both",
     "variant": "shows the same command with other arguments or sources, of which the page shows a part",
     "large": "takes a large tree, or minutes",
 }

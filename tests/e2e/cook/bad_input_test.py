@@ -164,7 +164,7 @@ class BadInputTest(E2ETest):
         cook = self.cook(game, expect=2)
         self.assertIn("content/a.png.cook:2: cooker \"texture\" has no setting \"mipmap\"; did you mean \"mipmaps\"?", cook.stderr)
         self.assertIn("unknown cooker `textur`; did you mean `texture`?", cook.stderr)
-        self.assertEqual((cook.summary, self.tree(game, "pc")), ({}, {}), "nothing is done: tests/e2e/selection_test.py has more")
+        self.assertEqual((cook.summary, self.tree(game, "pc")), ({}, {}), "nothing is done: tests/e2e/cook/selection_test.py has more")
         toml = self.read("game/galley.toml").decode().replace('"textur"', '"copy"')
         self.write("game/galley.toml", toml)
         self.write("game/content/a.png.cook", "[settings]\nmipmaps = false\n")
