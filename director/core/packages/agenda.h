@@ -1,5 +1,5 @@
-// Agenda: what the core has still to do of its own accord. A step takes items while their units fit
-// its bound; an item is never split (its cost is a package's references, at most).
+// Agenda: the work that the core has still to do of its own accord. A step takes items while their
+// units fit its bound; an item is never split (its cost is a package's references, at most).
 //
 // Order: urgency, highest first; among equals first come, first served.
 // Cost: O(1).

@@ -1,7 +1,7 @@
 // Blame: how often a package's attempts ended without a result, and through whose fault.
 //
 // Own faults (its executor crashed, outgrew its memory or its time) are few before the package is
-// quarantined, until the cook ends or what it is made of changes; faults of the infrastructure
+// quarantined, until the cook ends or its inputs change; faults of the infrastructure
 // (I/O, lost workers) are many, with a back-off that doubles.
 //
 // Cost: O(1); remembers only packages that had a fault.
@@ -28,35 +28,36 @@ class Blame {
     bool are_others_expected = false;  // workers on other machines are about to attach
     absl::Duration awake;              // the core's waking time
   };
-  // Returns how many there are now. While workers on other machines are expected, and for at most
-  // kOthersMax after the first fault, all faults on one machine count as one: the machine may be
-  // what is wrong, and nobody else was there to try.
+  // Returns how many own faults the package has now. While workers on other machines are expected,
+  // and for at most kOthersMax after the first fault, all faults on one machine count as one: the
+  // machine may be at fault, and no other machine was there to try.
   static constexpr absl::Duration kOthersMax = absl::Minutes(1);
-  // The package goes to other machines first, since the workers of one may all be as bad; but for
-  // the director's own.
+  // The package goes to other machines first, since all workers of one machine may be as bad. The
+  // director's own machine is not avoided.
   uint32_t AddOwnFault(PackageId package, const OwnFault& fault);
   uint32_t AddInfrastructureFault(PackageId package);
-  // The package failed there for the machine's sake (MachineTable::NumberOf): it goes to others
-  // first. True: it had not failed there before.
+  // The package failed on this machine (MachineTable::NumberOf) for the machine's sake: the package
+  // goes to other machines first. True: the package had not failed on this machine before.
   bool AddMachine(PackageId package, uint32_t machine);
   bool HasFailedAt(PackageId package, uint32_t machine) const;
   bool HasMachines(PackageId package) const;
-  // The fault that was added last was one for which the last attempt runs alone (exclusive_run.h).
+  // Says that the fault that was added last was a limit, for which the package's last attempt runs
+  // alone (exclusive_run.h).
   void AddLimit(PackageId package) { ++faults_[package].limits; }
-  // Faults that an earlier director counted: on which workers they happened is not known any more.
-  // Each cook that goes on is told of the same ones.
+  // Faults that an earlier director counted; the workers on which they happened are not known any
+  // more. Each cook that goes on is told of the same faults.
   void AddEarlierFaults(PackageId package, uint32_t count);
-  // The workers on which the package failed through its own fault, each once, in order: it goes to
-  // other workers while there are some.
+  // The workers on which the package failed through its own fault, each once, in order. The package
+  // goes to other workers while there are some.
   const std::vector<WorkerId>& WorkersOf(PackageId package) const;
   bool HasFailedOn(PackageId package, WorkerId worker) const;
   struct Faults {
     uint32_t own = 0;
-    uint32_t limits = 0;  // those of `own` that were limits (AddLimit)
+    uint32_t limits = 0;  // faults among `own` that were limits (AddLimit)
     uint32_t infrastructure = 0;
     std::vector<WorkerId> workers;
-    std::vector<uint32_t> machines;      // where it failed, each once, in order
-    std::vector<uint32_t> own_machines;  // on which `own` were
+    std::vector<uint32_t> machines;      // on which the package failed, each once, in order
+    std::vector<uint32_t> own_machines;  // on which the `own` faults happened
     absl::Duration first_own_at;
   };
   // The package goes to other workers while there are some, as if it had failed there.
@@ -66,12 +67,12 @@ class Blame {
   void Quarantine(PackageId package, CookRequested::Blamed faults) {
     quarantined_.insert_or_assign(package, std::move(faults));
   }
-  // nullptr: it may be tried (again).
+  // nullptr: the package may be tried (again).
   const CookRequested::Blamed* Quarantined(PackageId package) const {
     const auto found = quarantined_.find(package);
     return found == quarantined_.end() ? nullptr : &found->second;
   }
-  // The package may be tried again: what it is made of may have been mended.
+  // The package may be tried again: its inputs may have been mended.
   void Pardon(PackageId package) { quarantined_.erase(package); }
   void PardonAll() { quarantined_.clear(); }
   Killings& killings() { return killings_; }

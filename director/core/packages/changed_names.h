@@ -10,7 +10,7 @@
 
 namespace galley::director {
 
-using NewNames = absl::btree_map<std::string_view, std::string_view>;  // by the old ones
+using NewNames = absl::btree_map<std::string_view, std::string_view>;  // by the old names
 
 // `all` outlives the result.
 NewNames NewNamesOf(const std::vector<FilesChanged::Renamed>& all);

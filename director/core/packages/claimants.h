@@ -1,10 +1,10 @@
-// Claimants: the cooks that run, as the packages that they want see them: what each asks for, how
-// far it is, and what it has come to in numbers.
+// Claimants: the cooks that run, as seen by the packages that they want: what each cook asks for,
+// how far each cook is, and its numbers.
 //
-// A Claimant is the state of one cook that all parts of the core may read; the decisions about the
-// cook are in Cook and its parts, which also write it. A cook that is over keeps its slot until its
+// A Claimant is the state of one cook that all parts of the core may read. Cook and its parts
+// decide about the cook, and write its Claimant. A cook that is over keeps its slot until its
 // claims are let go: until the next step when other cooks run, until the next cook begins when none
-// does. So what the cook came to can still be asked for.
+// runs. So the results of the cook can still be asked for.
 // Cost: O(cooks) for each question about several cooks.
 // Threads: none; owned by Core.
 #pragma once
@@ -33,18 +33,18 @@ namespace galley::director {
 struct Claimant {
   enum class Ending : uint8_t { kNone, kInterrupted, kFailFast };
 
-  // Before the first request: a cook of nothing, which is over.
+  // The Claimant before the first request: a cook of nothing, which is over.
   explicit Claimant(const PackageTable& package_table) : packages(package_table), is_over(true) {}
   Claimant(const PackageTable& package_table, CookSlot of_slot, CookRequested of_request)
       : packages(package_table), slot(of_slot), request(std::move(of_request)) {}
 
   CookMask bit() const { return BitOf(slot); }
-  // The cook is to end now, with that error of the infrastructure, or with none.
+  // The cook is to end now, with this error of the infrastructure; an empty error: with none.
   void Conclude(std::string infrastructure_error) { conclusion = std::move(infrastructure_error); }
   bool is_ending() const { return ending != Ending::kNone && !is_over; }
-  // Changes reach the cook. While its roots are being built they do not.
+  // Changes of the project reach the cook. While the cook's roots are being built, changes do not.
   bool CanStillChange() const { return !is_over && !is_ending() && !is_settling; }
-  // Published roots stand: what fails when lost bytes are made again behind them stops nothing.
+  // The published roots stand: a failure while lost bytes are made again stops nothing.
   bool FailsFast() const { return !is_over && request.fail_fast && !has_published; }
   bool IsAllSelected() const { return selected == request.selected.size(); }
   bool Wants(PackageId package) const { return (packages[package].cooks & bit()) != 0; }
@@ -55,48 +55,50 @@ struct Claimant {
   }
   // The cook has a package of this name, whether it looks at it or not.
   bool Holds(std::string_view name) const;
-  // The target of such a reference belongs to the cook, too.
+  // The target of the reference belongs to the cook, too.
   bool Follows(const Edge& edge) const {
     return (edge.platforms & request.platforms) != 0 &&
            (request.follow_soft || edge.category != InstigatorCategory::kSoftDependency);
   }
-  // True: for that reason this cook wants the package, whoever else does.
+  // True: the cook wants the package for this reason, whatever other cooks want.
   bool HasReason(PackageId package, const InstigatorView& why) const;
-  // The platforms on which the package failed in this cook, whatever becomes of them in others.
+  // The platforms on which the package failed in this cook, whatever becomes of the platforms in
+  // other cooks.
   PlatformMask JudgedOf(PackageId package) const;
   // The packages that are wanted, each once, by id.
   std::vector<PackageId> Wanted() const;
-  // The same by name.
+  // The wanted packages, each once, by name.
   std::vector<PackageId> WantedByName() const;
 
   const PackageTable& packages;
   const CookSlot slot = 0;
   CookRequested request;
-  size_t selected = 0;  // of request.selected: taken so far
+  size_t selected = 0;  // packages of request.selected that were taken so far
   Tally tally;
   // The packages that are or were wanted, in the order found, some perhaps twice.
   std::vector<PackageId> members;
-  // By package, the platforms that failed for how packages fit together: their results stand, and
-  // others may read them; and those that failed and are tried again for the sake of another cook.
+  // By package. `judged`: the platforms that failed for how packages fit together; their results
+  // stand, and other cooks may read them. `settled`: the platforms that failed, and are tried again
+  // for the sake of another cook.
   absl::btree_map<PackageId, PlatformMask> judged, settled;
   Ending ending = Ending::kNone;
   bool is_over = false;
   bool is_let_go = false;      // its claims are gone
   bool is_settling = false;    // its roots are being built, or more
-  bool is_publishing = false;  // or staged
-  bool is_staging = false;     // and laid out in the sandboxes
-  bool has_published = false;  // it may be open again since
-  bool was_widened = false;    // from what differs to all that it selects
-  uint32_t judged_epoch = 0;   // of the catalog, at its last judgement
-  uint32_t rounds = 0;         // in which its roots had to be built again
+  bool is_publishing = false;  // the cook's roots are being published, or staged
+  bool is_staging = false;     // the cook's roots are being laid out in the sandboxes
+  bool has_published = false;  // the cook may be open again since
+  bool was_widened = false;    // from the difference to all that the cook selects
+  uint32_t judged_epoch = 0;   // epoch of the catalog at the cook's last judgement
+  uint32_t rounds = 0;         // how often the cook's roots had to be built again
   std::optional<std::string> conclusion;
 };
 
 // The cooks in each state, as Claimants::NoteState finds them.
 struct CookMasks {
   CookMask running = 0;  // not over
-  CookMask active = 0;   // and not ending
-  CookMask open = 0;     // and not settling: packages can join these cooks
+  CookMask active = 0;   // running, and not ending
+  CookMask open = 0;     // active, and not settling: packages can join these cooks
   CookMask over = 0;     // over, with claims that are not let go yet
   // Running cooks by what their requests ask for.
   CookMask fail_fast = 0, forcing = 0, follow_soft = 0, with_standing = 0;
@@ -114,25 +116,26 @@ class Claimants {
 
   // A cook begins in this slot. REQUIRES: free_slot() gave the slot.
   Claimant& Begin(CookSlot slot, CookRequested request);
-  // nullopt: as many run as may.
+  // nullopt: as many cooks run as may.
   std::optional<CookSlot> FreeSlot(uint32_t cooks_max) const;
-  // No claim is left of those that are over. REQUIRES: none runs.
+  // Lets go all claims of cooks that are over. REQUIRES: no cook runs.
   void LetAllGo();
-  // Cooks that are over are forgotten. REQUIRES: none runs.
+  // Forgets the cooks that are over. REQUIRES: no cook runs.
   void Clear();
-  // Nothing new begins in the cook. False: it was stopped before, or its roots are being published.
+  // Nothing new begins in the cook. False: the cook was stopped before, or its roots are being
+  // published.
   bool Stop(Claimant& cook, Claimant::Ending how);
-  // The cook is open again: roots that are being built are not wanted any more. What is published
-  // stays.
+  // The cook is open again: roots that are being built are not wanted any more. Published roots
+  // stay.
   void OpenAgain(Claimant& cook);
-  // None of the running cooks can go on: they end when the note is handed on (CooksFailed).
+  // No running cook can go on: all running cooks end when the note is handed on (CooksFailed).
   void EndAll(const std::string& infrastructure_error) {
     notes_.cooks_failed.push_back({infrastructure_error});
   }
-  // The state of a cook changed, on which the masks below depend.
+  // The state of a cook changed: computes the masks anew.
   void NoteState();
 
-  // visit(Claimant&) for each of these that runs, by slot.
+  // visit(Claimant&) for each running cook among `cooks`, by slot.
   template <typename Visit>
   void ForEachOf(CookMask cooks, Visit visit) const {
     for (cooks &= masks_.running; cooks != 0; cooks &= cooks - 1)
@@ -142,7 +145,7 @@ class Claimants {
   // A cook was stopped since TakeStopped was called last.
   bool has_stopped() const { return has_stopped_; }
   bool TakeStopped() { return std::exchange(has_stopped_, false); }
-  // A cook ended in this step: the next one may take its graph.
+  // A cook ended in this step: the next cook may take its graph.
   bool has_ended() const { return has_ended_; }
   void BeginStep() { has_ended_ = false; }
   void NoteOver(Claimant& cook) {
@@ -150,9 +153,9 @@ class Claimants {
     NoteState();
   }
 
-  // Some cook that goes on wants the package.
+  // Some active cook wants the package.
   bool IsWanted(PackageId package) const { return (packages_[package].cooks & masks_.active) != 0; }
-  // A cook that goes on wants the package to be cooked whatever is known.
+  // An active cook wants the package to be cooked whatever is known.
   bool IsForced(PackageId package) const {
     return (packages_[package].cooks & masks_.active & masks_.forcing) != 0;
   }
@@ -162,7 +165,7 @@ class Claimants {
   }
   // The cooks that want the package for one of these platforms.
   CookMask ClaimersOn(PackageId package, PlatformMask platforms) const;
-  // The same without those in which the package failed for it already.
+  // The cooks of ClaimersOn, without the cooks in which the package failed on the platform already.
   CookMask ListenersOn(PackageId package, PlatformIndex platform) const;
   // The cooks among `cooks` in which the package stands (Claimant::Stands).
   CookMask StandingIn(PackageId package, CookMask cooks) const;
@@ -175,14 +178,14 @@ class Claimants {
   bool IsAllSelected() const;
   // The running cook with that number. Null: none.
   Claimant* Find(uint64_t request) const;
-  // The one with that number: one that runs, or whose claims are not let go yet.
+  // The cook with that number: a running cook, or a cook whose claims are not let go yet.
   Claimant& At(uint64_t request) const;
   // REQUIRES: a cook has the slot.
   Claimant& InSlot(CookSlot slot) const { return *slots_[slot]; }
-  // The one that began last; before the first one, one of nothing.
+  // The cook that began last; before the first cook, a cook of nothing.
   Claimant& last() const { return *last_; }
 
-  // The counter of all cooks that want the package, or of all that run.
+  // Adds to the counter of all cooks that want the package, or of all running cooks.
   void Count(PackageId package, uint64_t Counters::*counter, uint64_t by = 1) const;
   void CountForAll(uint64_t Counters::*counter, uint64_t by = 1) const;
   void CountRetry(PackageId package, RetryCause cause) const;

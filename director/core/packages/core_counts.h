@@ -1,4 +1,4 @@
-// CoreCounts: what the core counts for metrics, whichever cooks come and go.
+// CoreCounts: the counts of the core for metrics, whichever cooks come and go.
 // Threads: none; owned by Core.
 #pragma once
 
@@ -24,7 +24,7 @@ struct CoreCounts {
   PoolFigures& Of(Pool pool) { return figures.pools[static_cast<size_t>(pool)]; }
 
   const Costs& costs;
-  CoreFigures figures = {};  // `cookers` by CostTraits::cooker; nothing of what waits
+  CoreFigures figures = {};  // `cookers` by CostTraits::cooker; counts nothing that waits
 };
 
 }  // namespace galley::director

@@ -13,7 +13,7 @@ constexpr absl::Duration kCostOfByte = absl::Microseconds(1);
 
 // A process takes this memory by itself, as if each source were larger by these bytes.
 constexpr double kFixedMemoryBytes = 16 << 20;
-// One outlier is forgotten after some hundred jobs.
+// A single outlier is forgotten after some hundred jobs.
 constexpr double kMemoryDecay = 0.99;
 
 double MemoryWeightOf(const CostTraits& traits) { return kFixedMemoryBytes + traits.source_bytes; }

@@ -1,9 +1,9 @@
-// Costs: what the cook of a package of which no earlier cook is known is expected to take.
+// Costs: the expected cost of a package's job when no earlier cook of the package is known.
 //
-// Guessed from what this cook has measured of the same cooker, in proportion to the source's size
-// plus a fixed part (a ratio estimate: sums only), and before anything was measured from the size
-// alone. What runs for longer than that counts as well: else the jobs that end first, which are the
-// short ones, would speak for all.
+// The cost is guessed from the measured jobs of the same cooker, in proportion to the source's size
+// plus a fixed part (a ratio estimate: sums only). Before any job was measured, the cost is guessed
+// from the size alone. Running jobs that take longer than guessed count as well: otherwise the jobs
+// that end first, which are the short jobs, would speak for all jobs.
 //
 // Cost: Guess O(1), without allocation.
 // Threads: none; owned by the core.
@@ -27,7 +27,7 @@ struct CostTraits {
 
 class Costs {
  public:
-  // The number 0 is that of packages without a cooker.
+  // Number 0 is the cooker of packages without a cooker.
   Costs() { TraitsOf("", 0); }
   CostTraits TraitsOf(std::string_view cooker, uint64_t source_bytes);
   // The cooker's name. REQUIRES: TraitsOf gave its number. O(cookers).
@@ -35,10 +35,10 @@ class Costs {
   absl::Duration Guess(const CostTraits& traits) const;
   // A whole attempt took so long.
   void Measured(const CostTraits& traits, absl::Duration time);
-  // What runs now has taken so long in all: cleared, then told for each.
+  // Tells how long the running jobs have run: ClearRunning, then AddRunning for each running job.
   void ClearRunning();
   void AddRunning(const CostTraits& traits, absl::Duration ran);
-  // The peak of a job's memory; 0: nothing was measured of this cooker.
+  // The guessed peak of a job's memory in bytes; 0: no job of this cooker was measured.
   uint64_t GuessMemory(const CostTraits& traits) const;
   void MeasuredMemory(const CostTraits& traits, uint64_t bytes);
 

@@ -1,17 +1,17 @@
-// Edges: what refers to what, and why, both ways.
+// Edges: the references between packages, and why each package is in the cook, in both directions.
 //
-// Forward: the resolved references of a package, with the platforms for which they hold, and what
-// else it asked for. Backward: the instigators of a package, that is all reasons why it is in the
-// cook, in the order found. A reason stays for the cook though the reference that gave it is gone
-// (an edge of no platform).
+// Forward: the resolved references of a package, with the platforms for which they hold, and the
+// other packages that it asked for. Backward: the instigators of a package, that is all reasons why
+// it is in the cook, in the order found. A reason stays for the cook though the reference that gave
+// the reason is gone (an edge of no platform).
 //
-// An edge is one word in each direction: the other end, the category, and whether it binds ranks.
-// Nearly always all edges of a package hold for the same platforms, those that it was followed for;
-// only for a package where they do not, masks are kept beside. About 10 bytes an edge for both
-// directions together.
+// An edge is one word in each direction: the other end, the category, and whether the edge binds
+// ranks. Nearly always all edges of a package hold for the same platforms, the platforms that the
+// package was followed for; masks are kept only for a package whose edges differ. An edge takes
+// about 10 bytes for both directions together.
 //
-// Cost: Follow O(edges of the package), Add O(log), more when `to` is lower than what was added
-// before.
+// Cost: Follow O(edges of the package), Add O(log), more when `to` is lower than the target that
+// was added before.
 // Threads: none; owned by the core.
 #pragma once
 
@@ -46,25 +46,25 @@ class Edges {
   void Grow(size_t count);
   void Clear();
 
-  // A root cause. False: known already.
+  // Adds a root cause. False: the root cause is known already.
   bool AddRoot(PackageId package, InstigatorCategory category);
   // The package has no root cause any more.
   void DropRoots(PackageId package) { roots_[package.index()] = 0; }
   void DropRoot(PackageId package, InstigatorCategory category) {
     roots_[package.index()] &= static_cast<uint16_t>(~RootBit(category));
   }
-  // A reason other than a reference. An edge that binds ranks does so from then on.
+  // Adds a reason other than a reference. An edge that binds ranks binds them from then on.
   struct Added {
     bool is_new = false;
-    bool binds_now = false;  // and did not before
+    bool binds_now = false;  // and did not bind before
   };
   Added Add(PackageId from, const Target& to, bool binds_ranks);
 
-  // The references for this platform are these and no others; any order, repeats are welcome. They
-  // bind ranks. Appends to `found` those that were no reason yet.
+  // Sets the references for this platform to exactly `targets`; any order, repeats are welcome. The
+  // references bind ranks. Appends to `found` the targets for which `from` was no reason yet.
   void Follow(PackageId from, PlatformIndex platform, std::vector<Target> targets,
               std::vector<PackageId>& found);
-  // The references for this platform are those for `like`, which was followed.
+  // Gives this platform the references of the platform `like`, which was followed.
   void FollowAlike(PackageId from, PlatformIndex platform, PlatformIndex like);
   void Unfollow(PackageId from);
   // Platforms are numbered otherwise from now on.
@@ -90,8 +90,8 @@ class Edges {
       if (const auto why = InstigatorAt(package, i)) visit(*why);
     }
   }
-  // The same, one by one: none changes its place while a cook runs. nullopt: a root cause that was
-  // dropped.
+  // The reasons one by one: no reason changes its place while a cook runs. nullopt: a root cause
+  // that was dropped.
   size_t InstigatorCount(PackageId package) const {
     return package.index() < nodes_.size() ? To(package).size() : 0;
   }
@@ -102,7 +102,7 @@ class Edges {
     return InstigatorView{Category(word), PackageId()};
   }
 
-  // For Ranks: words that BindsRanks and End read.
+  // Words for Ranks, which BindsRanks and End read.
   std::span<const uint32_t> From(PackageId package) const {
     return forward_.Words(nodes_[package.index()].forward);
   }
@@ -136,7 +136,7 @@ class Edges {
     return static_cast<InstigatorCategory>((word >> 2) & 15);
   }
   void AddBackward(PackageId package, uint32_t word);
-  // After a change of followed_ and mixed_.
+  // Marks the words that hold. Call it after a change of followed_ and mixed_.
   void MarkWhatHolds(PackageId from);
 
   ListPool forward_, backward_;
@@ -147,7 +147,7 @@ class Edges {
   // only.
   absl::flat_hash_map<PackageId, std::vector<PlatformMask>> mixed_;
   size_t size_ = 0;
-  std::vector<uint32_t> keys_, words_;  // of the last Follow; kept for their capacity
+  std::vector<uint32_t> keys_, words_;  // buffers of the last Follow; kept for their capacity
   std::vector<PlatformMask> masks_;
 };
 

@@ -1,4 +1,4 @@
-// EffectBatch: what one step appends, gathered so that each kind goes out as one batch.
+// EffectBatch: the effects of one step, gathered so that each kind goes out as one batch.
 #pragma once
 
 #include <string>
@@ -27,12 +27,12 @@ struct EffectBatch {
     desire.worker = worker;
     return desire;
   }
-  // Told to these cooks; to none: to whoever listens to the director.
+  // Tells the notice to these cooks. No cooks: to whoever listens to the director.
   template <typename T>
   void Note(T notice, CookMask cooks) {
     notices.push_back({std::move(notice), cooks});
   }
-  // Moves all of it to the end of `effects`, and begins anew.
+  // Moves all effects to the end of `effects`, and begins anew.
   void Flush(std::vector<Effect>& effects);
 };
 

@@ -7,7 +7,7 @@
 namespace galley::director {
 namespace {
 
-// The room of a larger table is given back when nobody leads.
+// The room of a larger table is given back when no package leads.
 constexpr size_t kKeptMax = 4096;
 
 }  // namespace

@@ -1,11 +1,11 @@
-// EqualWork: of all packages that are to be cooked and whose work is equal (WorkId) one leads; the
-// others follow: they wait until that is over, and are looked up again with the values of their own
-// places.
+// EqualWork: among all packages that are to be cooked and whose work is equal (WorkId) one package
+// leads; the others follow. The followers wait until the lead is over, and are looked up again with
+// the values of their own places.
 //
-// A package leads, for one of its platforms or for several whose work is equal, while that is ready
-// for a worker, in a worker's hands, or being committed. Whoever waits for anything but workers
-// leads no longer, so that no cycle of waits goes through equal work. How the lead ends decides
-// what becomes of the followers whose look-up misses:
+// A package leads, for one of its platforms or for several whose work is equal, while the work is
+// ready for a worker, in a worker's hands, or being committed. A package that waits for anything
+// but workers leads no longer, so that no cycle of waits goes through equal work. How the lead ends
+// decides what becomes of the followers whose look-up misses:
 //
 //   kResult     The leader has a durable result, a verdict too. The followers lie elsewhere, and
 //               are cooked at once, side by side.
@@ -20,7 +20,7 @@
 //               the followers leads.
 //
 // A look-up may miss because it looked before a result was there, and answer after that: so results
-// are noted while look-ups are under way, and what was asked before is looked up once more.
+// are noted while look-ups are under way, and platforms that were asked before are asked once more.
 //
 // A follower that waits no longer (it changed, left the cook) is not taken out: TakeFreed may give
 // it all the same, and the caller sees that it does not follow.
@@ -56,26 +56,26 @@ class EqualWork {
     End why = End::kNothing;
   };
 
-  // One more platform of the package leads. REQUIRES: no other package leads.
+  // Another platform of the package leads. REQUIRES: no other package leads the work.
   void Lead(PackageId package, WorkId work);
-  // Invalid: nobody.
+  // Invalid: no package leads the work.
   PackageId LeaderOf(WorkId work) const;
-  // One platform of the package leads no longer. REQUIRES: it leads.
+  // A platform of the package leads no longer. REQUIRES: the platform leads.
   void EndLead(PackageId package, WorkId work, End how);
 
-  // REQUIRES: another package leads.
+  // REQUIRES: another package leads the work.
   void Follow(const Follower& follower);
   bool IsFollowed(WorkId work) const { return followers_.contains(work); }
   bool has_freed() const { return !freed_.empty(); }
-  // The next one whose leader leads no longer. REQUIRES: has_freed.
+  // The next follower whose leader leads no longer. REQUIRES: has_freed.
   Freed TakeFreed();
 
-  // A durable result, a verdict too, whoever cooked it.
+  // Notes a durable result or verdict of the work, whoever cooked it.
   void NoteResult(WorkId work) { results_[work] = ++results_noted_; }
-  // How many were noted so far: kept with a question, for HasResultSince.
+  // How many results were noted so far: kept with a question, for HasResultSince.
   uint32_t results_noted() const { return results_noted_; }
   bool HasResultSince(WorkId work, uint32_t noted_when_asked) const;
-  // No question is open.
+  // Forgets the noted results. REQUIRES: no question is open.
   void ForgetResults();
   void Clear();
 
@@ -91,7 +91,8 @@ class EqualWork {
   absl::flat_hash_map<WorkId, Leader> leaders_;                   // look-up only
   absl::flat_hash_map<WorkId, std::vector<Follower>> followers_;  // look-up only
   std::deque<Freed> freed_;
-  absl::flat_hash_map<WorkId, uint32_t> results_;  // the number of its last result; look-up only
+  // The number of the work's last result; look-up only.
+  absl::flat_hash_map<WorkId, uint32_t> results_;
   uint32_t results_noted_ = 0;
   size_t leading_ = 0;
 };

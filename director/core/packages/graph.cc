@@ -53,7 +53,8 @@ void Graph::PushExploreAnew(PackageId id) {
   const PackageData& package = packages_[id];
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
     if (package.slots[p].explored != nullptr)
-      return Push({AgendaItem::Kind::kExplore, id, p});  // it sees to the other platforms
+      // Exploring one platform sees to the other platforms.
+      return Push({AgendaItem::Kind::kExplore, id, p});
   }
 }
 

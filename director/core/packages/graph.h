@@ -1,6 +1,6 @@
 // Graph: the packages that some cook wants, and what is known of them together: why they are
-// wanted, their order, their queues, what failed, and what changed under them. It begins anew when
-// no cook is left that wants any.
+// wanted, their order, their queues, failures, and changes of the project. The graph begins anew
+// when no cook is left that wants any package.
 // Threads: none; owned by Core.
 #pragma once
 
@@ -31,9 +31,9 @@ class Graph {
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
 
-  // Nothing is known of any package. REQUIRES: no package is in the works.
+  // Forgets all packages. REQUIRES: no package is in the works.
   void BeginAnew();
-  uint64_t rounds() const { return rounds_; }  // in which it began anew
+  uint64_t rounds() const { return rounds_; }  // how often the graph began anew
 
   Edges& edges() { return round_->edges; }
   const Edges& edges() const { return round_->edges; }
@@ -49,28 +49,29 @@ class Graph {
 
   PackageId FindOrAdd(std::string_view name);
 
-  // An item for the agenda, by the package's urgency. It counts for the cooks that want the
-  // package.
+  // Puts an item on the agenda, by the package's urgency. The item counts for the cooks that want
+  // the package.
   void Push(const AgendaItem& item);
   // REQUIRES: the agenda is not empty.
   AgendaItem Pop();
   void ClearAgenda();
   void RemapAgenda(const PlatformMap& map);
-  // The package is explored by the files of today, when its turn comes, if anything of it is known.
+  // Explores the package by the present files when its turn comes, if any result of it is known.
   void PushExploreAnew(PackageId package);
 
   // Makes the reason bind ranks.
   void BindRanks(PackageId dependent, PackageId dependency, InstigatorCategory category);
   void PlaceInRanks(PackageId dependent, const std::vector<PackageId>& dependencies,
                     bool are_cooked_inputs);
-  // One pass over all packages when so many edges were put aside that they justify its cost.
+  // Ranks all packages in one pass when so many edges were put aside that the edges justify its
+  // cost.
   void RankAnewIfDue();
 
-  // The package failed since nothing has the name of its generator; it may be tried again.
+  // The package failed since nothing has the name of its generator; the package may be tried again.
   void NoteNoGenerator(PackageId package);
   void ForgetNoGenerator(PackageId package);
-  // Visits the package, and all whose cooks read its output, or wait for its list, or for its file
-  // to come; but those in `done`, which grows.
+  // Visits the package, and all packages whose cooks read its output, or wait for its list, or for
+  // its file to come. Packages in `done` are passed over; `done` grows.
   void ForEachWithReaders(PackageId package, absl::btree_set<PackageId>& done,
                           absl::FunctionRef<void(PackageId)> visit) const;
 

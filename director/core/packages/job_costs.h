@@ -1,5 +1,5 @@
-// Job costs: what the job of a package is expected to take, from what its last cooks took and from
-// what was measured of its cooker (Costs).
+// Job costs: the expected time and memory of a package's job, from the package's last cooks and
+// from the measurements of its cooker (Costs).
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@
 
 namespace galley::director {
 
-// The expected time of the platforms that are to be cooked; a platform of which nothing is known is
-// taken for the mean of the others.
+// The expected time of the platforms that are to be cooked; a platform of which nothing is known
+// counts as the mean of the other platforms.
 absl::Duration CostOf(const PackageData& package, const Costs& costs);
 
-// The last cook's peak, or what this cook measured of its kind; not more than the job may take.
-// REQUIRES: the package is in the works.
+// The memory peak of the last cook, or the measured peak of the cooker's jobs; at most the memory
+// that the job may take. REQUIRES: the package is in the works.
 uint64_t MemoryOf(const PackageData& package, const Costs& costs);
 
 }  // namespace galley::director

@@ -1,16 +1,17 @@
-// Killings: executors that died by a SIGKILL which Galley did not send, and workers that were lost,
-// each with the package that ran there: when it is the package that takes them along.
+// Killings: executors that died by a SIGKILL which Galley did not send, and lost workers, each with
+// the package that ran there. Killings find the package that takes executors or workers along.
 //
 // A machine that has too little memory kills whoever runs there; a package that kills its executor
 // does so wherever it runs. A *streak* of a machine is its last deaths in a row that are all of one
-// package. A package with a streak on two machines is to blame; so is one with a streak of three on
-// one machine where other jobs succeeded meanwhile, or where nobody else could. Workers are lost
-// for many reasons (a node is taken back, a cable is pulled), so losses need longer streaks.
+// package. A package with a streak on two machines is to blame. A package with a streak of three on
+// one machine is to blame, too, where other jobs succeeded meanwhile, or where no other jobs could
+// run. Workers are lost for many reasons (a node is taken back, a cable is pulled), so losses need
+// longer streaks.
 //
 // A package whose executor died, or which was on two workers that were lost, is a *suspect* until
-// it is over. At most one suspect at a time runs on a machine (culprits.h): so several packages
-// that kill make streaks of their own, and several large ones that have too little memory together
-// succeed one after the other.
+// the package is over. At most one suspect at a time runs on a machine (culprits.h): so several
+// packages that kill make streaks of their own, and several large packages that have too little
+// memory together succeed one after the other.
 //
 // Cost: O(log machines) for each change.
 // Threads: none; owned by Blame.
@@ -33,14 +34,15 @@ class Killings {
   static constexpr uint32_t kMachinesMax = 2;  // on which executors died
   static constexpr uint32_t kLossesMax = 10;   // with lost workers: deaths on one machine, machines
   static constexpr uint32_t kLossesToSuspect = 2;
-  // A longer streak keeps no other suspect from the machine: its success would tell more.
+  // A longer streak keeps no other suspect from the machine: the success of another suspect would
+  // tell more.
   static constexpr uint32_t kTurnMax = 5;
 
   enum class What : uint8_t { kExecutor, kWorker };
   using Machine = uint32_t;  // MachineTable::NumberOf
 
   void AddDeath(PackageId package, Machine machine, What what, absl::Duration now);
-  // A job of the package came to a result there.
+  // A job of the package came to a result on the machine.
   void NoteDone(PackageId package, Machine machine, absl::Duration now);
 
   struct Place {
@@ -49,13 +51,13 @@ class Killings {
     bool others_succeeded = false;  // since the first of these deaths
     bool operator==(const Place&) const = default;
   };
-  // The machines where the last deaths are the package's, when that is enough to blame it.
-  // `has_others`: jobs of other packages, no suspects, run or could run.
+  // The machines where the last deaths are the package's, when those deaths are enough to blame the
+  // package. `has_others`: jobs of other packages, no suspects, run or could run.
   std::optional<std::vector<Place>> Judge(PackageId package, bool has_others) const;
 
   bool IsSuspect(PackageId package) const { return suspects_.contains(package); }
   const absl::btree_set<PackageId>& suspects() const { return suspects_; }  // some may be over
-  // The package whose turn it is to try again there; invalid: nobody's.
+  // The package whose turn it is to try again on the machine; invalid: no package's.
   PackageId TurnAt(Machine machine) const;
   // The package's deaths count no longer.
   void Forget(PackageId package);

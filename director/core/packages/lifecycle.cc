@@ -95,7 +95,7 @@ void Lifecycle::ExhaustLead(PackageId id, PlatformIndex platform) {
   if (slot.is_leading) EndLead(id, slot, EqualWork::End::kExhausted);
 }
 
-// The package waits for something, or is over. Platforms that are being committed wait for nobody.
+// The package waits for something, or is over. Platforms that are being committed go on leading.
 void Lifecycle::EndLeads(PackageId id) {
   PackageData& package = packages_[id];
   const bool is_over = package.state == State::kIdle;
@@ -218,7 +218,7 @@ void Lifecycle::Remap(PackageId id, const PlatformMap& map, PlatformMask added, 
     if (before[p].phase == Phase::kUnwanted || !map.Index(p).has_value()) continue;
     Slot& slot = package.slots[*map.Index(p)];
     slot = std::move(before[p]);
-    slot.is_leading = false;  // whoever calls this begins EqualWork anew
+    slot.is_leading = false;  // the caller begins EqualWork anew
     if (slot.phase == Phase::kLookingUp || slot.phase == Phase::kFollowing)
       slot.phase = Phase::kToLookUp;
   }

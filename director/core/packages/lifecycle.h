@@ -1,5 +1,5 @@
-// Lifecycle: the one door for a package's state, phases and outcome; keeps queues, leads of equal
-// work, work and the tallies of cooks true.
+// Lifecycle: the only door to a package's state, phases and outcome. Lifecycle keeps the queues,
+// the leads of equal work, the package's Work and the tallies of cooks true.
 //
 // Invariants (CheckInvariants):
 //   - `work` exists exactly while state != kIdle;
@@ -38,14 +38,14 @@ class Lifecycle {
   void SetSkipped(PackageId package, bool is_skipped);
   void SetUrgency(PackageId package, Urgency urgency);
   void SetLoaded(PackageId package, bool is_loaded = true);
-  // These cooks want the package too. Platforms that nobody wanted before begin in phase `first`.
+  // The cooks want the package too. Platforms that no cook wanted before begin in phase `first`.
   void Claim(PackageId package, CookMask cooks, PlatformMask platforms, Phase first);
-  // These cooks want the package no longer, for whatever reason.
+  // The cooks want the package no longer, for whatever reason.
   void Unclaim(PackageId package, CookMask cooks);
   // An item of the agenda comes or goes.
   void CountOnAgenda(PackageId package, bool is_there);
-  // Takes all packages out of all tallies, or puts them in again: in between, platforms may get new
-  // numbers.
+  // Takes all packages out of all tallies, or puts all packages in again. In between, platforms may
+  // get new numbers.
   void CountEvery(bool is_there);
   // The package's platforms have new numbers. Platforms that are being looked up, or follow equal
   // work, are to be looked up again, and nothing leads: EqualWork is cleared for all. `added` are
@@ -54,28 +54,28 @@ class Lifecycle {
   void Remap(PackageId package, const PlatformMap& map, PlatformMask added, Phase added_phase);
   // The package is in no cook after all. REQUIRES: idle.
   void Withdraw(PackageId package);
-  // The package leads equal work only where it is being committed.
+  // The package leads equal work only for platforms that are being committed.
   void StopLeading(PackageId package);
-  // A change of what Claimants says of the package: the tallies follow it.
+  // Runs `change`, which changes how Claimants see the package: the tallies follow the change.
   void Recount(PackageId package, absl::FunctionRef<void()> change);
-  // Puts the package into the queues where it belongs, at its place. Call it when anything changed
-  // that decides that.
+  // Puts the package into the queues where it belongs, at its place. Call Refresh after any change
+  // that decides the queues.
   void Refresh(PackageId package);
   // The platform leads all equal work. REQUIRES: it is in CanLead, and no other package leads.
   void Lead(PackageId package, PlatformIndex platform);
-  // The platform leads no longer, if it did: its attempts are used up. The caller calls SetPhase.
+  // The platform leads no longer, if it led: its attempts are used up. The caller calls SetPhase.
   void ExhaustLead(PackageId package, PlatformIndex platform);
 
-  // Not to be handed over before `until`. REQUIRES: not idle.
+  // The package is not handed over before `until`. REQUIRES: not idle.
   void BackOff(PackageId package, absl::Time until);
   // Packages whose back-off is over by `now` go to the load queue.
   void Release(absl::Time now);
 
-  // No worker that may have it can take it now: it is in no queue but `queue` (its kind of job, or
-  // HeldResults::QueueOf) until Unpark, or until its state changes. REQUIRES: it is in a queue of
-  // jobs to be handed over.
+  // No worker that may have the package can take it now: the package waits only in `queue` (its
+  // kind of job, or HeldResults::QueueOf) until Unpark, or until its state changes. REQUIRES: the
+  // package is in a queue of jobs to be handed over.
   void Park(PackageId package, uint32_t queue);
-  // Back to the queue. REQUIRES: it is parked.
+  // The package goes back to its queue. REQUIRES: the package is parked.
   void Unpark(PackageId package);
   uint32_t in_works() const { return in_works_; }
   PackageQueues& queues() { return queues_; }
@@ -86,8 +86,8 @@ class Lifecycle {
   void CheckInvariants() const;
 
  private:
-  // While it lives, the package counts nowhere: it may change. Changes of one package nest; those
-  // of two do not.
+  // While a Change lives, its package counts nowhere, and may change. Changes of one package nest;
+  // changes of two packages do not.
   class Change;
   void CountAll(PackageId package, bool is_there);
   void Expect(PackageId package);

@@ -1,7 +1,7 @@
 // ListPool: very many short lists of 32-bit words, with neither a header nor a heap block for each.
 //
-// A list's place is kept by its owner, in 8 bytes. Capacity follows from the size: exact up to 16
-// words, then eight classes for each doubling, so that what is spare is a sixteenth on average.
+// The owner of a list keeps the list's place, in 8 bytes. Capacity follows from the size: exact up
+// to 16 words, then eight classes for each doubling, so that a sixteenth is spare on average.
 // Blocks that lists have outgrown are handed out again. Long lists have a heap block each.
 //
 // Cost: PushBack O(1) amortized.
@@ -46,13 +46,13 @@ class ListPool {
     if (list.size > kLongWords) return long_[list.at].get();
     return list.size == 0 ? nullptr : chunks_[list.at / kChunkWords].get() + list.at % kChunkWords;
   }
-  // A block for `size` words.
+  // Returns the place of a block for `size` words.
   uint32_t Take(uint32_t size);
   void GiveBack(const List& list);
 
   std::vector<std::unique_ptr<uint32_t[]>> chunks_;
   uint32_t chunk_used_ = kChunkWords;     // of the last chunk
-  std::array<uint32_t, 128> outgrown_{};  // by class: the first; each names the next
+  std::array<uint32_t, 128> outgrown_{};  // by class: the first block; each block names the next
   std::vector<std::unique_ptr<uint32_t[]>> long_;
   std::vector<uint32_t> long_free_;  // places in long_
   size_t long_words_ = 0;

@@ -1,4 +1,4 @@
-// LoadQueue: packages that must be cooked and are in nobody's hands.
+// LoadQueue: packages that must be cooked and are in no worker's hands.
 //
 // Order:
 //   1. not alone      a package that is to run alone comes last: it waits until all else is done
@@ -32,19 +32,19 @@ struct LoadOrder {
   Rank rank = 0;
 };
 
-// The class of an expected time: 0 below 32 ms, one more with each doubling. Rough, so that among
-// jobs of a kind the rank decides.
+// The class of an expected time: 0 below 32 ms, one more with each doubling. The classes are rough,
+// so that the rank decides among similar jobs.
 int LengthOf(absl::Duration expected);
 
 class LoadQueue {
  public:
-  // Puts it in, or moves it to where it belongs now.
+  // Puts the package in, or moves the package to its new place.
   void Push(PackageId package, const LoadOrder& order);
   void Remove(PackageId package);
   // REQUIRES: not empty.
   PackageId Top() const;
   Urgency TopUrgency() const;
-  // The first of those that are not more urgent and need not run alone. Invalid: none.
+  // The first package that is at most as urgent, and need not run alone. Invalid: none.
   PackageId TopAtMost(Urgency urgency) const;
   bool Contains(PackageId package) const { return keys_.contains(package); }
   bool empty() const { return order_.empty(); }

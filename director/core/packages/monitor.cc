@@ -68,7 +68,7 @@ double Monitor::Correction() const {
                     kCorrectionMax);
 }
 
-// A job that outlasts what was expected has as much left as it is late: costs have long tails.
+// A job that outlasts its expected time has as much time left as it is late: costs have long tails.
 absl::Duration Monitor::Left(uint32_t slots, std::span<const RunningJob> running) const {
   absl::Duration work = Work(), last;
   for (const RunningJob& job : running) {
@@ -84,7 +84,7 @@ Progress Monitor::View(uint32_t slots, std::span<const RunningJob> running) cons
   const uint32_t in_cook = InCook();
   view.unknown = in_cook - std::min(in_cook, over_ + to_cook_);
   if (begun_) {
-    // The present bucket is not over: the window is as long as what it has seen.
+    // The present bucket is not over: the window is as long as the time that it has seen.
     const absl::Duration seen = std::min(now_ - *begun_, kWindow);
     if (seen > absl::ZeroDuration()) {
       view.results_per_second = sum_.results / absl::ToDoubleSeconds(seen);

@@ -1,11 +1,12 @@
-// Monitor: what a cook has come to and what is left of it, kept by the door through which every
-// change goes (Lifecycle). CheckInvariants recomputes what can be recomputed.
+// Monitor: the work that a cook has done and the work that is left. Lifecycle, through which every
+// change goes, keeps the Monitor. CheckInvariants recomputes the sums that can be recomputed.
 //
-// Rates are of a sliding window of time, which Advance is told. The time left is the expected cost
-// of the packages that are known to be cooked, as far as costs came out as expected in this cook,
-// and for each package of which nothing is known yet (it may be up to date) the mean of those that
-// are over; less what the running jobs have done of that, and shared by the workers' slots. It is
-// never less than what the running job has left that ends last: nobody can help that one.
+// Rates are of a sliding window of time, which Advance is told. The time left is a sum: the
+// expected cost of the packages that are known to be cooked, corrected by how costs came out in
+// this cook, and the mean cost of the packages that are over for each package of which nothing is
+// known yet (it may be up to date). The sum less the work that the running jobs have done is shared
+// by the workers' slots. The time left is never less than the time that the running job which ends
+// last has left: no other worker can help that job.
 //
 // Cost: O(1) for each change and each question.
 // Threads: none; owned by the core.
@@ -26,8 +27,8 @@ namespace galley::director {
 
 inline constexpr size_t kUrgencyCount = 5;
 
-// For people.
-// Workers that a launcher was asked for and that are not attached; the shell counts them.
+// Workers that a launcher was asked for and that are not attached; the shell counts them. For
+// people.
 struct WorkersOnTheWay {
   std::string launcher;  // "slurm"; empty: there is none
   uint32_t asked_for = 0, queued = 0, starting = 0;
@@ -38,18 +39,19 @@ struct Progress {
   std::array<std::array<uint32_t, kUrgencyCount>, kStateCount> packages{};
   double results_per_second = 0;  // done or failed, in the window
   double cooked_per_second = 0;
-  uint32_t to_cook = 0;                // packages that are known to be cooked, and are not yet
-  uint32_t unknown = 0;                // packages of which nothing is known yet
-  uint32_t pending = 0;                // jobs whose external programs merely wait; from WorkerTable
+  uint32_t to_cook = 0;  // packages that are known to be cooked, and are not cooked yet
+  uint32_t unknown = 0;  // packages of which nothing is known yet
+  uint32_t pending = 0;  // jobs whose external programs merely wait; from WorkerTable
   std::optional<absl::Duration> left;  // nothing to tell it by: nullopt
-  // The package that a worker has been at for the longest time; empty: none. From Workers.
+  // The package that a worker has run for the longest time; empty: none. From Workers.
   std::string longest;
   absl::Duration longest_for;
-  bool is_alone = false;  // it has the machine for itself (exclusive_run.h): all others wait
+  // The longest job has the machine for itself (exclusive_run.h): all others wait.
+  bool is_alone = false;
   WorkersOnTheWay on_the_way;
 };
 
-// A job that runs: what it was expected to take, and for how long it has run.
+// A running job: its expected time, and how long it has run.
 struct RunningJob {
   absl::Duration expected, ran;
 };
@@ -65,13 +67,13 @@ class Monitor {
   void Leave(State state, Urgency urgency) { --Count(state, urgency); }
   // A package is over, or is not over after all.
   void CountOver(bool is_over) { over_ += is_over ? 1u : ~0u; }
-  // A platform has a result (`is_cooked`: a cooker made it) or failed; what is taken back again
-  // does not change what the window saw.
+  // A platform has a result (`is_cooked`: a cooker made the result) or failed. A result that is
+  // taken back does not change the window.
   void CountResult(bool is_cooked);
-  // A package is known to be cooked, or is so no longer, for that much.
+  // A package is known to be cooked at this expected cost, or is not known so any longer.
   void AddExpected(absl::Duration cost);
   void RemoveExpected(absl::Duration cost);
-  // A whole attempt took so long.
+  // A whole attempt took `measured`.
   void Measured(absl::Duration expected, absl::Duration measured);
 
   // `running`: jobs for packages of the cook.
@@ -80,7 +82,7 @@ class Monitor {
   uint32_t over() const { return over_; }
   uint32_t to_cook() const { return to_cook_; }
   absl::Duration expected() const { return expected_; }
-  // What is left to be done, as it would take one slot; zero: nothing to tell it by.
+  // The expected time of all work that is left, in one slot; zero: nothing is known to guess by.
   absl::Duration Work() const;
 
  private:
@@ -100,14 +102,14 @@ class Monitor {
   std::array<std::array<uint32_t, kUrgencyCount>, kStateCount> packages_{};
   uint32_t over_ = 0;
   uint32_t to_cook_ = 0;
-  absl::Duration expected_;  // of these
+  absl::Duration expected_;  // of the packages that are known to be cooked
   absl::Duration attempts_expected_, attempts_measured_;
 
   std::optional<absl::Time> begun_;
   absl::Time now_;
   int64_t bucket_ = 0;  // number of the present one since begun_
   std::array<Bucket, kBuckets> buckets_{};
-  Bucket sum_;  // of all
+  Bucket sum_;  // of all buckets
 };
 
 }  // namespace galley::director

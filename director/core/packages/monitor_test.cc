@@ -72,7 +72,7 @@ TEST_F(MonitorTest, CostsThatComeOutOtherwiseCorrectWhatIsExpected) {
 
 TEST_F(MonitorTest, UnknownPackagesCountAsTheMeanOfThoseThatAreOver) {
   Enter(10);
-  // Four are over: one was cooked in 8 s, the others were up to date.
+  // Four packages are over: one was cooked in 8 s, the other three were up to date.
   monitor_.Measured(absl::Seconds(8), absl::Seconds(8));
   for (int i = 0; i < 4; ++i) monitor_.CountOver(true);
   EXPECT_EQ(monitor_.View(1).unknown, 6u);

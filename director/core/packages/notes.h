@@ -1,8 +1,8 @@
-// Notes: what a part of the core has to say to those above it.
+// Notes: what a part of the core tells the parts above it.
 //
-// A part calls only the parts that it was given, which lie below it. What others must do about it
-// is a note: Core hands the notes on when the part has returned, kind by kind in the order of the
-// fields, before the next event, and goes on while there are any.
+// A part calls only the parts that it was given, which lie below it. A part leaves a note where
+// parts above it must act. When the part has returned, Core hands the notes on, kind by kind in the
+// order of the fields, before the next event, and goes on while there are any notes.
 // Threads: none; owned by Core.
 #pragma once
 
@@ -34,7 +34,7 @@ struct PackageReady {
   PackageId package;
 };
 
-// Roots of a cook are built anew: changes that waited for that may be taken.
+// The roots of a cook are built anew: changes that waited for the old roots may be taken.
 struct RoundBegan {};
 
 struct Notes {

@@ -1,5 +1,5 @@
-// PackagePart: what the parts of the core stand on: the packages, the cooks that want them, and
-// what a step brings forth. All of it is state that decides nothing by itself.
+// PackagePart: the base of a part of the core. It holds the packages, the cooks that want them, and
+// the effects of a step: state that decides nothing by itself.
 //
 // A part receives the other parts that it uses by name, when Core makes it.
 // Threads: none.

@@ -39,8 +39,8 @@ class PackageQueues {
   void LeaveParking(PackageId package);
   // The package is not to be handed over before `until`. The caller calls Refresh.
   void BackOff(PackageId package, absl::Time until);
-  // Ends the back-off of a package that is over by `now`; an invalid id: there is none. The caller
-  // calls Refresh.
+  // Ends the back-off of one package whose back-off is over by `now`; an invalid id: there is none.
+  // The caller calls Refresh.
   PackageId TakeReleased(absl::Time now);
   // The package is in no queue of jobs any more. REQUIRES: it has work, which is about to go.
   void Leave(PackageId package);
@@ -51,7 +51,7 @@ class PackageQueues {
   // By `queue`, each in the order of the load queue; none is empty.
   const absl::btree_map<uint32_t, LoadQueue>& parked() const { return parked_; }
   bool has_backing_off() const { return !backing_off_.empty(); }
-  // Since when the first of loads() waits; nullopt: there is none.
+  // Since when the first package of loads() waits; nullopt: there is none.
   std::optional<absl::Time> ReadySince();
   // CHECKs the invariants over all packages.
   void CheckInvariants() const;

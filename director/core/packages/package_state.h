@@ -32,7 +32,7 @@ std::string_view OutcomeName(Outcome outcome);  // "none", "cooked", "failed"
 
 bool IsLegalEdge(State from, State to);
 
-// Where one platform of a package is. The state of the package follows from these
+// The phase of one platform of a package. The state of the package follows from the phases
 // (PackageProgress::Advance).
 enum class Phase : uint8_t {
   kUnwanted,    // this platform is not cooked
@@ -48,8 +48,8 @@ enum class Phase : uint8_t {
   kFailed,
 };
 
-// The phases in which a package may lead equal work: it is ready, or goes on, and waits for no
-// package.
+// The phases in which a platform may lead equal work: the platform is ready, or is being cooked,
+// and waits for no package.
 inline bool CanLead(Phase phase) {
   return phase == Phase::kToCook || phase == Phase::kInHand || phase == Phase::kCommitting;
 }

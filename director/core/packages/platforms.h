@@ -1,8 +1,9 @@
-// PlatformMap: how the platforms of one set are numbered in the next. Platforms come and go while a
-// cook runs, and what is stored by number is remapped (PlatformsChanged). What is on its way is
-// not: it carries the number of its set, and PlatformSets leads from there to today's numbers.
+// PlatformMap: how the platforms of one set are numbered in the next set. Platforms come and go
+// while a cook runs, and stored numbers are remapped (PlatformsChanged). Messages on their way are
+// not remapped: a message carries the number of its set, and PlatformSets leads from that set to
+// the present numbers.
 //
-// Cost: O(platforms) for a mask, and for each change since.
+// Cost: O(platforms) for a mask, and for each change since the set.
 // Threads: none; owned by the core.
 #pragma once
 
@@ -18,7 +19,7 @@ class PlatformMap {
  public:
   // By old number; nullopt: removed. REQUIRES: numbers below 32, no two alike.
   explicit PlatformMap(std::vector<std::optional<PlatformIndex>> to);
-  // nullopt: removed, or never there.
+  // nullopt: the platform was removed, or never there.
   std::optional<PlatformIndex> Index(PlatformIndex platform) const {
     return platform < to_.size() ? to_[platform] : std::nullopt;
   }
@@ -33,7 +34,7 @@ class PlatformSets {
   void Add(PlatformMap map) { maps_.push_back(std::move(map)); }
   // How many changes there were: the number of the present set.
   uint32_t present() const { return static_cast<uint32_t>(maps_.size()); }
-  // Today's number of a platform of the set numbered `set`.
+  // The present number of a platform of the set numbered `set`.
   std::optional<PlatformIndex> Index(PlatformIndex platform, uint32_t set) const;
   PlatformMask Mask(PlatformMask platforms, uint32_t set) const;
 

@@ -12,12 +12,12 @@ namespace {
 
 constexpr uint8_t kUp = 1;
 constexpr uint8_t kDown = 2;
-// A pass is due when one edge was put aside for every so many packages and edges that it looks at.
+// A pass is due when one edge was put aside for every so many packages and edges of the pass.
 constexpr size_t kPutAsideShare = 8;
 // The most searches up to their bound that may follow each other.
 constexpr size_t kSearchesSaved = 100;
 
-// More by an eighth when there is no room: twice as many is too much.
+// Grows by an eighth when there is no room: twice as many is too much.
 template <typename T>
 void GrowBy(std::vector<T>& vector, size_t count) {
   if (count > vector.capacity()) vector.reserve(count + count / 8);
@@ -113,8 +113,8 @@ bool Ranks::Spread(Node start, uint8_t mark, std::vector<Node>& found, uint64_t 
   return true;
 }
 
-// Fills up_ and down_. False: given up. Edges that were put aside are walked too: the packages that
-// they lead to are real dependencies, and so may be moved as well.
+// Fills up_ and down_. False: given up. Edges that were put aside are walked too: the packages at
+// their ends are real dependencies, and so may be moved as well.
 bool Ranks::Search(Node dependent, Node dependency, size_t visited_max) {
   low_ = rank_[dependent];
   high_ = rank_[dependency];
@@ -129,8 +129,8 @@ bool Ranks::Search(Node dependent, Node dependency, size_t visited_max) {
   return false;
 }
 
-// Hands the ranks of up_ and down_ out again: what is below, then the new cycle if there is one,
-// then what is above.
+// Hands the ranks of up_ and down_ out again: first the nodes below, then the new cycle if there is
+// one, then the nodes above.
 void Ranks::Reorder(std::vector<PackageId>& changed) {
   std::vector<Node> cycle;
   std::vector<Node> order;

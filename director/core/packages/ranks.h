@@ -5,17 +5,17 @@
 // edge (something known refers to something new) costs O(1). An edge against the order is answered
 // by the algorithm of Pearce and Kelly ("A dynamic topological sort algorithm for directed acyclic
 // graphs", ACM JEA 11, 2006) on the representatives of cycles: search up from the dependent and
-// down from the dependency, within the ranks between them; what is in both searches has become a
+// down from the dependency, within the ranks between them; nodes of both searches have become a
 // cycle; the ranks found are handed out again, dependencies first.
 //
 // The search for a reference is given up after kVisitedEdgesMax edges, and earlier when all
 // searches together since the last pass have visited more than kVisitsPerEdge edges for each edge
 // that came: the edge is put aside and does not bind, for among references the order is only a
-// hint. Edges of cooked inputs are never put aside. BulkRank takes in what was put aside, in one
-// pass over all edges; who owns the ranks calls it when IsBulkDue: then the pass costs O(1) for
-// each edge that was put aside.
+// hint. Edges of cooked inputs are never put aside. BulkRank takes in the edges that were put
+// aside, in one pass over all edges. The owner of the ranks calls BulkRank when IsBulkDue: then the
+// pass costs O(1) for each edge that was put aside.
 //
-// The edges themselves are those of Edges that bind ranks; 13 bytes a package here.
+// Ranks read the edges of Edges that bind ranks, and take 13 bytes a package themselves.
 //
 // Invariant: every bound edge has rank(dependency) < rank(dependent) or both ends in one cycle;
 // ranks of different cycles differ.
@@ -38,13 +38,13 @@ class Ranks {
   static constexpr size_t kVisitedEdgesMax = 10'000;
   static constexpr size_t kVisitsPerEdge = 8;
 
-  // `edges` outlives it.
+  // `edges` outlives the ranks.
   explicit Ranks(const Edges& edges, size_t visited_edges_max = kVisitedEdgesMax);
 
   // Packages 0 .. count-1 exist from now on.
   void Grow(size_t count);
-  // Appends to `changed` the packages whose rank is another now.
-  // REQUIRES: the edge is in Edges, and binds since just now.
+  // Appends to `changed` the packages whose rank is another now. REQUIRES: the edge is in Edges,
+  // and has just begun to bind.
   void AddEdge(PackageId dependent, PackageId dependency, bool is_cooked_input,
                std::vector<PackageId>& changed);
   Rank RankOf(PackageId package) const { return rank_[Find(package.value())]; }
@@ -72,8 +72,8 @@ class Ranks {
   const Edges& edges_;
   size_t visited_edges_max_;
   mutable std::vector<Node> parent_;  // union-find; halved on the way
-  std::vector<Rank> rank_;            // of a representative
-  std::vector<Node> next_member_;     // of its cycle; a ring
+  std::vector<Rank> rank_;            // of a representative of a cycle
+  std::vector<Node> next_member_;     // of the cycle; a ring
   std::vector<uint8_t> mark_;
   Rank lowest_ = 0;
   size_t added_ = 0;      // edges

@@ -185,7 +185,7 @@ TEST(RanksTest, AReferenceThatCostsTooMuchIsPutAsideUntilBulkRankAndACookedInput
   ExpectRight(graph, 20);
 }
 
-// Each search by itself is within its bound, and together they would visit 10^8 edges.
+// Every search by itself is within its bound, and together the searches would visit 10^8 edges.
 TEST(RanksTest, SearchesTogetherVisitFewEdgesForEachEdgeThatThereIs) {
   constexpr uint32_t kCount = 20'000;
   RankedGraph graph(/*visited_edges_max=*/100);

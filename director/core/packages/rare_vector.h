@@ -1,5 +1,5 @@
-// RareVector: a vector that most owners leave empty: then it takes the size of a pointer, and
-// nothing on the heap. `clear` gives the heap back.
+// RareVector: a vector that most owners leave empty. An empty RareVector takes the size of a
+// pointer, and nothing on the heap. `clear` gives the heap back.
 //
 // Threads: none.
 #pragma once

@@ -1,8 +1,9 @@
-// ReadyLine: since when packages wait for a worker, in the order in which they began to.
+// ReadyLine: since when packages wait for a worker, in the order in which the packages began to
+// wait.
 //
-// A package that stops waiting is not taken out at once, but when its place comes to the front, or
-// when most of the line are such: so a change costs O(1), and the line is never longer than twice
-// the queue that it goes with, and kSpare.
+// A package that stops waiting is taken out when its place comes to the front, or when most places
+// of the line are of such packages. So a change costs O(1), and the line is at most twice as long
+// as its queue, plus kSpare.
 // Threads: none; owned by Lifecycle.
 #pragma once
 
@@ -25,15 +26,16 @@ class ReadyLine {
  public:
   static constexpr size_t kSpare = 1024;
 
-  // The package waits from `now` on. `waits(place)`: the package waits, and has since then.
-  // `waiting`: how many do, with this one. REQUIRES: `now` does not go back.
+  // The package waits from `now` on. `waits(place)`: the package of the place has been waiting
+  // since then. `waiting`: how many packages wait, this package included. REQUIRES: `now` does not
+  // go back.
   template <typename Waits>
   void Add(PackageId package, absl::Time now, size_t waiting, const Waits& waits) {
     if (line_.size() > 2 * waiting + kSpare)
       std::erase_if(line_, [&](const ReadyPlace& place) { return !waits(place); });
     line_.push_back({package, now});
   }
-  // Since when the first one waits; nullopt: none does.
+  // Since when the first package waits; nullopt: no package waits.
   template <typename Waits>
   std::optional<absl::Time> First(const Waits& waits) {
     while (!line_.empty() && !waits(line_.front())) line_.pop_front();

@@ -19,7 +19,7 @@ namespace galley::director {
 
 class RequestQueue {
  public:
-  // A package that is in the queue keeps its place among its urgency.
+  // A package that is in the queue keeps its place among packages of its urgency.
   void Push(PackageId package, Urgency urgency);
   void Remove(PackageId package);
   // REQUIRES: not empty.

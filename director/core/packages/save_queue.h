@@ -3,8 +3,8 @@
 //
 // Order in a line:
 //   1. urgency   highest first
-//   2. chain     longest first: the own expected cost, and that of the longest chain of packages
-//                that waits for this one
+//   2. chain     longest first: the expected cost of the package, and of the longest chain of
+//                packages that waits for the package
 //   3. rank      lowest first
 //   4. name
 // Invariant: holds p exactly while p is in kSaveStalled (Lifecycle keeps it so).
@@ -35,11 +35,11 @@ struct SaveOrder {
 
 class SaveQueue {
  public:
-  // Puts it in, or moves it to where it belongs now.
+  // Puts the package in, or moves the package to its new place.
   void Push(PackageId package, uint32_t group, const SaveOrder& order);
   void Remove(PackageId package);
-  // The first that is not more urgent, of the lines of which `is_free(group, first)`; invalid:
-  // none.
+  // The first package that is at most as urgent, in the lines of which `is_free(group, first)`;
+  // invalid: none.
   template <typename IsFree>
   PackageId BestAtMost(Urgency urgency, IsFree is_free) const {
     const Key from{-static_cast<int>(urgency), -absl::InfiniteDuration(), 0, "", PackageId()};
@@ -63,7 +63,7 @@ class SaveQueue {
  private:
   // Urgency and chain are negated.
   using Key = std::tuple<int, absl::Duration, Rank, std::string_view, PackageId>;
-  absl::btree_map<uint32_t, absl::btree_set<Key>> lines_;  // none is empty
+  absl::btree_map<uint32_t, absl::btree_set<Key>> lines_;  // no line is empty
   absl::flat_hash_map<PackageId, std::pair<uint32_t, Key>> keys_;
 };
 

@@ -1,6 +1,6 @@
-// StepContext: the time of the present step, and the project as it is in it.
+// StepContext: the time of the present step, and the project as the step sees it.
 //
-// Core sets the time, ProjectChanges the rest. Whoever decides anything reads it here.
+// Core sets the time, ProjectChanges the rest. All parts read both here.
 // Threads: none; owned by Core.
 #pragma once
 

@@ -17,14 +17,14 @@ struct Tally {
   Monitor monitor;
   uint32_t on_agenda = 0;  // items of the agenda that are of these packages
 
-  // The package's part comes or goes. `platforms`: that the cook wants; `judged`: that failed in
-  // this cook alone, though their results stand.
+  // The package's part comes or goes. `platforms`: the platforms that the cook wants; `judged`: the
+  // platforms that failed in this cook alone, though their results stand.
   void Count(const PackageData& package, PlatformMask platforms, PlatformMask judged,
              bool is_there);
 };
 
-// It ended one way or the other, or is not attempted, for a cook that wants these platforms and
-// judged it so.
+// True: the package ended one way or the other, or is not attempted, for a cook that wants these
+// platforms and judged the package so.
 bool IsOver(const PackageInCook& package, PlatformMask platforms, PlatformMask judged);
 
 }  // namespace galley::director

@@ -18,7 +18,7 @@ std::vector<PackageId> Urgencies::LeadersOf(PackageId id) const {
   return leaders;
 }
 
-// The packages that it waits for become as urgent.
+// The packages that the package waits for become as urgent.
 void Urgencies::RaiseUrgency(PackageId id, Urgency urgency) {
   std::vector<PackageId> raise = {id};
   while (!raise.empty()) {
@@ -28,8 +28,8 @@ void Urgencies::RaiseUrgency(PackageId id, Urgency urgency) {
     if (package.urgency >= urgency) continue;
     graph_.lifecycle().SetUrgency(next, urgency);
     if (package.work == nullptr) continue;
-    // (Its worker would begin it in its turn, as it was given; and nothing else that is as urgent
-    // would be given there before that.)
+    // The package's worker would begin the package in its turn, as it was given; and no other job
+    // that is as urgent would be given there before that.
     if (urgency >= Urgency::kHigh) notes_.urgencies_raised.push_back({next});
     if (urgency == Urgency::kBlocking)
       effects_.is_persist_urgent |= InPhase(packages_[next], Phase::kCommitting) != 0;

@@ -1,5 +1,5 @@
-// Urgencies: what a package waits for, or whose equal work it follows, is as urgent as the package,
-// and has its chain of packages that wait.
+// Urgencies: a package that another package waits for, or whose equal work it follows, is as urgent
+// as the waiting package, and has the chain of the packages that wait.
 // Threads: none; owned by Core.
 #pragma once
 
@@ -17,7 +17,7 @@ class Urgencies : PackagePart {
   // The packages that the package waits for become as urgent.
   void RaiseUrgency(PackageId package, Urgency urgency);
   void LengthenChain(PackageId package, absl::Duration chain);
-  // The packages whose equal work this one follows.
+  // The packages whose equal work the package follows.
   std::vector<PackageId> LeadersOf(PackageId package) const;
 };
 

@@ -44,7 +44,8 @@ void Waits::NoteInput(PackageId id, PackageId input) {
   if (at == package.cooked_inputs.end() || *at != input) package.cooked_inputs.insert(at, input);
 }
 
-// A package that has no Work yet could wake nobody: it gets its Work here, before its Begin.
+// A package that has no Work yet could wake no waiter: the package gets its Work here, before its
+// Begin.
 void Waits::AddWaiter(PackageId on, PackageId waiter) {
   if (packages_[on].work == nullptr) graph_.lifecycle().SetState(on, State::kRequest, "waited for");
   std::vector<PackageId>& waiters = packages_[on].work->waiters;

@@ -1,7 +1,6 @@
 // Waits: which packages wait for the results of others, or for the lists of their generators.
 //
-// A wait is on the package that waits (Work::waits) and on the one that is waited for
-// (Work::waiters).
+// A wait is on the waiting package (Work::waits) and on the awaited package (Work::waiters).
 // Threads: none; owned by Core.
 #pragma once
 
@@ -23,12 +22,12 @@ class Waits : PackagePart {
   bool CanBeCookedInput(std::string_view name, std::string* error) const;
   // Why the input has no result.
   std::string WhyNone(PackageId input) const;
-  // The package reads what the input is cooked to, whether there is any or not.
+  // Notes that the package reads the output of the input, whether there is any or not.
   void NoteInput(PackageId id, PackageId input);
-  // A package that has no work yet wakes nobody by itself: its Begin will make the work.
+  // A package `on` that has no Work yet gets its Work here, before its Begin, to keep the waiter.
   void AddWaiter(PackageId on, PackageId waiter);
   void WakeWaiters(PackageId package);
-  // The platform does not wait for the sake of its look-up any more: it is cooked instead.
+  // The platform does not wait for its look-up any more: the platform is cooked instead.
   void MissInstead(PackageId package, PlatformIndex platform);
   // The shortest way from the package back to itself along waits; empty when there is none.
   std::vector<PackageId> ShortestCycle(PackageId package, bool certain_only) const;

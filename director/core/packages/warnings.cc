@@ -5,8 +5,8 @@
 namespace galley::director {
 namespace {
 
-// Names that are kept for warnings: a cook of a million packages that all read what nobody asked
-// for has one mistake, not as many.
+// Names that are kept for warnings: a cook of a million packages that all read unrequested packages
+// has one mistake, not as many.
 constexpr size_t kUnsolicitedMax = 10'000;
 
 }  // namespace
@@ -54,7 +54,7 @@ void Warnings::NoteFailedTargets(const Claimant& cook) {
   const auto by_name = [&](PackageId a, PackageId b) {
     return packages_.NameOf(a) < packages_.NameOf(b);
   };
-  const auto has_own = [&](PackageId id) {  // whether others skip it or not
+  const auto has_own = [&](PackageId id) {  // whether other cooks skip the package or not
     return cook.JudgedOf(id) != 0 ||
            (InPhase(packages_[id], Phase::kFailed) & cook.request.platforms) != 0;
   };
@@ -88,8 +88,8 @@ void Warnings::NoteFailedTargets(const Claimant& cook) {
   }
 }
 
-// Warns of packages that a cook read and that nobody asked for: their outputs are not in the
-// root. No warning where a rule says that the package is never cooked.
+// Warns of packages that a cook read and that no cook asked for: their outputs are not in the root.
+// No warning where a rule says that the package is never cooked.
 void Warnings::TellUnsolicited(const Claimant& cook) const {
   const OfCook& of = cooks_[cook.slot];
   std::vector<PackageId> readers;

@@ -1,7 +1,7 @@
-// Warnings: what each cook warns of, each thing once.
+// Warnings: the warnings of each cook, each told once.
 //
-// Some warnings are told at once, others at the end of a cook: until then a file may change, and
-// what was said be untrue.
+// Some warnings are told at once, others at the end of a cook: until the end a file may change, and
+// the warning become untrue.
 // Threads: none; owned by Core.
 #pragma once
 
@@ -23,20 +23,21 @@ class Warnings : PackagePart {
 
   // A cook begins in the slot.
   void BeginCook(CookSlot slot) { cooks_[slot] = {}; }
-  // Told to these cooks at once. Another platform, or another attempt, may have the same to say.
+  // Tells the warning to these cooks at once. Another platform, or another attempt, may have the
+  // same warning.
   void TellOnce(CookMask cooks, PackageId package, const record::Warning& warning);
-  // The warnings of the package's last judgement. They are told at the end, if the package is in
-  // the cook then.
+  // The warnings of the package's last judgement. The warnings are told at the end, if the package
+  // is in the cook then.
   void NoteJudged(const Claimant& cook, PackageId package,
                   absl::btree_set<record::Warning> warnings);
-  // The packages that the cook read which made the reader's result, now or before. A package that a
-  // hard reference leads to joins these cooks through that; the others are judged at the end.
+  // Notes the packages that the reader's cook read, now or before. A package that a hard reference
+  // leads to joins these cooks through the reference; the others are judged at the end.
   void NoteRead(CookMask cooks, PackageId reader, const std::vector<std::string>& read);
-  // The package is cooked again for this cook: what was judged of it is forgotten, and the names
-  // that its cook read.
+  // The package is cooked again for this cook: its judgement is forgotten, and the names that its
+  // cook read.
   void Forget(const Claimant& cook, PackageId package);
-  // All is judged: what refers to packages that failed is warned of at the end, whatever becomes of
-  // these packages in other cooks meanwhile.
+  // Every package is judged: packages that refer to failed packages are warned of at the end,
+  // whatever becomes of the failed packages in other cooks meanwhile.
   void NoteFailedTargets(const Claimant& cook);
 
   void TellJudged(const Claimant& cook) const;
@@ -51,7 +52,7 @@ class Warnings : PackagePart {
     absl::btree_map<PackageId, absl::btree_set<std::string>> unsolicited;
     absl::btree_set<std::pair<PackageId, record::Warning>> told;
     size_t unsolicited_count = 0;    // names kept, at most kUnsolicitedMax
-    size_t unsolicited_dropped = 0;  // beyond
+    size_t unsolicited_dropped = 0;  // names beyond kUnsolicitedMax
   };
 
   void NoteRead(const Claimant& cook, PackageId reader, const std::vector<std::string>& read);
