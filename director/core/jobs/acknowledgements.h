@@ -1,5 +1,5 @@
-// Acknowledgements: the reports that a worker need not send again, and the attempts that nobody
-// will report on any more.
+// Acknowledgements: the reports that a worker need not send again, and the attempts on which no
+// worker will report any more.
 // Threads: none; owned by Core.
 #pragma once
 
@@ -14,10 +14,10 @@ class Acknowledgements : JobPart {
   Acknowledgements(const JobGround& ground, Attempts& attempts, ResumedAttempts& resumed_attempts)
       : JobPart(ground), attempts_(attempts), resumed_attempts_(resumed_attempts) {}
 
-  // The report is durable, or nobody wants it: the worker need not send it again.
+  // The report is durable, or no cook wants it: the worker need not send the report again.
   void Acknowledge(WorkerId worker, ReportId report);
   // The worker's last report on the attempt was seen: the attempt is forgotten when all reports up
-  // to that one are acknowledged. The caller acknowledges it.
+  // to the last one are acknowledged. The caller acknowledges the last report.
   void NoteEnded(WorkerId worker, ReportId report, AttemptId attempt);
 
  private:

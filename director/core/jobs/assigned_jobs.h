@@ -1,15 +1,16 @@
 // AssignedJobs: the attempts in one worker's hands, in the order in which it takes them.
 //
-// A worker runs the first `slots` of them; what waits behind these goes by urgency, then in the
-// order of hand-over (so does the session: worker/session/session_core.h). When an attempt began is
-// known from when those before it ended. A *pending* one has begun, too, and its time goes on, but
-// its external program merely waits: its slot is free for another, and no work is expected of it.
-// The worker says which ones are pending. One that is *uploading* is done but for its reports: it
-// has left its slot, and what it made is on its way. The worker says so, and it stays so. A worker
-// that is *held* begins nothing though a slot is free, for want of memory: then it says what has
-// begun, and nothing else is taken to have begun.
+// A worker runs the first `slots` of its attempts. The others wait, ordered by urgency, then in the
+// order of hand-over (the session has the same order: worker/session/session_core.h). When an
+// attempt began follows from when the attempts before it ended. A *pending* attempt has begun, too,
+// and its time goes on, but its external program merely waits: its slot is free for another
+// attempt, and no work is expected of a pending attempt. The worker says which attempts are
+// pending. An *uploading* attempt is done but for its reports: the attempt has left its slot, and
+// its outputs are on their way. The worker says that an attempt is uploading, and the attempt stays
+// uploading. A worker that is *held* begins nothing though a slot is free, for want of memory: then
+// the worker says which attempts have begun, and no other attempt is taken to have begun.
 //
-// Cost: O(slots + log n) each.
+// Cost: O(slots + log n) for each call.
 // Threads: none; owned by Workers.
 #pragma once
 
@@ -42,27 +43,28 @@ class AssignedJobs {
   };
   struct Uploading {
     absl::Duration began_at;
-    absl::Duration left_at;  // its slot
+    absl::Duration left_at;  // when the attempt left its slot
   };
 
   void SetSlots(uint32_t slots, absl::Duration awake);
-  // Returns how many became pending. REQUIRES: not in this hand.
+  // Returns how many attempts became pending. REQUIRES: the attempt is not in this hand.
   size_t Add(AttemptId attempt, const InHand& job, absl::Duration awake);
-  // Returns how long it ran; zero: that it had begun was not known. REQUIRES: in this hand.
+  // Returns how long the attempt ran; zero: it was not known to have begun. REQUIRES: it is in this
+  // hand.
   absl::Duration Remove(AttemptId attempt, absl::Duration awake);
-  // `attempts` are all that are pending at the worker now, at most `slots` (more are not believed),
-  // also those that come to this hand later. Returns how many became pending.
+  // `attempts` are all attempts that are pending at the worker now, at most `slots` (more are not
+  // believed), including attempts that come to this hand later. Returns how many became pending.
   size_t SetPending(const std::vector<AttemptId>& attempts, absl::Duration awake);
-  // The attempt is uploading; it may come to this hand later.
+  // The attempt is uploading; the attempt may come to this hand later.
   void SetUploading(AttemptId attempt, absl::Duration awake);
-  // `begun` are all attempts that have begun at a worker that is held; nullptr: it is not held.
+  // `begun` are all attempts that have begun at a held worker; nullptr: the worker is not held.
   void SetHeld(const std::vector<AttemptId>* begun, absl::Duration awake);
 
   uint32_t slots() const { return slots_; }
   bool Contains(AttemptId attempt) const { return jobs_.contains(attempt); }
-  std::optional<absl::Duration> BeganAt(AttemptId attempt) const;  // nullopt: it waits
+  std::optional<absl::Duration> BeganAt(AttemptId attempt) const;  // nullopt: the attempt waits
   bool HasBegun(AttemptId attempt) const { return BeganAt(attempt).has_value(); }
-  // REQUIRES: in this hand.
+  // REQUIRES: the attempt is in this hand.
   const InHand& At(AttemptId attempt) const { return jobs_.at(attempt); }
   size_t size() const { return jobs_.size(); }
   bool empty() const { return jobs_.empty(); }
@@ -74,35 +76,35 @@ class AssignedJobs {
   }
   bool has_waiting() const { return !queue_.empty(); }
   bool has_free_slot() const { return !has_waiting() && active_count() < slots_; }
-  absl::Duration expected() const { return expected_; }  // of the active
-  // The attempts that began and are not uploading, in the order in which they did; and those that
-  // wait, the next one first.
+  absl::Duration expected() const { return expected_; }  // of the active attempts
+  // running: the attempts that began and are not uploading, in the order in which they began.
+  // Queue: the attempts that wait, the next one first.
   const std::vector<Running>& running() const { return running_; }
   std::vector<AttemptId> Queue() const;
   const absl::btree_map<AttemptId, Uploading>& uploading() const { return uploading_; }
-  // The worker reports on the attempt. (An attempt that is removed for others' sake tells nothing
-  // of the worker's line.)
+  // The worker reports on the attempt. An attempt that is removed for the sake of other workers
+  // tells nothing of the worker's line.
   void NoteReport(AttemptId attempt, absl::Duration awake);
-  // When it last reported on one that was uploading.
+  // When the worker last reported on an uploading attempt.
   absl::Duration uploaded_at() const { return uploaded_at_; }
   std::vector<AttemptId> All() const;  // running, then the uploading, then the queue
-  // How many jobs wait that are as urgent, or more.
+  // How many waiting jobs are at least this urgent.
   size_t CountWaiting(Urgency urgency) const;
   // How many Blocking jobs wait.
   size_t blocking_count() const { return CountWaiting(Urgency::kBlocking); }
-  // Guesses of the time until a slot is free, one that runs for longer than expected being taken to
-  // run as long again: for a Blocking job that comes now, any other, and what is in this hand
-  // (zero: it has begun).
+  // Guesses of the time until a slot is free. A job that runs for longer than expected is taken to
+  // run as long again. BlockingDelay: for a Blocking job that comes now. Delay: for any other job.
+  // DelayOf: for an attempt in this hand; zero: the attempt has begun.
   absl::Duration BlockingDelay(absl::Duration awake) const;
   absl::Duration Delay(absl::Duration awake) const;
   absl::Duration DelayOf(AttemptId attempt, absl::Duration awake) const;
-  // The same for a job that is more urgent than all that wait.
+  // The guess for a job that is more urgent than all waiting jobs.
   absl::Duration NextSlot(absl::Duration awake) const;
-  // A job of `memory_bytes` and those that may run beside it (any that fill the other slots, and as
-  // many as are pending) fit into `limit_bytes` (0: unknown, all fits). A job that alone is larger
-  // fits where nothing else is.
+  // True: a job of `memory_bytes` and the jobs that may run beside it (any jobs that fill the other
+  // slots, and as many as are pending) fit into `limit_bytes` (0: unknown, all fits). A job that
+  // alone is larger fits where nothing else is.
   bool HasMemoryFor(uint64_t memory_bytes, uint64_t limit_bytes) const;
-  // Likewise, once nothing else is there but what is pending.
+  // The same, once only the pending jobs are left beside the job.
   bool HasMemoryBesidePending(uint64_t memory_bytes, uint64_t limit_bytes) const;
 
  private:
@@ -121,10 +123,10 @@ class AssignedJobs {
   size_t pending_ = 0;  // of running_
   absl::btree_set<AttemptId> said_to_be_pending_;
   absl::btree_map<AttemptId, Uploading> uploading_;
-  absl::btree_set<AttemptId> said_to_be_uploading_;  // and not in this hand
+  absl::btree_set<AttemptId> said_to_be_uploading_;  // and are not in this hand
   absl::Duration uploaded_at_;
   bool is_held_ = false;
-  absl::btree_set<AttemptId> begun_there_;  // while it is held
+  absl::btree_set<AttemptId> begun_there_;  // while the worker is held
 };
 
 }  // namespace galley::director

@@ -12,7 +12,7 @@ namespace {
 
 // Ids of different terms differ.
 constexpr int kTermShift = 40;
-// A job that takes less may as well end.
+// A job that takes less time than this may as well end.
 constexpr absl::Duration kWorthAnExecutor = absl::Milliseconds(500);
 
 }  // namespace
@@ -115,13 +115,13 @@ void Attempts::EndAttempt(AttemptId id, Tell tell) {
     work.others.EraseIf([&](AttemptId other) { return other == work.attempt; });
     attempt.is_backup = std::exchange(attempts_.at(work.attempt).is_backup, false);
   }
-  backups_ -= std::exchange(attempt.is_backup, false);  // one that is left alone is none
+  backups_ -= std::exchange(attempt.is_backup, false);  // a backup that is left alone is none
   work.is_loaded = false;
   for (const AttemptId current : At(attempt.package))
     work.is_loaded |= attempts_.at(current).is_loaded;
   TakeBack(attempt, ~PlatformMask{0});
   const bool is_whole = attempt.remaining == 0 && !attempt.is_partial;
-  // (A copy of a small file takes less than can be measured.)
+  // A copy of a small file takes less time than can be measured.
   if (is_whole && attempt.saves > 0)
     counts_.CookerOf(packages_[attempt.package]).jobs.Add(attempt.measured);
   if (is_whole && attempt.measured > absl::ZeroDuration()) {
@@ -156,10 +156,10 @@ void Attempts::EndSpent(PackageId id, AttemptId reporter) {
       EndAttempt(attempt, attempts_.at(attempt).is_split ? Tell::kRetract : Tell::kNothing);
       continue;
     }
-    // The loser goes on until what was made in its place is durable: that may be refused, and then
-    // the loser makes it. Then it is cancelled, since it may never end; a short job may as well
-    // end, as cancelling costs its worker a warm executor. A job that holds a resource must not go
-    // on without it.
+    // The loser goes on until the results that others made in its place are durable: such a result
+    // may be refused, and then the loser makes it. Then the loser is cancelled, since it may never
+    // end. A short job may as well end, as cancelling costs its worker a warm executor. A job that
+    // holds a resource must not go on without the resource.
     Attempt& loser = attempts_.at(attempt);
     const bool is_short = !is_race && loser.expected < kWorthAnExecutor;
     const bool goes_on = loser.group == 0 && (is_short || in_doubt != 0);
@@ -169,7 +169,7 @@ void Attempts::EndSpent(PackageId id, AttemptId reporter) {
   }
 }
 
-// What the reporter made tells how fast the others are that had begun it before.
+// The reporter's time tells how slow the attempts are that had begun the same package before.
 void Attempts::NoteOutrun(PackageId id, AttemptId reporter) {
   const Attempt* const first = Find(reporter);
   if (first == nullptr || machines_.HasFailed(workers_.Find(first->worker)) ||

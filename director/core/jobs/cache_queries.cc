@@ -45,7 +45,7 @@ LookUp::Item CacheQueries::QuestionFor(PackageId id) {
   return item;
 }
 
-// The question was asked, or the attempt handed over, before what the package is made of changed.
+// True: the question was asked, or the attempt handed over, before the package's inputs changed.
 bool CacheQueries::IsOutdated(PackageId id, uint64_t generation) const {
   return generation != packages_[id].generation && !IsSabotaged(Sabotage::kSkipEpochCheck);
 }

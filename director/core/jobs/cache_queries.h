@@ -37,7 +37,7 @@ class CacheQueries : PackagePart {
 
   void SendLookUps();
   void OnLookedUp(const LookedUp& event);
-  // Asked or handed over before what the package is made of changed.
+  // The question was asked, or the attempt handed over, before the package's inputs changed.
   bool IsOutdated(PackageId package, uint64_t generation) const;
   size_t in_flight() const { return in_flight_; }
 

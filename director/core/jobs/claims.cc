@@ -54,8 +54,8 @@ void Claims::Claim(PackageId id, CookMask cooks, Urgency urgency) {
   claimants_.ForEachOf(cooks, [id](Claimant& cook) { cook.members.push_back(id); });
   const PlatformMask platforms = claimants_.PlatformsOf(cooks);
   graph_.lifecycle().Claim(id, cooks, platforms, claimants_.FirstPhaseOf(id));
-  // At once: the cook that wants the generator may be over before the package's turn comes, and
-  // what it listed would be forgotten.
+  // The list is explored at once: the cook that wants the generator may be over before the
+  // package's turn comes, and then the list would be forgotten.
   if (package.generated != nullptr)
     Join(graph_.FindOrAdd(GeneratorName(packages_.NameOf(id))),
          InstigatorCategory::kBuildDependency, id, cooks);
@@ -71,7 +71,8 @@ void Claims::Claim(PackageId id, CookMask cooks, Urgency urgency) {
     if (slot.phase == Phase::kDone)
       package_progress_.TellDone(id, p, cooks & claimants_.ListenersOn(id, p));
   }
-  // References that no cook before followed, or that were not followed before it stopped.
+  // True: references that no earlier cook followed, or that were not followed before the cook
+  // stopped.
   const bool is_unfollowed = (before & claimants_.masks().follow_soft) == 0;
   if (is_unfollowed) package.explored_epoch = 0;
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
@@ -88,7 +89,8 @@ void Claims::Claim(PackageId id, CookMask cooks, Urgency urgency) {
   graph_.Push({AgendaItem::Kind::kSpread, id});
 }
 
-// The limits of attempts are those of a cook: the cooks that saw the package fail keep that.
+// The limits of attempts are limits of a cook: the cooks that saw the package fail keep the
+// failure.
 void Claims::TryAgain(PackageId id, PlatformMask failed, CookMask before) {
   PackageData& package = packages_[id];
   claimants_.ForEachOf(before,
@@ -136,7 +138,7 @@ void Claims::Withdraw(PackageId id) {
   graph_.lifecycle().Withdraw(id);
 }
 
-// A cook whose roots are being built or published keeps what it judged.
+// A cook whose roots are being built or published keeps its judgements.
 void Claims::TellLeft(PackageId id, CookMask cooks) {
   const CookMask told = cooks & claimants_.masks().running & ~claimants_.masks().settling();
   if (packages_[id].was_told && told != 0) effects_.Note(PackageLeft{id}, told);
@@ -150,7 +152,7 @@ void Claims::Unclaim(PackageId id, CookMask cooks) {
   graph_.lifecycle().Unclaim(id, cooks);
 }
 
-// The package leaves all cooks, with all that it generated.
+// The package leaves all cooks, with all packages that it generated.
 void Claims::Leave(PackageId id, std::string_view reason) {
   PackageData& package = packages_[id];
   if (!package.is_in_cook()) return;
@@ -172,8 +174,8 @@ void Claims::LeaveCook(PackageId id, CookMask cooks) {
   Leave(id, "nothing leads to it");
 }
 
-// All that the package generated leaves. A cook that asked for one of these itself has it fail, and
-// does not lose it in silence.
+// The packages that `generator` generated leave. A package that a cook asked for itself fails in
+// that cook, and is not lost in silence.
 void Claims::LeaveOrphans(PackageId generator, std::string_view reason) {
   for (const PackageId child : std::exchange(packages_[generator].generates, {})) {
     PackageData& package = packages_[child];
@@ -210,7 +212,7 @@ size_t Claims::LetGo(Claimant& cook, size_t units_max) {
   return units;
 }
 
-// Who is left may be less urgent.
+// The remaining cooks may be less urgent.
 void Claims::LowerUrgency(PackageId id) {
   const PackageData& package = packages_[id];
   const CookMask left = package.cooks & claimants_.masks().active;
@@ -224,7 +226,7 @@ void Claims::LowerUrgency(PackageId id) {
     urgencies_.RaiseUrgency(id, packages_[waiter].urgency);
 }
 
-// No cook wants the package: what is known of it here is void when its files change next.
+// No cook wants the package: the knowledge of it here is void when its files change next.
 void Claims::Forget(PackageId id) {
   graph_.ForgetNoGenerator(id);
   PackageData& package = packages_[id];

@@ -1,8 +1,8 @@
 // Claims: which cooks want a package, and why.
 //
-// A claim is handed on along references, to what a package generates, and to what it needs.
-// Results that stand are told to a cook that comes later; what failed is tried again for it, while
-// the cooks before it keep the failure.
+// A claim is handed on along references, to the packages that a package generates, and to the
+// packages that it needs. Results that stand are told to a cook that comes later. A failed package
+// is tried again for a later cook, while the earlier cooks keep the failure.
 #pragma once
 
 #include <string>
@@ -37,33 +37,35 @@ class Claims : PackagePart {
 
   std::string NameAsked(std::string_view name_or_file) const;
 
-  // A reason: a referencer, or none for a root cause. The package is wanted in those of `cooks`
-  // which packages can still join.
+  // Adds a reason: a referencer, or none for a root cause. The package is wanted in those cooks
+  // among `cooks` which packages can still join.
   void Join(PackageId package, InstigatorCategory category, PackageId referencer, CookMask cooks);
-  // The same for a reason that is in `edges` already.
+  // Join for a reason that is in `edges` already.
   void Bring(PackageId package, InstigatorCategory category, PackageId referencer, CookMask cooks);
-  // Hands the package's claims on. Returns units.
+  // Hands the package's claims on. Returns the units of work.
   size_t Spread(PackageId package);
-  // The claims of a cook that is over go, as far as the units reach: its members get fewer. What is
-  // known of packages that no cook wants any more goes with them. Returns units.
+  // Lets the claims of a cook that is over go, as far as the units reach: the cook's members get
+  // fewer. The knowledge of packages that no cook wants any more goes with the claims. Returns the
+  // units of work.
   size_t LetGo(Claimant& cook, size_t units_max);
-  // The packages that it generated leave. A cook that asked for one of these itself has it fail,
-  // and does not lose it in silence.
+  // The packages that `generator` generated leave. A package that a cook asked for itself fails in
+  // that cook, and is not lost in silence.
   void LeaveOrphans(PackageId generator, std::string_view reason);
-  // The package leaves all cooks, with all that it generated.
+  // The package leaves all cooks, with all packages that it generated.
   void Leave(PackageId package, std::string_view reason);
   // The package leaves these cooks, and goes on in others.
   void Unclaim(PackageId package, CookMask cooks);
-  // Cooks that heard of the package hear that it left. A cook whose roots are being built or
-  // published keeps what it judged.
+  // The cooks that heard of the package hear that the package left. A cook whose roots are being
+  // built or published keeps its judgements.
   void TellLeft(PackageId package, CookMask cooks);
   // The package is not attempted, since its generator failed.
   void Skip(PackageId package);
-  // The package leaves these cooks, which nothing leads to it from.
+  // The package leaves these cooks, in which nothing leads to the package.
   void LeaveCook(PackageId package, CookMask cooks);
   // The package begins again: its results no longer hold.
   void Requeue(PackageId package);
-  // The same for all whose cooks read its output, or wait for its list, or for its file to come.
+  // Requeue for the package and all packages whose cooks read its output, or wait for its list, or
+  // for its file to come.
   void RequeueWithReaders(PackageId package, absl::btree_set<PackageId>& done);
 
  private:

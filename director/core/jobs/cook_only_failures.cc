@@ -4,7 +4,7 @@ namespace galley::director {
 
 void CookOnlyFailures::Fail(Claimant& cook, PackageId id, PlatformMask platforms, Stage stage,
                             const std::string& error) {
-  // Others may go on with a package that this cook does not want so.
+  // Other cooks may go on with a package that this cook rejects.
   const bool is_shared = (packages_[id].cooks & claimants_.masks().active) != cook.bit();
   const PlatformMask kept =
       is_shared ? ~InPhase(packages_[id], Phase::kFailed) : InPhase(packages_[id], Phase::kDone);
@@ -15,7 +15,8 @@ void CookOnlyFailures::Fail(Claimant& cook, PackageId id, PlatformMask platforms
     if (cook.FailsFast()) package_progress_.StopCook(cook, Claimant::Ending::kFailFast);
   }
   if (is_shared) return;
-  // With fail_fast packages are judged before they are done: they are not cooked any further.
+  // With fail_fast packages are judged before they are done: such packages are not cooked any
+  // further.
   package_progress_.FailPlatforms(id, platforms & ~kept, stage, error, "");
   package_progress_.Advance(id);
 }
@@ -58,7 +59,7 @@ void CookOnlyFailures::TakeBack(Claimant& cook) {
 void CookOnlyFailures::BeginRound(Claimant& cook) {
   ++cook.rounds;
   claimants_.OpenAgain(cook);
-  TakeBack(cook);  // what others made of the project meanwhile counts from now on
+  TakeBack(cook);  // changes by other cooks count from now on
 }
 
 void CookOnlyFailures::Remap(Claimant& cook, const PlatformMap& map) {

@@ -1,8 +1,8 @@
-// CookOnlyFailures: the packages that failed in one cook alone, while their results stand for
-// others.
+// CookOnlyFailures: the packages that failed in one cook alone, while their results stand for other
+// cooks.
 //
-// A package may not fit in with others of the cook; or it failed, and is tried again for the sake
-// of another cook, while this one keeps the failure.
+// A package may not fit in with other packages of the cook. Or a package failed, and is tried again
+// for the sake of another cook, while this cook keeps the failure.
 // Threads: none; owned by Core.
 #pragma once
 
@@ -24,16 +24,16 @@ class CookOnlyFailures : PackagePart {
             const std::string& error);
   // The package failed on these platforms, and is tried again for the sake of another cook.
   void Settle(Claimant& cook, PackageId package, PlatformMask platforms);
-  // The package begins anew, or leaves these cooks: whether packages fit in is judged anew, of all
-  // that failed so, since each stands against another.
+  // The package begins anew, or leaves these cooks. Since failures of fitting in stand against each
+  // other, all packages that failed so are judged anew.
   void Forget(CookMask cooks, PackageId package);
-  // The failures of all packages that are done by themselves are taken back: they are judged anew,
-  // and the next judgement may tell them again.
+  // Takes back the failures of all packages whose own results are there: the packages are judged
+  // anew, and the next judgement may tell the failures again.
   void TakeBack(Claimant& cook);
   // Roots of the cook are built anew, from packages that changed.
   void BeginRound(Claimant& cook);
-  // Platforms have new numbers: what was not explored yet may have stood for other ones.
-  // REQUIRES: no tally counts the packages (Lifecycle::CountEvery).
+  // Platforms have new numbers: a failure that was not explored yet may have stood for other
+  // platforms. REQUIRES: no tally counts the packages (Lifecycle::CountEvery).
   static void Remap(Claimant& cook, const PlatformMap& map);
 
  private:

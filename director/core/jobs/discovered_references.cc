@@ -7,7 +7,7 @@ namespace galley::director {
 
 namespace {
 
-// How many packages generated one another down to this one, which is counted too.
+// How many packages generated one another down to this package, which is counted too.
 size_t GeneratorsOf(std::string_view name) {
   size_t count = 1;
   for (name = GeneratorName(name); !name.empty(); name = GeneratorName(name)) ++count;
@@ -82,7 +82,7 @@ void DiscoveredReferences::RegisterGenerated(PackageId id, const ResultView& vie
   }
 }
 
-// The generator fails on all platforms, whichever of them came first.
+// The generator fails on every platform, whichever platform came first.
 void DiscoveredReferences::FailGenerator(PackageId id, const std::string& error) {
   package_progress_.FailPlatforms(id, ~PlatformMask{0}, Stage::kSave, error, "");
   package_progress_.Advance(id);

@@ -21,8 +21,8 @@ class DiscoveredReferences : PackagePart {
         claims_(claims),
         wait_evaluation_(wait_evaluation) {}
 
-  // The platform came to this result, or its load to this list (`is_result` is false), which may be
-  // incomplete.
+  // The platform came to this result, or its load to this list (`is_result` is false). A list may
+  // be incomplete.
   void SetExplored(PackageId package, PlatformIndex platform, const ResultViewPtr& view,
                    bool is_result);
 

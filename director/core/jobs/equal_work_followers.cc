@@ -6,9 +6,9 @@
 
 namespace galley::director {
 // Platforms that are to be cooked follow equal work that another package leads. A platform that was
-// looked up before equal work had a result is looked up once more. (A package that a worker has
-// from an earlier director does not follow: its attempt is taken up when it comes to be handed
-// over.)
+// looked up before equal work had a result is looked up once more. A package that a worker has from
+// an earlier director does not follow: its attempt is taken up when the package comes to be handed
+// over.
 void EqualWorkFollowers::FollowEqualWork(PackageId id) {
   PackageData& package = packages_[id];
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
@@ -31,8 +31,8 @@ void EqualWorkFollowers::FollowEqualWork(PackageId id) {
   }
 }
 
-// The package is ready, and leads where nobody else does. (A package that backs off goes on
-// leading, but does not begin to lead: others need not wait for its back-off.)
+// The package is ready, and leads where no other package leads. A package that backs off goes on
+// leading, but does not begin to lead: others need not wait for its back-off.
 void EqualWorkFollowers::LeadEqualWork(PackageId id) {
   const PackageData& package = packages_[id];
   if (package.work->not_before > step_.now) return;
@@ -61,8 +61,8 @@ void EqualWorkFollowers::LookUpWithInputs(PackageId id) {
   }
 }
 
-// Somebody waits for the package's result. (Its followers lend it the chain of the packages that
-// wait for them.)
+// True: some package or person waits for the package's result. Followers lend their leader the
+// chain of the packages that wait for them.
 bool EqualWorkFollowers::IsAwaited(PackageId id) const {
   const PackageData& package = packages_[id];
   if (package.urgency == Urgency::kBlocking) return true;

@@ -1,7 +1,7 @@
-// EqualWorkFollowers: of equal work one package's platform leads, the others follow (equal_work.h).
+// EqualWorkFollowers: the followers of equal work, whose leader is one package's platform
+// (equal_work.h).
 //
-// Forced work is not looked up, so the work that equals it is not known: it neither leads nor
-// follows.
+// Forced work is not looked up, so its WorkId is not known: forced work neither leads nor follows.
 #pragma once
 
 #include "director/core/jobs/resumed_attempts.h"
@@ -19,7 +19,7 @@ class EqualWorkFollowers : PackagePart {
   void FollowEqualWork(PackageId package);
   void LeadEqualWork(PackageId package);
   void LookUpWithInputs(PackageId package);
-  // Somebody waits for the package's result.
+  // True: some package or person waits for the package's result.
   bool IsAwaited(PackageId package) const;
 
  private:

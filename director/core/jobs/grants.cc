@@ -81,7 +81,7 @@ const Grants::Offer& Grants::OfferOf(WorkerId worker) const {
   return found == offers_.end() ? kNothing : found->second;
 }
 
-// How many the jobs on its machine may hold; nullopt: as many as there are.
+// How many units the jobs on the offer's machine may hold; nullopt: as many as the farm has.
 std::optional<uint32_t> Grants::LimitOf(size_t resource, const Offer& offer) const {
   const auto found = offer.resources.find(resources_[resource].name);
   if (found != offer.resources.end()) return found->second;
@@ -173,7 +173,7 @@ uint64_t Grants::MissingAt(uint32_t group, WorkerId worker) const {
   return missing;
 }
 
-// The offer says something of what the group wants.
+// True: the offer says something of the group's resources.
 bool Grants::IsLimitedBy(const Group& group, const record::ResourceCounts& offered) const {
   return std::any_of(group.wanted.begin(), group.wanted.end(), [&](const Wanted& one) {
     return !resources_[one.resource].total.has_value() ||
@@ -181,7 +181,7 @@ bool Grants::IsLimitedBy(const Group& group, const record::ResourceCounts& offer
   });
 }
 
-// True also where no machine has enough: then it is for Eligibility to say so.
+// True also where no machine has enough: then Eligibility says so.
 bool Grants::FindMachine(uint32_t group) const {
   const Group& wanted = groups_[group];
   if (!silent_.empty() && !IsLimitedBy(wanted, {})) return true;

@@ -1,5 +1,5 @@
-// JobLayer: what is done with packages: look-ups, attempts, commits, and who has what in hand. Each
-// part receives parts that are above it in the list.
+// JobLayer: the work on packages: look-ups, attempts, commits, and the jobs in each worker's hands.
+// Each part receives parts that are above it in the list.
 // Threads: none; owned by Core.
 #pragma once
 

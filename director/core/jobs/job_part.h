@@ -1,4 +1,4 @@
-// JobPart: a part of the core that knows the workers, too (PackagePart).
+// JobPart: the base of a part of the core that also knows the workers (PackagePart).
 // Threads: none.
 #pragma once
 

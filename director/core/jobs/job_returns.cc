@@ -2,8 +2,8 @@
 
 namespace galley::director {
 
-// Not one that holds a resource, which it would hold twice, nor one that has killed an executor: it
-// may have begun by now, and would kill one more.
+// Two kinds of jobs stay: a job that holds a resource, which it would hold twice, and a job that
+// has killed an executor, which may have begun by now and would kill one more.
 void JobReturns::TakeBackWaiting(WorkerId id) {
   for (const AttemptId waits : workers_.Find(id)->jobs.Queue()) {
     if (attempts_.Current(waits) == nullptr || attempts_.at(waits).group != 0) continue;

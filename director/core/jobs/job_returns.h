@@ -1,4 +1,4 @@
-// JobReturns: jobs that a worker has in hand go to others.
+// JobReturns: the jobs that a worker has in hand go to other workers.
 // Threads: none; owned by Core.
 #pragma once
 
@@ -13,9 +13,11 @@ class JobReturns : JobPart {
   JobReturns(const JobGround& ground, Attempts& attempts, PackageProgress& package_progress)
       : JobPart(ground), attempts_(attempts), package_progress_(package_progress) {}
 
-  // What waits at the worker goes to others. (What has begun may well succeed.)
+  // The jobs that wait at the worker go to other workers. Jobs that have begun stay, since they may
+  // succeed.
   void TakeBackWaiting(WorkerId worker);
-  // All that it has in hand goes to others, who are not told why. REQUIRES: it was lost just now.
+  // The jobs in the worker's hand go to other workers, which are not told why. REQUIRES: the
+  // worker was just lost.
   void GiveBack(WorkerId worker);
 
  private:

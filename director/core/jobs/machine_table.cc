@@ -3,7 +3,8 @@
 namespace galley::director {
 namespace {
 
-constexpr size_t kMachinesMax = 65'536;  // names; what comes under further ones is on one machine
+// Names; all workers under further names are on one machine.
+constexpr size_t kMachinesMax = 65'536;
 
 }  // namespace
 

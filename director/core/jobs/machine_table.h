@@ -1,6 +1,7 @@
-// MachineTable: the machines of workers, by number and by name, and what became of the jobs there.
+// MachineTable: the machines of workers, by number and by name, and how jobs fared on them.
 //
-// Number kHomeMachine is the director's own machine. Workers that name none are on one machine.
+// Number kHomeMachine is the director's own machine. Workers that name no machine are on one
+// machine.
 // Cost: O(log machines).
 // Threads: none; owned by Core.
 #pragma once
@@ -17,20 +18,21 @@ namespace galley::director {
 
 class MachineTable {
  public:
-  // What became of the jobs on a machine that had a fault or a success.
+  // Health: how jobs fared on a machine that had a fault or a success.
   struct Health {
     Breaker breaker;
     std::string why;    // the last fault
-    CookMask told = 0;  // the cooks that know that it is held
+    CookMask told = 0;  // the cooks that know that the machine is held
   };
 
-  // The number of a worker's machine: kHomeMachine for one of Pool::kLocal, whatever it says.
+  // The number of a worker's machine: kHomeMachine for a worker of Pool::kLocal, whatever name it
+  // says.
   uint32_t NumberOf(WorkerId worker, const std::string& name);
   const std::string& NameOf(uint32_t machine) const { return names_[machine]; }
   absl::btree_map<uint32_t, Health>& health() { return health_; }
   const absl::btree_map<uint32_t, Health>& health() const { return health_; }
-  // The last job of the worker, or of its machine, failed for their sake; or one of these is held.
-  // Null: false.
+  // The last job of the worker, or of its machine, failed for their sake; or the worker or the
+  // machine is held. Null: false.
   bool HasFailed(const Worker* worker) const;
 
  private:

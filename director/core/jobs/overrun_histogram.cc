@@ -8,7 +8,7 @@ namespace galley::director {
 namespace {
 
 constexpr uint64_t kFew = 4, kEnough = 20;
-// Then half of all is forgotten: the guesses were worse at first.
+// At this count half of all counts are forgotten: the guesses were worse at first.
 constexpr uint64_t kForgets = 1024;
 constexpr double kFarther = 1.25;
 constexpr double kFirstFactor = 4, kFactorMin = 1.5, kFactorMax = 64;
@@ -29,7 +29,8 @@ void OverrunHistogram::Measured(absl::Duration expected, absl::Duration ran) {
   for (uint64_t& count : counts_) total_ += count /= 2;
 }
 
-// Where the class ends below which so many are. REQUIRES: something was measured.
+// The upper end of the class below which this share of the counts is. REQUIRES: something was
+// measured.
 double OverrunHistogram::Quantile(double share) const {
   uint64_t left = static_cast<uint64_t>(std::ceil(share * static_cast<double>(total_)));
   int at = 0;

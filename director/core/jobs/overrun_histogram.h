@@ -1,8 +1,7 @@
-// OverrunHistogram: by how much attempts outlast what was expected of them, as a histogram of the
-// ratio.
+// OverrunHistogram: by how much attempts outlast their expected time, as a histogram of the ratio.
 //
-// Says from when on a job that still runs is a straggler. Jobs below 100 ms tell nothing: there the
-// way to the worker and back is most of it.
+// Says from when on a running job is a straggler. Jobs below 100 ms tell nothing: most of their
+// time is the way to the worker and back.
 //
 // Cost: O(1), a few dozen counts.
 // Threads: none; owned by the core.
@@ -17,19 +16,19 @@ namespace galley::director {
 
 class OverrunHistogram {
  public:
-  // An attempt ran so long from its begin to its end, in the core's waking time.
+  // An attempt ran for `ran` from its begin to its end, in the core's waking time.
   void Measured(absl::Duration expected, absl::Duration ran);
   // The time in which nineteen of twenty jobs of that expected time end, and at least one and a
-  // half times the expected time. A job that runs for longer than that has more left than another
-  // run would take (how much is left grows with what has passed when costs have long tails). Four
-  // times the expected time before enough was measured.
+  // half times the expected time. A job that runs for longer has more time left than another run
+  // would take (the time left grows with the time that has passed when costs have long tails).
+  // Before enough jobs were measured: four times the expected time.
   absl::Duration Limit(absl::Duration expected) const;
-  // The time that hardly any job takes, one of two hundred; a quarter more than the limit at least.
+  // The time that hardly any job takes, one of two hundred; at least a quarter more than the limit.
   absl::Duration FarLimit(absl::Duration expected) const;
-  // What half of the attempts stay below, of what was expected of them; infinite before a few were
-  // measured: then nobody can be told from the others.
+  // The median ratio of measured to expected time. Infinite before a few attempts were measured:
+  // then no worker can be told from the others.
   double Usual() const;
-  // Jobs below this tell nothing.
+  // Jobs below this time tell nothing.
   static constexpr absl::Duration kTellsSomething = absl::Milliseconds(100);
 
  private:

@@ -6,7 +6,7 @@
 namespace galley::director {
 namespace {
 
-// What is slow is seen soon, and forgotten slowly: a short job of an unknown cost says little.
+// Slow workers are seen soon, and forgotten slowly: a short job of an unknown cost says little.
 constexpr double kShareOfASlower = 0.5, kShareOfAFaster = 0.2;
 // The same job was measured elsewhere: its cost is no guess.
 constexpr double kShareOfACompared = 0.9;

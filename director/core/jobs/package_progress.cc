@@ -10,7 +10,7 @@
 namespace galley::director {
 namespace {
 
-// True: the package was attempted, and the failure is not shared with equal work, which is cooked
+// True: the package was attempted, and its failure is not shared with equal work, which is cooked
 // for itself.
 bool UsesUpAttempts(FailureCause cause) {
   switch (cause) {
@@ -80,8 +80,7 @@ void PackageProgress::Finish(PackageId id) {
   Conclude(id);
 }
 
-// No cook that goes on wants the package: nothing new begins. What is being committed is waited
-// for.
+// No active cook wants the package: nothing new begins. Commits on their way are waited for.
 void PackageProgress::TakeBack(PackageId id) {
   attempts_.EndAttempts(id);
   if (InPhase(packages_[id], Phase::kCommitting) == 0) return GiveUp(id);
@@ -121,7 +120,7 @@ void PackageProgress::WaitForScan(PackageId id, const std::string& path, uint32_
 }
 
 // The journal forgave the package when its change was recorded; but a fault that was told before
-// the core heard of the change may have been recorded behind that.
+// the core heard of the change may have been recorded after the change.
 void PackageProgress::NoteForgiven(PackageId package, uint32_t own_faults) {
   if (graph_.blame().Of(package).own > own_faults)
     effects_.Note(PackageBlamed{package, own_faults, "", "", ""},
@@ -132,7 +131,7 @@ void PackageProgress::StopWaitingForScan(PackageId id) {
   graph_.pending_changes().StopWaitingForScan(id, packages_[id].work->stale_path);
 }
 
-// Questions that were asked are answered from the new files: they are asked again.
+// Open questions are asked again, since the answers must come from the new files.
 void PackageProgress::Hold(PackageId id) {
   PackageData& package = packages_[id];
   package.work->is_held = true;
@@ -201,7 +200,7 @@ void PackageProgress::NoteFailedTo(CookMask cooks, PlatformMask wanted, Platform
   }
 }
 
-// Fails those of `platforms` that have not failed yet. The caller calls Advance.
+// Fails the platforms of `platforms` that have not failed yet. The caller calls Advance.
 void PackageProgress::FailPlatforms(PackageId id, PlatformMask platforms, Stage stage,
                                     const std::string& error, const std::string& log,
                                     FailureCause cause, AttemptId attempt_id) {
@@ -236,7 +235,7 @@ void PackageProgress::FailPackage(PackageId id, Stage stage, const std::string& 
   Advance(id);
 }
 
-// Goes on with followers for which the equal work is over. Returns units.
+// Goes on with followers whose lead is over. Returns the units of work.
 size_t PackageProgress::GoOnWithFollowers(size_t units_max) {
   size_t units = 0;
   for (; graph_.lifecycle().equal_work().has_freed() && units < units_max; ++units) {

@@ -1,7 +1,8 @@
-// PackageProgress: how a package gets on: its state follows from the phases of its platforms.
+// PackageProgress: how a package gets on: the package's state follows from the phases of its
+// platforms.
 //
-// A platform that is done or has failed is settled; when all wanted ones are, the package is over.
-// Stateless.
+// A platform that is done or has failed is settled; when all wanted platforms are settled, the
+// package is over. PackageProgress has no state of its own.
 #pragma once
 
 #include "director/core/jobs/attempts.h"
@@ -23,39 +24,42 @@ class PackageProgress : PackagePart {
         equal_work_followers_(equal_work_followers),
         waits_(waits) {}
 
-  // Decides the package's state, when anything changed that decides it.
+  // Decides the package's state. Call it after any change that decides the state.
   void Advance(PackageId package);
-  // A platform has its durable result.
+  // The platform has its durable result.
   void Settle(PackageId package, PlatformIndex platform);
-  // Tells these cooks so. REQUIRES: it is done.
+  // Tells these cooks that the platform is done. REQUIRES: it is done.
   void TellDone(PackageId package, PlatformIndex platform, CookMask cooks);
-  // How the package ended, from how its platforms did.
+  // Decides how the package ended, from how its platforms ended.
   void Conclude(PackageId package);
-  // Nothing new begins in the cook; what only it has in hand ends.
+  // Nothing new begins in the cook; jobs that only this cook wants end.
   void StopCook(Claimant& cook, Claimant::Ending how);
-  // Fails those of `platforms` that have not failed yet. The caller calls Advance.
+  // Fails the platforms of `platforms` that have not failed yet. The caller calls Advance.
   void FailPlatforms(PackageId package, PlatformMask platforms, Stage stage,
                      const std::string& error, const std::string& log,
                      FailureCause cause = FailureCause::kProject, AttemptId attempt = 0);
   void FailPackage(PackageId package, Stage stage, const std::string& error);
-  // Tells these cooks that the package failed on these platforms: once, when they are all that the
-  // cook wants.
+  // Tells these cooks that the package failed on these platforms: once, when the platforms are all
+  // that the cook wants.
   void NoteFailed(PackageId package, PlatformMask platforms, Stage stage, const std::string& error,
                   CookMask cooks, const std::string& log = "",
                   FailureCause cause = FailureCause::kProject, AttemptId attempt = 0);
-  // Only cooks that are over or ending want the package: it is attempted no longer.
+  // Only cooks that are over or ending want the package: the package is attempted no longer.
   void GiveUp(PackageId package);
-  // The package waits for a late change. REQUIRES: PendingChanges::IsHeld, and it is in the works.
+  // The package waits for a late change. REQUIRES: PendingChanges::IsHeld, and the package is in
+  // the works.
   void Hold(PackageId package);
   // The package waits until `path` was scanned again. An attempt that was handed over before the
   // last change of the file was known tells nothing new.
   void WaitForScan(PackageId package, const std::string& path, uint32_t attempt_epoch);
-  // The scan goes on, for others. REQUIRES: the package is in the works.
+  // The package waits no longer; the scan goes on, for others. REQUIRES: the package is in the
+  // works.
   void StopWaitingForScan(PackageId package);
 
-  // Followers for which the equal work is over go on. Returns units.
+  // Followers whose lead is over go on. Returns the units of work.
   size_t GoOnWithFollowers(size_t units_max);
-  // Cooks that were told of more own faults of the package than so many hear that they are fewer.
+  // Cooks that were told of more own faults of the package than `own_faults` hear that the faults
+  // are fewer.
   void NoteForgiven(PackageId package, uint32_t own_faults);
 
  private:

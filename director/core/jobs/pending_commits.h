@@ -1,7 +1,7 @@
-// PendingCommits: results on their way to the disk, and who waits for an answer.
+// PendingCommits: results on their way to the disk, and the reports that wait for an answer.
 //
-// A result is committed once, however many reports name it; each of them is acknowledged when it is
-// durable.
+// A result is committed once, however many reports name the result; each report is acknowledged
+// when the result is durable.
 #pragma once
 
 #include <optional>
@@ -22,33 +22,33 @@ class PendingCommits : PackagePart {
       : PackagePart(ground), equal_work_followers_(equal_work_followers) {}
 
   struct InFlight {
-    std::optional<PlatformIndex> platform;  // nullopt: removed since
+    std::optional<PlatformIndex> platform;  // nullopt: the platform was removed since
     std::vector<std::pair<WorkerId, ReportId>> reports;
   };
 
-  // No platform: the result is for a removed one, and only feeds the cache. `may_be_stored`: as in
-  // Persist.
+  // Commits the result. No platform: the result is for a removed platform, and only feeds the
+  // cache. `may_be_stored`: as in Persist.
   void Commit(PackageId package, std::optional<PlatformIndex> platform, ResultId result,
               WorkerId worker, ReportId report, bool may_be_stored = false);
-  // For the cook that it is for.
+  // Submits the item for the cook whose result it is (Persist::Item::cook).
   void Submit(Persist::Item item);
 
-  // The commit is answered. nullopt: it is none that anybody waits for.
+  // Takes the answered commit. nullopt: no report waits for this commit.
   std::optional<InFlight> Take(const Persisted::Item& item);
 
   bool empty() const { return commits_.empty(); }
   size_t size() const { return commits_.size(); }
-  // One of a package that one of these cooks wants. O(commits).
+  // True: a commit of a package that one of these cooks wants is on its way. O(commits).
   bool HasAnyOf(CookMask cooks) const;
   bool Has(PackageId package, PlatformIndex platform) const;
-  // The worker's process is another: those who wait for these answers are gone, and their numbers
-  // will be another's.
+  // The worker's process is another process: the answers that the old process waited for are
+  // dropped, since the new process uses the same report numbers.
   void ForgetReportsOf(WorkerId worker);
   // Platforms have new numbers.
   void Remap(const PlatformMap& map);
 
  private:
-  // The platform: as Persist had it, whatever its number is today.
+  // By package, result, and platform as Persist had it, whatever the platform's number is today.
   absl::btree_map<std::tuple<PackageId, ResultId, PlatformIndex>, InFlight> commits_;
 
   EqualWorkFollowers& equal_work_followers_;

@@ -1,5 +1,5 @@
-// ReceivedReports: which reports of a worker's process were seen, and which of them wait for an
-// answer.
+// ReceivedReports: the reports of a worker's process that were seen, and the reports among them
+// that wait for an answer.
 // Cost: O(log reports).
 // Threads: none; owned by Worker.
 #pragma once
@@ -17,22 +17,25 @@ class ReceivedReports {
  public:
   // False: the report was seen before.
   bool See(ReportId report);
-  // All reports up to this one that the worker sends were seen and are answered for good. (A worker
-  // sends them in order, but leaves out those that another director acknowledged.)
+  // True: every report up to this one that the worker sends was seen and is answered for good. A
+  // worker sends reports in order, but leaves out the reports that another director acknowledged.
   bool IsSettled(ReportId report) const;
-  // Another process took the worker's place: its reports are numbered anew, from `persisted` on.
+  // Another process took the worker's place: the new process numbers its reports anew, from
+  // `persisted` on.
   void BeginSession(ReportId persisted);
 
-  // The last reports of attempts (seen), each with its attempt.
+  // The last reports of attempts that were seen, each with its attempt.
   absl::btree_map<ReportId, AttemptId> ended;
-  absl::btree_set<ReportId> unacknowledged;  // seen, waiting for a commit
-  // Seen, but their commit failed: such a report is taken again when it is sent again.
+  absl::btree_set<ReportId> unacknowledged;  // seen, and waiting for a commit
+  // Reports that were seen, but whose commit failed: such a report is taken again when it is sent
+  // again.
   absl::btree_set<ReportId> uncommitted;
 
  private:
-  static constexpr size_t kBeyondMax = 1024;  // a hole below so many is never filled
-  ReportId seen_up_to_ = 0;                   // all of 1 .. this, but for those that nobody sends
-  absl::btree_set<ReportId> seen_;            // beyond
+  // A hole more than this many reports back is never filled.
+  static constexpr size_t kBeyondMax = 1024;
+  ReportId seen_up_to_ = 0;         // all of 1 .. this, but for the reports that no worker sends
+  absl::btree_set<ReportId> seen_;  // beyond seen_up_to_
 };
 
 }  // namespace galley::director

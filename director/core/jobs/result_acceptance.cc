@@ -20,7 +20,7 @@ void ResultAcceptance::Accept(const Source& source, const WorkerReport::Saved& s
     discovered_references_.SetExplored(package_id, platform, saved.result, true);
   warnings_.NoteRead(package.cooks, package_id, saved.read);
   costs_.MeasuredMemory(package.cost_traits, saved.memory_peak_bytes);
-  // Another attempt need not make it again.
+  // Other attempts need not make the result again.
   for (const AttemptId current : attempts_.At(package_id)) {
     attempts_.at(current).remaining &= ~bit;
     attempts_.at(current).is_partial |= current != by;

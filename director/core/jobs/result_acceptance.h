@@ -1,4 +1,4 @@
-// ResultAcceptance: a result is what a package comes to.
+// ResultAcceptance: accepts a result for a package and commits it.
 // Threads: none; owned by Core.
 #pragma once
 
@@ -28,12 +28,12 @@ class ResultAcceptance : PackagePart {
   struct Source {
     PackageId package;
     PlatformIndex platform = 0;
-    WorkerId worker;  // that made it
+    WorkerId worker;  // the worker that made the result
     ReportId report = 0;
     AttemptId attempt = 0;
   };
-  // The result is committed, and acknowledged then. `source.attempt`: the one that has just
-  // reported it, or that agrees with it; 0: none.
+  // Commits the result; the report is acknowledged when the commit is durable. `source.attempt`:
+  // the attempt that has just reported the result, or that agrees with it; 0: none.
   void Accept(const Source& source, const WorkerReport::Saved& saved);
 
  private:

@@ -6,7 +6,8 @@ namespace galley::director {
 
 namespace {
 
-constexpr uint64_t kOutdated = ~uint64_t{0};  // the content of what was given before a change
+// The content of attempts that were given before a change.
+constexpr uint64_t kOutdated = ~uint64_t{0};
 
 }  // namespace
 
@@ -37,7 +38,7 @@ void ResumedAttempts::ForgetUnheard() {
 void ResumedAttempts::Add(PackageId package, AttemptId attempt,
                           const std::optional<Digest>& generated_source) {
   given_[package].push_back(attempt);
-  // When two attempts have one package, the first that was given goes on.
+  // When two attempts have one package, the attempt that was given first goes on.
   resumed_.emplace(package, Resumed{attempt, generated_source});
   unsettled_.insert(package);
 }
@@ -85,8 +86,9 @@ ResumedAttempts::ByPackage::iterator ResumedAttempts::Erase(ByPackage::iterator 
   return resumed_.erase(at);
 }
 
-// The attempt's results are made from what the package is made of now. For an attempt of an earlier
-// term the shell has compared files and settings; but a generated source may be another one now.
+// True: the attempt's results are made from the package's present inputs. For an attempt of an
+// earlier term the shell has compared files and settings; but a generated source may be another one
+// now.
 bool ResumedAttempts::IsOfToday(const Attempt& attempt) const {
   if (attempt.is_earlier) return GeneratorName(packages_.NameOf(attempt.package)).empty();
   return attempt.content == packages_[attempt.package].content ||
@@ -97,7 +99,8 @@ void ResumedAttempts::EndUnwanted() {
   if (claimants_.masks().active == 0) CancelResumed();
   for (const WorkerId worker : workers_.Holding()) {
     for (const AttemptId attempt : workers_.Find(worker)->jobs.All()) {
-      if (attempts_.Current(attempt) == nullptr) continue;  // it ended with one before it
+      // The attempt ended with an earlier one of the loop.
+      if (attempts_.Current(attempt) == nullptr) continue;
       const PackageId package = attempts_.at(attempt).package;
       if (!claimants_.IsWanted(package)) attempts_.EndAttempt(attempt, Tell::kCancel);
     }

@@ -1,7 +1,7 @@
-// WaitCycles: a package that comes to wait for another may close a cycle of waits.
+// WaitCycles: finds and breaks the cycles of waits that a new wait of a package may close.
 //
-// A cycle of certain waits fails all packages that are on it; any other cycle is broken where a
-// look-up waits.
+// A cycle of certain waits fails all packages that are on the cycle; any other cycle is broken
+// where a look-up waits.
 // Threads: none; owned by Core.
 #pragma once
 

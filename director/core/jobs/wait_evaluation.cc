@@ -5,7 +5,7 @@
 #include "absl/container/flat_hash_map.h"
 
 namespace galley::director {
-// What a package waits for may have been given up when a cook ended.
+// The awaited package may have been given up when a cook ended.
 void WaitEvaluation::WantAgain(PackageId on, PackageId waiter, CookMask cooks) {
   std::string error;
   if (!claimants_.IsWanted(on) && waits_.CanBeCookedInput(packages_.NameOf(on), &error))
@@ -68,10 +68,11 @@ void WaitEvaluation::WaitForGenerator(PackageId id, PackageId generator) {
   wait_cycles_.BreakCycles(id);
 }
 
-// The package's generator is over and does not list it. A reference to it is judged at the end.
+// The package's generator is over and does not list the package. A reference to the package is
+// judged at the end.
 void WaitEvaluation::Unlisted(PackageId id, PackageId generator) {
   PackageData& package = packages_[id];
-  // A cook that has come since wants the generator, too, which may be tried again for it.
+  // A cook that has come since wants the generator, too, which may be tried again for the cook.
   const CookMask fresh = package.cooks & claimants_.masks().open & ~packages_[generator].cooks &
                          ~package.asked_generator;
   package.asked_generator |= fresh;
@@ -82,7 +83,8 @@ void WaitEvaluation::Unlisted(PackageId id, PackageId generator) {
   const bool has_failed =
       from.is_skipped || (from.outcome == Outcome::kFailed && !from.is_listing_final);
   const CookMask active = package.cooks & claimants_.masks().active;
-  // A cook for which its generator was not tried lacks it as one whose generator lists others.
+  // In a cook for which its generator was not tried, the package is missing as if the generator
+  // listed others.
   const CookMask skipping = has_failed ? active & from.cooks : 0;
   const CookMask lacking = active & ~skipping;
   const CookMask failing = package.is_cooked_input ? lacking : lacking & package.selected_by;

@@ -1,5 +1,5 @@
-// WaitEvaluation: what a package waited for has changed; its generator may be over, or list it by
-// now.
+// WaitEvaluation: decides how a package goes on when something that it waited for has changed: an
+// input, or its generator, which may be over or list the package by now.
 // Threads: none; owned by Core.
 #pragma once
 
@@ -26,7 +26,8 @@ class WaitEvaluation : PackagePart {
   void EvaluateWaits(PackageId package);
   void EvaluateGenerator(PackageId package);
   void WaitForGenerator(PackageId package, PackageId generator);
-  // The package's generator is over and does not list it. A reference to it is judged at the end.
+  // The package's generator is over and does not list the package. A reference to the package is
+  // judged at the end.
   void Unlisted(PackageId package, PackageId generator);
 
  private:

@@ -1,12 +1,13 @@
-// WorkerIndex: the workers that are attached, in the orders in which those who choose one ask for
-// them, and their sums.
+// WorkerIndex: the attached workers, in the orders in which parts choose among them, and the sums
+// over them.
 //
-// Window: a worker has room for jobs while their expected time is below `window` or it has fewer
-// than slots + 1, at most `jobs_max`; pending jobs count for `jobs_max` only. A worker of which
-// nothing was heard for `suspect_after` is *suspect*: others are preferred.
+// Window: a worker has room for jobs while the expected time of its jobs is below `window` or it
+// has fewer than slots + 1 jobs, at most `jobs_max`; pending jobs count for `jobs_max` only. A
+// worker of which nothing was heard for `suspect_after` is *suspect*: other workers are preferred.
 //
 // Cost: O(log workers) for each change.
-// Threads: none; owned by WorkerTable, which takes a worker out around each change of it.
+// Threads: none; owned by WorkerTable, which takes a worker out of the index around each change of
+// the worker.
 #pragma once
 
 #include <array>
@@ -27,23 +28,23 @@ namespace galley::director {
 struct WorkersOptions {
   absl::Duration window;
   uint32_t jobs_max = 1;
-  absl::Duration silence_max = absl::InfiniteDuration();  // while it holds jobs
+  absl::Duration silence_max = absl::InfiniteDuration();  // while the worker holds jobs
   absl::Duration start_max = absl::InfiniteDuration();
   absl::Duration survivor_max = absl::InfiniteDuration();  // as start_max
   absl::Duration suspect_after = absl::InfiniteDuration();
-  absl::Duration lost_max = absl::InfiniteDuration();  // so long a lost one is kept
+  absl::Duration lost_max = absl::InfiniteDuration();  // a lost worker is kept for so long
 };
 
 class WorkerIndex {
  public:
-  // `options` must outlive this.
+  // `options` must outlive the index.
   explicit WorkerIndex(const WorkersOptions& options) : options_(options) {}
 
-  // The worker comes or goes. REQUIRES: it is not listed.
+  // The worker comes or goes. REQUIRES: the worker is not listed.
   void Add(WorkerId id);
   void Remove(WorkerId id) { std::erase(ring_, id); }
-  // Around each change of an attached worker: out of the orders, and in again. Other workers are
-  // let be.
+  // Call Unlist before and List after each change of an attached worker: the worker leaves the
+  // orders, and comes back. Other workers stay as they are.
   void Unlist(WorkerId id, const Worker& worker);
   void List(WorkerId id, const Worker& worker);
 
@@ -51,9 +52,9 @@ class WorkerIndex {
   bool IsUsable(const Worker& worker) const {  // not suspect, unless all are
     return !worker.is_suspect || suspects_ >= ring_.size();
   }
-  bool has_suspects() const { return suspects_ > 0; }  // among the attached
-  // The workers with room: the suspect last, then the least expected time for each slot first; a
-  // job more counts even where nothing is expected of it.
+  bool has_suspects() const { return suspects_ > 0; }  // some attached worker is suspect
+  // The workers with room: suspect workers last, then the least expected time for each slot first.
+  // One more job counts even where no time is expected of it.
   struct Load {
     bool is_suspect = false;
     absl::Duration load;
@@ -65,7 +66,8 @@ class WorkerIndex {
   const absl::btree_set<Load>& with_room() const { return with_room_; }
   // The workers with a free slot.
   const absl::btree_set<WorkerId>& idle() const { return idle_; }
-  // The workers with jobs that wait: the suspect first, then the most expected time for each slot.
+  // The workers with waiting jobs: suspect workers first, then the most expected time for each
+  // slot.
   struct Excess {
     bool is_trusted = false;
     absl::Duration negated_load;
@@ -82,7 +84,7 @@ class WorkerIndex {
   uint64_t slots() const { return slots_; }
   uint64_t jobs_in_hand() const { return jobs_in_hand_; }
   uint64_t jobs_in_hand(Pool pool) const { return jobs_of_[static_cast<size_t>(pool)]; }
-  uint64_t pending() const { return pending_; }  // of these
+  uint64_t pending() const { return pending_; }  // pending among jobs_in_hand()
   // CHECKs that the orders and sums are those of `workers`. O(workers).
   void CheckInvariants(const absl::btree_map<WorkerId, Worker>& workers) const;
 

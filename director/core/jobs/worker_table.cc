@@ -212,7 +212,7 @@ void WorkerTable::CheckInvariants() const {
   attached_.CheckInvariants(workers_);
 }
 
-// (Those that launchers bring up may come anywhere.)
+// Workers that launchers bring up may come on any machine.
 bool WorkerTable::ExpectsBeside(uint32_t machine, absl::Duration awake) const {
   constexpr absl::Duration kExpectedMax = absl::Minutes(1);
   return std::any_of(present_.begin(), present_.end(), [&](WorkerId id) {
