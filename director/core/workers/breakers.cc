@@ -37,7 +37,7 @@ void Breakers::AddSuccess(WorkerId id) {
   Worker* const worker = workers_.Find(id);
   if (worker == nullptr) return;
   MachineTable::Health& machine = machines_.health()[worker->machine];
-  // (Else each result would cost a look at all workers.)
+  // The check saves a look at all workers for each result.
   const bool was_doubtful = machines_.HasFailed(workers_.Find(id));
   const bool is_worker = worker->health.breaker.AddSuccess(step_.awake);
   const bool is_machine = machine.breaker.AddSuccess(step_.awake);
@@ -62,7 +62,7 @@ void Breakers::AddViolation(WorkerId id, const std::string& why) {
   HoldAnew();
 }
 
-// The jobs that wait there go to others. (Those that have begun may well succeed.)
+// The jobs that wait there go to other workers. Jobs that have begun may well succeed.
 void Breakers::OnOpened(WorkerId id, bool is_worker, bool is_machine) {
   if (!is_worker && !is_machine) return;
   counts_.figures.breakers_opened += (is_worker ? 1 : 0) + (is_machine ? 1 : 0);
@@ -101,7 +101,7 @@ void Breakers::NoteAttached(WorkerId id) {
   if (workers_.Find(id)->health.breaker.is_open()) TellOf(id, claimants_.masks().running);
 }
 
-// What Look need not find again before looks_at_.
+// Finds the held workers anew, so that Look need not look before looks_at_.
 void Breakers::HoldAnew() {
   are_any_open_ = false;
   looks_at_ = absl::InfiniteDuration();
@@ -132,7 +132,7 @@ void Breakers::TellOf(WorkerId id, CookMask cooks) {
   worker.health.held_told |= cooks;
 }
 
-// Where each of its workers is held for its own sake, that says it all.
+// Tells nothing where each worker of the machine is held, and told, for its own sake.
 void Breakers::TellOfMachine(uint32_t number, CookMask cooks) {
   const bool is_told = std::all_of(
       workers_.attached().ring().begin(), workers_.attached().ring().end(), [&](WorkerId id) {
@@ -229,8 +229,8 @@ void Breakers::Look() {
     ++tries_;
     EndPauses();
   }
-  // (A job that has begun, or is being committed, may still succeed; one that is ready goes to
-  // whoever is not held.)
+  // A job that has begun, or is being committed, may still succeed; a ready job goes to a worker
+  // that is not held.
   const bool may_go_on =
       workers_.attached().jobs_in_hand() > 0 || commits_.HasAnyOf(claimants_.masks().active) ||
       (!graph_.queues().loads().empty() && !workers_.attached().with_room().empty());

@@ -1,15 +1,15 @@
-// Breakers: which workers and machines are *held*: they get no jobs, since what they did failed too
+// Breakers: the workers and machines that are *held*: they get no jobs, since their jobs failed too
 // often in a row for the machine's sake (breaker.h). Each worker has a breaker, and each machine.
 //
-// The jobs that wait at a worker when it is held go to others. A cook is told once of each that is
-// held, with the reason. Where all that are attached are held, or would be after more of the same,
-// and nobody else is about to come, the cooks end with exit 3 after kAllHeldMax.
+// The jobs that wait at a worker when the worker is held go to other workers. A cook is told once
+// of each held worker and machine, with the reason. Where all attached workers are held, or would
+// be held after more faults of the same kind, and no other worker is about to come, the cooks end
+// with exit 3 after kAllHeldMax.
 //
 // A worker that breaks the protocol kViolationsMax times in its life (a result that the director
-// refuses, say) is ended, and its breaker opens: if it comes back, it has to wait.
+// refuses, say) is ended, and its breaker opens: if the worker comes back, it has to wait.
 //
-// Cost: O(workers that are bad, at the beginning of the ring) for a step; O(workers) while one is
-// open.
+// Cost: O(bad workers at the beginning of the ring) for a step; O(workers) while a breaker is open.
 // Threads: none; owned by Core.
 #pragma once
 
@@ -32,9 +32,10 @@ namespace galley::director {
 
 class Breakers : JobPart {
  public:
-  // (With what was begun before, that is within two minutes.)
+  // With the attempts that began before, the cooks end within two minutes.
   static constexpr absl::Duration kAllHeldMax = absl::Seconds(95);
-  // Meanwhile each is tried so often at least, however long its pause is: one may be mended.
+  // Meanwhile each held worker is tried at least so often, however long its pause is: a worker may
+  // have been mended.
   static constexpr absl::Duration kBetweenTries = absl::Seconds(10);
   static constexpr uint32_t kViolationsMax = 3;
 
@@ -49,25 +50,25 @@ class Breakers : JobPart {
         worker_loss_(worker_loss),
         job_queue_(job_queue) {}
 
-  // Something failed at the worker for its machine's sake. `package`: the one that was cooked;
-  // invalid: any would have failed. Nothing where the worker is not known (any more).
+  // Something failed at the worker for its machine's sake. `package`: the package that was cooked;
+  // invalid: any package would have failed. An unknown worker changes nothing.
   void AddFault(WorkerId worker, PackageId package, const std::string& why);
   // The worker made a result.
   void AddSuccess(WorkerId worker);
-  // The worker said what cannot be, or what is not true. It may be lost now.
+  // The worker said what cannot be, or what is not true. The worker may be lost when this returns.
   void AddViolation(WorkerId worker, const std::string& why);
-  // Around each attempt in a worker's hand.
+  // Call NoteGiven and NoteEnded when an attempt comes to a worker's hand and leaves it.
   void NoteGiven(WorkerId worker, AttemptId attempt);
   void NoteEnded(WorkerId worker, AttemptId attempt);
-  // The worker attached: its machine may be held. A worker was lost.
+  // The worker attached: its machine may be held.
   void NoteAttached(WorkerId worker);
-  // A cook began; `is_only`: no other one runs. It is told what is held; pauses end for the only
-  // one, since what was wrong may have been mended.
+  // A cook began, and is told of the held workers and machines; `is_only`: no other cook runs.
+  // Pauses end for the only cook, since faults may have been mended.
   void BeginCook(CookMask cook, bool is_only);
-  // A step: pauses may be over; cooks end where nobody is left.
+  // Runs once in each step: ends pauses that are over, and ends the cooks when no worker is left.
   void Look();
-  uint64_t held() const { return held_; }  // workers, of the attached
-  // Nobody is left: what fails now says nothing of the package.
+  uint64_t held() const { return held_; }  // attached workers that are held
+  // True: no worker is left; failures from now on say nothing of the package.
   bool are_all_held() const {
     return held_ > 0 && held_ == workers_.attached().count() &&
            workers_.alive() == workers_.attached().count();
@@ -84,9 +85,9 @@ class Breakers : JobPart {
   void TellOver(WorkerId worker, bool is_worker, bool is_machine);
   std::string WhyNobody() const;
 
-  // All that are attached are bad since then.
+  // Since then every attached worker is bad.
   std::optional<absl::Duration> all_bad_since_;
-  int64_t tries_ = 0;  // of all, since then
+  int64_t tries_ = 0;  // of all held workers, since all_bad_since_
   bool are_any_open_ = false;
   absl::Duration looks_at_ = absl::InfiniteDuration();  // when a pause ends; waking time
   uint64_t held_ = 0;

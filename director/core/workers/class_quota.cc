@@ -6,7 +6,7 @@ namespace galley::director {
 namespace {
 
 constexpr int kOthersForOne = 9;
-// A job that lasts longer than what can be earned would never have its turn.
+// A job that lasts longer than the time that can be earned would never have its turn.
 constexpr absl::Duration kEarnedMax = absl::Hours(24);
 
 }  // namespace

@@ -7,7 +7,7 @@ void CommitOutcomes::OnPersisted(const Persisted& event) {
   if (!event.error.empty()) return Uncommit(event.items);
   for (const Persisted::Item& item : event.items) {
     const std::optional<PendingCommits::InFlight> commit = commits_.Take(item);
-    if (!commit.has_value()) continue;  // a hit: nobody waits for it
+    if (!commit.has_value()) continue;  // a hit: no report waits for its commit
     const std::vector<std::pair<WorkerId, ReportId>>& reports = commit->reports;
     for (const auto& [worker, report] : reports) acknowledgements_.Acknowledge(worker, report);
     const std::optional<PlatformIndex> platform = commit->platform;
@@ -39,8 +39,8 @@ void CommitOutcomes::OnPersisted(const Persisted& event) {
   }
 }
 
-// Who names bytes that are not there told a lie, unless the store lost them. A worker of this
-// machine has written them itself, and its disk may have failed it.
+// A worker that names bytes that are not there told a lie, unless the store lost the bytes. A
+// worker of this machine has written the bytes itself, and its disk may have failed it.
 void CommitOutcomes::JudgeWorker(WorkerId worker, const Persisted::Item& item) {
   if (item.refused.empty()) return breakers_.AddSuccess(worker);
   if (item.is_loss) return;

@@ -1,4 +1,5 @@
-// CommitOutcomes: results are durable, or could not be made so.
+// CommitOutcomes: decides how packages and workers go on when results are durable, or when their
+// commit failed.
 // Threads: none; owned by Core.
 #pragma once
 

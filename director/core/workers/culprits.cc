@@ -8,7 +8,8 @@
 namespace galley::director {
 namespace {
 
-// A suspect that has to wait for another one looks again so much later, and more for each other.
+// A suspect that has to wait for another suspect looks again after this time, longer for each
+// further suspect.
 constexpr absl::Duration kPutOff = absl::Milliseconds(50);
 constexpr absl::Duration kPutOffForEach = absl::Milliseconds(2);
 constexpr absl::Duration kPutOffMax = absl::Seconds(2);
@@ -27,7 +28,7 @@ std::string Times(uint32_t count) {
 void Culprits::AddDeath(const Attempt& attempt, Killings::What what) {
   const Killings::Machine machine = workers_.Find(attempt.worker)->machine;
   graph_.blame().killings().AddDeath(attempt.package, machine, what, step_.awake);
-  if (what == Killings::What::kWorker) return;  // as a rule that is not the package's doing
+  if (what == Killings::What::kWorker) return;  // as a rule the package did not kill the worker
   for (const WorkerId id : workers_.attached().ring()) {
     if (workers_.Find(id)->machine == machine) graph_.blame().Avoid(attempt.package, id);
   }
@@ -76,7 +77,7 @@ bool Culprits::PutOff(PackageId package) {
   const Killings& killings = graph_.blame().killings();
   if (!killings.IsSuspect(package)) return false;
   const auto others = static_cast<int64_t>(killings.suspects().size());
-  // (One that waits for a grant is in a queue of its own, in which no time is waited for.)
+  // A package that waits for a grant is in a queue of its own, in which no back-off is waited for.
   if (packages_[package].state == State::kSaveStalled)
     graph_.lifecycle().SetState(package, State::kLoad, "put off");
   graph_.lifecycle().BackOff(package,
@@ -84,8 +85,8 @@ bool Culprits::PutOff(PackageId package) {
   return true;
 }
 
-// Jobs of packages that are no suspects run, or are ready to. A suspect that waits for its turn is
-// in no queue.
+// True: jobs of packages that are no suspects run, or are ready to run. A suspect that waits for
+// its turn is in no queue.
 bool Culprits::HasOthers() const {
   size_t suspects = 0;
   for (const PackageId suspect : graph_.blame().killings().suspects()) {

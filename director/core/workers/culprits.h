@@ -1,7 +1,8 @@
-// Culprits: packages that take their executors or workers along (killings.h): how they are tried
-// again, one at a time on a machine, and how they fail.
+// Culprits: packages that take their executors or workers along (killings.h): how such packages are
+// tried again, one at a time on a machine, and how they fail.
 //
-// Such a failure is no verdict and no limit: nothing of it is kept, and the next cook tries again.
+// Such a failure is no verdict and no limit: the failure is not kept, and the next cook tries
+// again.
 #pragma once
 
 #include <string>
@@ -30,11 +31,11 @@ class Culprits : JobPart {
   // The attempt's executor, or its program, was killed. The package fails, or is tried again with a
   // back-off, on another machine first.
   void OnKilled(AttemptId id, const WorkerReport::Failed& failed, PlatformMask platforms);
-  // The attempt ran on a worker that was lost. True: the package has failed for that.
-  // REQUIRES: the attempt is ended.
+  // The attempt ran on a worker that was lost. True: the package has failed for the loss. REQUIRES:
+  // the attempt is ended.
   bool OnWorkerLost(AttemptId id, const Attempt& attempt, const std::string& reason);
-  // No worker can take the package now. True: it is a suspect, and waits without holding up the
-  // jobs behind it.
+  // No worker can take the package now. True: the package is a suspect, and waits without holding
+  // up the jobs behind it.
   bool PutOff(PackageId package);
 
  private:

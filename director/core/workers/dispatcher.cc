@@ -22,7 +22,7 @@ void Dispatcher::HandOverAll() {
     large_jobs_.HandOverKept();
   }
   std::vector<PackageId> aside;
-  // (A package that is quarantined may end a cook, which gives up others.)
+  // A package that is quarantined may end a cook, which gives up other packages.
   while (!claimants_.has_stopped() &&
          (!workers_.attached().with_room().empty() || job_queue_.HasBlockingJob())) {
     const PackageId package = job_queue_.NextJob();
@@ -32,7 +32,7 @@ void Dispatcher::HandOverAll() {
     if (runs_alone && !exclusive_run.IsAllElseDone()) break;
     if (faults_.Quarantine(package) || survivors_.TakeUp(package)) continue;
     if (runs_alone) {
-      // (What a job from before holds is not waited for.)
+      // Resources of a job of an earlier director are not waited for.
       if (!job_queue_.HasResources(package)) resumed_attempts_.CancelResumed();
       if (!worker_choice_.Place(package).worker.valid() && parked_jobs_.Park(package)) continue;
       job_handover_.HandOverAlone(package);
@@ -57,8 +57,9 @@ void Dispatcher::HandOverAll() {
   if (is_anybody_free || are_any_doubtful) stragglers_.BackUp();
 }
 
-// No worker has room; but what waits there is of lower classes. A job of a higher class waits
-// before that, at each worker as many as it has slots: one of them begins when any job there ends.
+// No worker has room; but jobs of lower classes wait at the workers. A job of a higher class waits
+// before such jobs, at each worker as many as it has slots: one of them begins when any job there
+// ends.
 void Dispatcher::Overtake() {
   while (!claimants_.has_stopped() && !graph_.queues().loads().empty() &&
          !worker_trust_.HasRoom()) {

@@ -1,4 +1,4 @@
-// Dispatcher: a step hands over all jobs that may be handed over now.
+// Dispatcher: hands over all jobs that may be handed over in a step.
 // Threads: none; owned by Core.
 #pragma once
 

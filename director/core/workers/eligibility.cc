@@ -61,11 +61,12 @@ uint32_t Eligibility::KindOf(const CatalogEntry& entry, uint32_t group) {
   }
   if (entry.labels.empty() && group == 0) return kind;
   const uint32_t demand = DemandOf(entry.labels, group);
-  if (!entry.programs.empty()) Demanding(kNeedsFiles, demand);  // (others of it may need files)
+  // Other jobs of the cooker may need files.
+  if (!entry.programs.empty()) Demanding(kNeedsFiles, demand);
   return Demanding(kind, demand);
 }
 
-// O(demands); O(workers) for one that is new.
+// O(demands); O(workers) for a new demand.
 uint32_t Eligibility::DemandOf(const std::vector<std::string>& labels, uint32_t group) {
   const auto found = std::find_if(demands_.begin(), demands_.end(), [&](const Demand& one) {
     return one.group == group && one.labels == labels;
@@ -86,7 +87,7 @@ uint32_t Eligibility::DemandOf(const std::vector<std::string>& labels, uint32_t 
   return number;
 }
 
-// The kind of the same jobs that demand this.
+// The kind of the same jobs with this demand.
 uint32_t Eligibility::Demanding(uint32_t kind, uint32_t demand) {
   if (demand == 0) return kind;
   const auto [at, is_new] = demanding_.try_emplace({kind, demand});
@@ -115,7 +116,7 @@ void Eligibility::SetOffer(WorkerId id, const std::string& machine,
   grants_.SetOffer(id, machine, offer.resources);
 }
 
-// REQUIRES: it is in the works.
+// REQUIRES: the package is in the works.
 uint32_t Eligibility::KindOf(PackageId package) const {
   const Work& work = *packages_[package].work;
   const Kind& kind = kinds_[work.job_kind];
@@ -142,7 +143,7 @@ void Eligibility::Refuse(WorkerId id, PackageId package, const std::string& erro
   if (Contains(worker.refuses, kind)) return;
   worker.refuses.insert(std::upper_bound(worker.refuses.begin(), worker.refuses.end(), kind), kind);
   for (const AttemptId waits : worker.jobs.Queue()) {
-    // (One that holds a resource would hold it twice.)
+    // A job that holds a resource would hold it twice.
     if (attempts_.Current(waits) == nullptr || attempts_.at(waits).group != 0) continue;
     const PackageId same = attempts_.at(waits).package;
     if (same == package || kinds_[packages_[same].work->job_kind].of_all != kind) continue;
@@ -160,7 +161,7 @@ bool Eligibility::NeedFiles(PackageId package, const std::string& error) {
   Work& work = *packages_[package].work;
   work.needs_files = true;
   Kind& all = kinds_[kinds_[work.job_kind].of_all];
-  // (Of a cooker as a whole that says nothing.)
+  // A cooker as a whole is not counted: its jobs may start different programs.
   if (all.of_cooker != all.of_all) ++all.needed_files;
   return true;
 }
@@ -170,16 +171,16 @@ void Eligibility::NoteMade(WorkerId worker, PackageId package) {
     kinds_[kinds_[packages_[package].work->job_kind].of_all].needed_files = 0;
 }
 
-// The tools may have been made equal since. (Of a worker that is away and comes back they are
-// remembered longer.)
+// The tools may have been made equal since the last cook. The refusals of a worker that is away and
+// comes back are remembered longer.
 void Eligibility::ForgetRefusals() {
   fleet_refuses_.clear();
-  workers_.ForgetRefusals();  // of lost ones, too: numbers of kinds are given again
+  workers_.ForgetRefusals();  // of lost workers, too: numbers of kinds are given again
   for (Kind& kind : kinds_) kind.needed_files = 0;
   if (graph_.lifecycle().in_works() == 0) ForgetPrograms();
 }
 
-// REQUIRES: no package is in the works, and nobody is known to refuse any.
+// REQUIRES: no package is in the works, and no worker is known to refuse any.
 void Eligibility::ForgetPrograms() {
   for (uint32_t number = kNeedsFiles + 1; number < kinds_.size(); ++number) {
     Kind& kind = kinds_[number];
@@ -214,7 +215,7 @@ bool Eligibility::Has(WorkerId id, const Worker& worker, PackageId package) cons
          held_results_.MayCook(worker, package);
 }
 
-// (One that drains gets no more jobs.)
+// A draining worker gets no more jobs, and does not count.
 bool Eligibility::HasAttached(uint32_t kind) const {
   return std::any_of(workers_.attached().ring().begin(), workers_.attached().ring().end(),
                      [&](WorkerId id) {
@@ -223,7 +224,7 @@ bool Eligibility::HasAttached(uint32_t kind) const {
                      });
 }
 
-// The same of workers that are no helpers.
+// HasAttached for workers that are no helpers.
 bool Eligibility::HasElsewhere(uint32_t kind) const {
   return std::any_of(
       workers_.attached().ring().begin(), workers_.attached().ring().end(), [&](WorkerId id) {
@@ -232,7 +233,7 @@ bool Eligibility::HasElsewhere(uint32_t kind) const {
       });
 }
 
-// A worker of this machine is started that has it.
+// True: a worker that is started on this machine has the kind.
 bool Eligibility::MayBeLocal(uint32_t kind) const {
   return (options_.workers > 0 || options_.fleet.helpers_max > 0) && DemandOf(kind).is_of_local;
 }
@@ -241,8 +242,8 @@ bool Eligibility::MayBeLaunched(uint32_t kind) const {
   return options_.fleet.max > 0 && !FleetLacks(kind);
 }
 
-// A worker that is about to start may have it, or one that comes by itself: of what is demanded it
-// is known whether those have it that a launcher brings up.
+// A worker that is about to start may have the kind, or a worker that comes by itself. It is known
+// whether a launcher's workers meet the demand.
 bool Eligibility::IsOffered(uint32_t kind) const {
   if (MayBeLocal(kind) || HasAttached(kind)) return true;
   if (kinds_[kind].demand == 0) return workers_.attached().count() == 0;
@@ -250,7 +251,7 @@ bool Eligibility::IsOffered(uint32_t kind) const {
   return MayBeLaunched(kind) || (!has_launcher && workers_.attached().count() == 0);
 }
 
-// (While some machine can do what others refused, it waits for that one.)
+// While some machine can do a kind that others refused, the kind waits for that machine.
 bool Eligibility::FleetLacks(uint32_t kind) const {
   if (options_.fleet.max == 0) return false;
   const Kind& of = kinds_[kind];
@@ -265,7 +266,7 @@ std::string Eligibility::WantedText(uint32_t kind) const {
          (cooker.empty() ? "" : " for the cooker \"" + cooker + "\"");
 }
 
-// What there is, by whom: equal ones together.
+// The offers of the workers, equal offers together.
 std::string Eligibility::OfferedText() const {
   constexpr size_t kToldMax = 8;
   absl::btree_map<std::string, size_t> attached;
@@ -301,7 +302,7 @@ std::string Eligibility::WhyUnoffered(uint32_t kind) const {
   const std::string none_has =
       attached == 1 ? "the only worker that is attached does not have "
                     : "none of the " + std::to_string(attached) + " workers that are attached has ";
-  // (What nobody could do who has all that is demanded, is not missing for the demand.)
+  // A kind that no worker can do although it meets the demand is not missing for the demand.
   const bool is_demanded =
       kinds_[kind].demand != 0 &&
       std::none_of(
@@ -330,7 +331,7 @@ std::string Eligibility::WhyUnoffered(uint32_t kind) const {
          "be watched), and no launcher starts others";
 }
 
-// Counted anew, from the workers' hands.
+// Counts resources anew, from the workers' hands.
 void Eligibility::CheckInvariants() const {
   record::ResourceCounts of_farm;
   absl::btree_map<std::string, record::ResourceCounts> of_machines;

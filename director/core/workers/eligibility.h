@@ -1,19 +1,19 @@
-// Eligibility: which workers can do which jobs. A worker of another build lacks some cookers; one
-// on a machine without the project may have other tools than the director, and finds that out when
-// it has a job that wants them: it *refuses* it, and then gets no job of the same programs, until
-// its process ends or a cook begins. And a program that failed on such a machine is tried again
-// where the project's files are (Work::needs_files); when kNeedFilesMax jobs of the same programs
-// did so, with no result from such a machine between them, all of these are cooked where the files
-// are, until a cook begins.
+// Eligibility: which workers can do which jobs. A worker of another build lacks some cookers. A
+// worker on a machine without the project may have other tools than the director, and finds that
+// out when it has a job that wants the tools: the worker *refuses* the job, and then gets no job of
+// the same programs, until its process ends or a cook begins. A program that failed on such a
+// machine is tried again where the project's files are (Work::needs_files). When kNeedFilesMax jobs
+// of the same programs needed files, with no result from such a machine between them, all jobs of
+// these programs are cooked where the files are, until a cook begins.
 //
 // Rules may *demand* labels and resources of a job's machine (common/record/worker_offer.h). A
 // worker that lacks a label, or whose machine never has enough of a resource (grants.h), gets no
-// job. What the workers that a launcher brings up have is known before they come: so what those of
-// the farm do not have is not what they are asked for.
+// such job. The offer of a launcher's workers is known before the workers come: so no worker of the
+// farm is asked for when the farm's offer does not meet the demand.
 //
-// Jobs are of one *kind* if a worker that can do one of them can do all: those of a cooker; of a
-// cooker that starts programs, those that start the same; or all that need files; and of these,
-// those that demand the same.
+// Jobs are of one *kind* if a worker that can do one of them can do all. A kind is the jobs of one
+// cooker; or, for a cooker that starts programs, the jobs that start the same programs; or all jobs
+// that need files. Within these, jobs of one kind demand the same.
 #pragma once
 
 #include <cstdint>
@@ -42,46 +42,49 @@ class Eligibility : JobPart {
   Eligibility(const JobGround& ground, Grants& grants, Attempts& attempts,
               PackageProgress& package_progress, HeldResults& held_results);
 
-  // `group`: of the entry's resources (Grants).
+  // `group`: the group of the entry's resources (Grants).
   uint32_t KindOf(const CatalogEntry& entry, uint32_t group);
   void SetLacks(WorkerId worker, const std::vector<std::string>& cookers);
-  // What a worker has that attaches.
+  // Sets the offer of a worker that attaches.
   void SetOffer(WorkerId worker, const std::string& machine, const record::WorkerOffer& offer);
-  // The worker has other tools than the package's programs want. What waits there of the same goes
-  // elsewhere.
+  // The worker has other tools than the package's programs want. The waiting jobs of the same
+  // programs go to other workers.
   void Refuse(WorkerId worker, PackageId package, const std::string& error);
-  // A program of the package failed where its files are not. False: nobody has them, or could.
+  // A program of the package failed where its files are not. False: no worker has the files, or
+  // could have them.
   bool NeedFiles(PackageId package, const std::string& error);
   // A worker made a result of the package.
   void NoteMade(WorkerId worker, PackageId package);
   // A cook begins. Kinds of programs that no package has are forgotten, too.
   void ForgetRefusals();
-  // Those that have a number.
+  // The number of kinds that are in use.
   size_t kinds() const { return kinds_.size() - free_.size(); }
   bool Has(WorkerId id, const Worker& worker, PackageId package) const;
-  // Some worker lacks something, or did.
+  // True: some worker lacks something, or lacked something before.
   bool has_lacking() const { return has_lacking_; }
   // The kind demands something of its worker's machine.
   bool IsDemanding(uint32_t kind) const { return kinds_[kind].demand != 0; }
-  // Workers that are started on this machine have what the kind demands.
+  // Workers that are started on this machine meet the demand of the kind.
   bool IsOfLocal(uint32_t kind) const { return DemandOf(kind).is_of_local; }
   // The kind of a package. REQUIRES: it is in the works.
   uint32_t KindOf(PackageId package) const;
   bool Lacks(WorkerId id, const Worker& worker, uint32_t kind) const;
-  // An attached worker can do the kind; one that is no helper.
+  // HasAttached: an attached worker can do the kind. HasElsewhere: an attached worker that is no
+  // helper can do the kind.
   bool HasAttached(uint32_t kind) const;
   bool HasElsewhere(uint32_t kind) const;
   // A launcher may bring up a worker that can do the kind.
   bool MayBeLaunched(uint32_t kind) const;
   // Launched workers are known not to do the kind.
   bool FleetLacks(uint32_t kind) const;
-  // A worker that can do the kind is there, or may come.
+  // True: a worker that can do the kind is there, or may come.
   bool IsOffered(uint32_t kind) const;
-  // For people: what the kind wants of a worker; what there is; why nobody can do the kind.
+  // Texts for people: what the kind wants of a worker; what the workers offer; why no worker can do
+  // the kind.
   std::string WantedText(uint32_t kind) const;
   std::string OfferedText() const;
   std::string WhyUnoffered(uint32_t kind) const;
-  // CHECKs that what is in hand is where it may be, and holds no more than there is.
+  // CHECKs that the jobs in hand are where they may be, and hold no more resources than there are.
   void CheckInvariants() const;
 
  private:
@@ -90,7 +93,7 @@ class Eligibility : JobPart {
     std::vector<std::string> labels;  // sorted
     uint32_t group = 0;               // Grants
     bool is_of_local = true;          // workers that are started on this machine have it
-    bool is_of_fleet = true;          // those that are launched on others
+    bool is_of_fleet = true;          // workers that are launched on other machines have it
   };
   struct Kind {
     uint32_t of_cooker = 0;  // the kind of all jobs of its cooker
@@ -98,8 +101,8 @@ class Eligibility : JobPart {
     uint32_t demand = 0;
     std::string name;  // in numbers_; empty: not in use, or with a demand
     std::string cooker;
-    std::string refusal;        // what the last worker said that refused one
-    uint32_t needed_files = 0;  // so many needed files, with no result between them
+    std::string refusal;        // the text of the last worker that refused a job of the kind
+    uint32_t needed_files = 0;  // how many jobs needed files, with no result between them
   };
 
   uint32_t NewNumber();
@@ -110,20 +113,21 @@ class Eligibility : JobPart {
   const Demand& DemandOf(uint32_t kind) const { return demands_[kinds_[kind].demand]; }
   bool MayBeLocal(uint32_t kind) const;
   bool NeedsFiles(uint32_t kind) const { return kinds_[kind].needed_files >= kNeedFilesMax; }
-  // Also of what was parked before that was learned.
+  // True also for jobs that were parked before the need of files was learned.
   bool WantsFiles(const Kind& of) const {
     return of.of_all == kNeedsFiles || NeedsFiles(of.of_all);
   }
   void ForgetPrograms();
   void Free(uint32_t kind);
 
-  std::vector<Kind> kinds_;                                             // by number
-  std::vector<uint32_t> free_;                                          // that are not in use
-  absl::flat_hash_map<std::string, uint32_t> numbers_;                  // look-up only
-  std::vector<Demand> demands_;                                         // by number; 0: nothing
+  std::vector<Kind> kinds_;                             // by number
+  std::vector<uint32_t> free_;                          // numbers that are not in use
+  absl::flat_hash_map<std::string, uint32_t> numbers_;  // look-up only
+  std::vector<Demand> demands_;                         // by number; 0: nothing
   absl::btree_map<std::pair<uint32_t, uint32_t>, uint32_t> demanding_;  // kind, demand -> kind
   bool has_lacking_ = false;  // some worker lacks something, or did
-  // What the launched worker lacks which came last, and what launched workers refused.
+  // fleet_lacks_: what the launched worker that came last lacks. fleet_refuses_: what launched
+  // workers refused.
   absl::btree_set<uint32_t> fleet_lacks_, fleet_refuses_;
 
   Grants& grants_;

@@ -26,7 +26,7 @@ bool ExclusiveRun::IsAllElseDone() const {
          !graph_.pending_changes().is_scan_awaited() && claimants_.IsAllSelected();
 }
 
-// While jobs wait that came up since.
+// True: attempts ran alone for too long, while jobs wait that came up since.
 bool ExclusiveRun::IsForTooLong() const {
   const AttemptId alone = attempts_.alone();
   if (alone == 0) return false;

@@ -1,12 +1,12 @@
 // ExclusiveRun: when all other attempts at a package outgrew their memory or their time, its last
-// attempt has the machine for itself: only then is it the package's own need that counts, and not
-// the need of the jobs that ran beside it.
+// attempt has the machine for itself: only then the package's own need counts, and not the need of
+// the jobs that ran beside it.
 //
-// The attempt waits until all else is done: no job is in hand, none could be, and no look-up,
-// commit or scan is open. While the attempt runs no other job begins, but for a Blocking one, which
-// ends its aloneness. A Blocking package waits for nobody. When such attempts took
-// options.alone_max in a cook, jobs that came up meanwhile wait no longer, and other last attempts
-// are made beside others, as with fail_fast. The shell keeps a failure of an attempt that was alone
+// The attempt waits until all else is done: no job is in hand or could be in hand, and no look-up,
+// commit or scan is open. While the attempt runs no other job begins, except a Blocking job, which
+// ends its aloneness. A Blocking package waits for no other. When such attempts took
+// options.alone_max in a cook, waiting jobs wait no longer, and other last attempts run beside
+// other jobs, as with fail_fast. The shell keeps a failure of an attempt that was alone
 // (FailureCause::kLimit), for the platform that was at work. All workers are taken to be on one
 // machine.
 #pragma once

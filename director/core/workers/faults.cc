@@ -59,7 +59,7 @@ uint32_t Faults::CountOwnFault(PackageId package, WorkerId worker,
                 .are_others_expected = workers_.ExpectsBeside(machine, step_.awake),
                 .awake = step_.awake});
   if (IsLimit(failed) && count > before) graph_.blame().AddLimit(package);
-  // (It waits for the others that are to come.)
+  // The package waits for the workers that are to come.
   if (count == before && packages_[package].work != nullptr)
     graph_.lifecycle().BackOff(package, step_.now + kBetweenUncounted);
   if (is_of_today && packages_[package].work != nullptr) {
@@ -74,8 +74,8 @@ uint32_t Faults::CountOwnFault(PackageId package, WorkerId worker,
   return IsSabotaged(Sabotage::kRetryPoisonForEver) ? 0 : count;
 }
 
-// False: the package may be tried (again). True: it fails for its faults under an earlier director,
-// so that it does not kill once more.
+// False: the package may be tried (again). True: the package fails for its faults under an earlier
+// director, so that it does not kill once more.
 bool Faults::Quarantine(PackageId id) {
   const CookRequested::Blamed* const found = graph_.blame().Quarantined(id);
   if (found == nullptr) return false;
@@ -92,7 +92,7 @@ void Faults::OnOwnFault(AttemptId id, const WorkerReport::Failed& failed, Platfo
   const uint32_t count = CountOwnFault(attempt.package, attempt.worker, failed);
   if (!retry_.AreOwnFaultsEnough(count)) {
     claimants_.CountRetry(attempt.package, RetryCauseOf(failed.fault));
-    // The attempts that go on elsewhere would be its last one, and not alone.
+    // The attempts that go on elsewhere would be the package's last attempt, and not alone.
     if (!exclusive_run_.WaitsToBeAlone(attempt.package)) return;
     for (const AttemptId other : attempts_.At(attempt.package)) {
       if (other != id) attempts_.EndAttempt(other, Tell::kCancel);
@@ -121,11 +121,11 @@ void Faults::QuarantineOnceToCook(PackageId id, const WorkerReport::Failed& fail
 }
 
 // An attempt that was taken back had begun all the same: it killed its executor and counts like any
-// other, whatever content it was of: the bound is on the deaths that one package costs a cook, and
-// an editor that saves it each second must cost no more than one death a save. But a fault of older
-// content is no verdict on the present one, which may be mended and may run already: the package
-// does not fail for it. It has only one chance left, though: one fault of the present content, and
-// it is quarantined.
+// other, whatever its content: the bound is on the deaths that one package costs a cook, and an
+// editor that saves the package each second must cost no more than one death a save. But a fault of
+// older content is no verdict on the present content, which may be mended and may run already: the
+// package does not fail for it. The package has only one chance left, though: one fault of the
+// present content quarantines the package.
 void Faults::OnLateFault(AttemptId id, const WorkerReport::Failed& failed) {
   attempts_.ForgetRetracted(id);  // this one is over
   const Attempt late = attempts_.at(id);
@@ -136,14 +136,14 @@ void Faults::OnLateFault(AttemptId id, const WorkerReport::Failed& failed) {
   const bool is_of_today = late.is_earlier || late.content == package.content;
   const uint32_t count = CountOwnFault(late.package, late.worker, failed,
                                        is_of_today || package.outcome == Outcome::kFailed);
-  // The attempts in hand would be the last one, and not alone.
+  // The attempts in hand would be the package's last attempt, and not alone.
   if (!is_over && is_of_today && exclusive_run_.WaitsToBeAlone(late.package)) {
     attempts_.EndAttempts(late.package);
     return package_progress_.Advance(late.package);
   }
   if (!retry_.AreOwnFaultsEnough(count) || !is_of_today || (is_over && !late.is_earlier)) return;
   QuarantineOnceToCook(late.package, failed, count);
-  if (is_over) return;  // or not asked for yet
+  if (is_over) return;  // or was not asked for yet
   attempts_.EndAttempts(late.package);
   package_progress_.FailPlatforms(late.package, InPhase(packages_[late.package], Phase::kToCook),
                                   Stage::kLoad,
@@ -164,14 +164,15 @@ void Faults::BlameInfrastructure(PackageId id, PlatformMask platforms, const std
   if (package.work == nullptr) return;
   platforms &= ~attempts_.StillInHand(id);  // another attempt goes on
   if (platforms == 0) return;
-  // The source may be what cannot be read, and a generator that failed does not make it again.
+  // The source may be the unreadable file, and a generator that failed does not make it again.
   const bool is_orphan = package.generated != nullptr && HasFailedGenerator(id);
-  // (Another machine may do it at once.)
+  // Another machine may do the job at once.
   const bool is_untried = is_new_there && worker_choice_.IsUntriedAnywhere(id);
   const bool says_nothing = (breakers_.are_all_held() || is_untried) && !is_orphan;
   const uint32_t count = says_nothing ? graph_.blame().Of(id).infrastructure
                                       : graph_.blame().AddInfrastructureFault(id);
-  // What was loaded there says nothing either; and it may be long.
+  // A load on a faulty machine says nothing of how long a load takes, and the next load may be
+  // long.
   graph_.lifecycle().SetLoaded(id, false);
   if (!retry_.AreInfrastructureFaultsEnough(count, is_orphan)) {
     claimants_.CountRetry(id, cause);
@@ -206,7 +207,7 @@ bool Faults::IsLimit(const WorkerReport::Failed& failed) {
 }
 
 // The platform of the attempt whose failure is kept; none if an attempt had saved another platform
-// before: what that left in memory may have made it outgrow its limit.
+// before: memory that the other save left may have made the platform outgrow its limit.
 // REQUIRES: the fault is counted.
 PlatformMask Faults::KeptLimit(const Attempt& attempt, const WorkerReport::Failed& failed) const {
   const Blame::Faults faults = graph_.blame().Of(attempt.package);

@@ -1,4 +1,5 @@
-// Faults: attempts that ended without a result: who is to blame, and when it is enough.
+// Faults: decides who is to blame for attempts that ended without a result, and when the faults are
+// enough.
 //
 // A package with too many faults of its own is quarantined for the cook. If an earlier director
 // counted too many, the package is quarantined as soon as it turns out that it must be cooked.
@@ -31,19 +32,19 @@ class Faults : JobPart {
 
   void OnOwnFault(AttemptId id, const WorkerReport::Failed& failed, PlatformMask platforms);
   void OnLateFault(AttemptId id, const WorkerReport::Failed& failed);
-  // Returns how many there are of the package now.
+  // Returns how many own faults the package has now.
   uint32_t CountOwnFault(PackageId package, WorkerId worker, const WorkerReport::Failed& failed,
                          bool is_of_today = true);
   // Counts a fault of the infrastructure; fails the platforms when there were too many. The first
-  // one on a machine (`is_new_there`) is not counted while there are others to try.
+  // fault on a machine (`is_new_there`) is not counted while there are other machines to try.
   void BlameInfrastructure(PackageId package, PlatformMask platforms, const std::string& error,
                            const std::string& log, RetryCause cause = RetryCause::kMachine,
                            bool is_new_there = false);
-  // An earlier director counted these.
+  // Adds the faults that an earlier director counted.
   void AddEarlier(PackageId package, CookRequested::Blamed blamed);
   // False: the package may be tried (again).
   bool Quarantine(PackageId package);
-  // No platform of the package's generator came out well.
+  // True: no platform of the package's generator came out well.
   bool HasFailedGenerator(PackageId package) const;
 
  private:

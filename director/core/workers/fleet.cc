@@ -22,7 +22,7 @@ void Fleet::Keep() {
   if (!graph_.queues().parked().empty()) SpawnUpTo(Pool::kLocal, HelpersWanted());
 }
 
-// As many as can be busy with what they alone can cook.
+// The number of helpers that can be busy with jobs that only helpers can cook.
 uint32_t Fleet::HelpersWanted() const {
   size_t busy = 0;
   for (const WorkerId id : workers_.attached().ring())
@@ -35,7 +35,7 @@ bool Fleet::IsNobodyThere() const {
   return workers_.alive(Pool::kLaunched) == workers_.draining(Pool::kLaunched);
 }
 
-// A launched worker has had nothing to do for a while, which could do it as far as is known.
+// True: a launched worker that could do the job, as far as is known, has been idle for a while.
 bool Fleet::IsAnyIdleFor(PackageId package) const {
   return std::any_of(workers_.attached().idle().begin(), workers_.attached().idle().end(),
                      [&](WorkerId id) {
@@ -46,7 +46,8 @@ bool Fleet::IsAnyIdleFor(PackageId package) const {
                      });
 }
 
-// The launched workers that have something to do. (One that has just come is among the further.)
+// The launched workers that have work. A worker that has just come counts among the further
+// workers.
 uint32_t Fleet::Busy() const {
   return static_cast<uint32_t>(std::count_if(
       workers_.attached().ring().begin(), workers_.attached().ring().end(), [&](WorkerId id) {
@@ -55,8 +56,8 @@ uint32_t Fleet::Busy() const {
       }));
 }
 
-// What waits for units that the farm has, but none of the machines that are there, could keep so
-// many others busy.
+// How many further machines the jobs could keep busy that wait for units which the farm has, but no
+// present machine has free.
 uint32_t Fleet::FurtherMachines() {
   double machines = 0;
   const bool is_nobody_there = IsNobodyThere();
@@ -78,15 +79,15 @@ uint32_t Fleet::FurtherMachines() {
 
 uint32_t Fleet::Wanted() {
   const FleetOptions& fleet = options_.fleet;
-  // One that made something else than others is not replaced.
+  // A worker that made something else than others is not replaced.
   const uint32_t out = std::min(held_results_.quarantined(Pool::kLaunched), fleet.max - 1);
   const uint32_t most = fleet.max - out;
   const uint32_t least = std::min(fleet.min, most);
-  // What they can take: neither what only helpers or others can cook, nor what waits for a resource
-  // of the farm.
+  // The jobs that launched workers can take: without the jobs that only helpers or others can cook,
+  // and without the jobs that wait for a resource of the farm.
   const size_t demanding = parked_jobs_.CountForFleet();
   const uint32_t further = FurtherMachines();
-  // (Where nobody is left who holds what others wait for, they wait for a worker.)
+  // Stalled jobs wait for a worker if no worker is left that holds the awaited resources.
   const size_t stalled = IsNobodyThere() ? graph_.queues().saves().size() : 0;
   const size_t ready = graph_.queues().loads().size() + demanding + stalled;
   const size_t jobs = ready + workers_.attached().jobs_in_hand(Pool::kLaunched);
@@ -113,8 +114,8 @@ uint32_t Fleet::Wanted() {
 void Fleet::SpawnUpTo(Pool pool, uint32_t count) {
   const uint32_t failures = start_failures_.Of(pool);
   const absl::Duration delay = failures == 0 ? absl::ZeroDuration() : BackOff(failures);
-  // One that drains takes no jobs, however long it stays. (On this machine it has its slots until
-  // it is gone.)
+  // A draining worker takes no jobs, however long it stays. On this machine it has its slots until
+  // it is gone.
   const uint32_t leaving = pool == Pool::kLaunched ? workers_.draining(pool) : 0;
   for (uint32_t alive = workers_.alive(pool) - leaving; alive < count; ++alive)
     effects_.spawns.push_back({workers_.AddOwn(pool, step_.awake + delay), delay});
@@ -123,7 +124,7 @@ void Fleet::SpawnUpTo(Pool pool, uint32_t count) {
 void Fleet::LetIdleGo() {
   if (options_.fleet.max == 0 || step_.awake - looked_at_ < kLookPeriod) return;
   looked_at_ = step_.awake;
-  // (Who is wanted would be asked for again at once.)
+  // A wanted worker would be asked for again at once.
   const uint32_t kept = (claimants_.masks().active != 0 && job_queue_.HasLoadWork()) ? Wanted() : 0;
   uint32_t launched = workers_.alive(Pool::kLaunched) - workers_.draining(Pool::kLaunched);
   std::vector<WorkerId> idle;
@@ -133,8 +134,8 @@ void Fleet::LetIdleGo() {
     if (pool == Pool::kForeign || worker.is_draining || !worker.jobs.empty() ||
         step_.awake - worker.idle_since < options_.fleet.idle_max)
       continue;
-    // (It would stay until these are taken. One that is held as half of a proof may wait for the
-    // helper that would come in its place.)
+    // The worker would stay until its reports are taken. A worker whose result is held for a proof
+    // may wait for the helper that would come in its place.
     if (!worker.reports.unacknowledged.empty()) continue;
     if (pool == Pool::kLaunched && launched <= kept) continue;
     if (pool == Pool::kLocal && options_.workers > 0) continue;

@@ -1,18 +1,19 @@
-// Fleet: how many workers there are to be, and which of them may go.
+// Fleet: how many workers there are to be, and which workers may go.
 //
-// On this machine as many as CookOptions::workers says are kept while there is work. On others, as
-// FleetOptions says, as many as the work is worth: a further worker is asked for when each of them
-// has kWorthStarts times to do what it takes to start one, and never more than there are jobs ready
-// for. One is asked for whenever some are ready. What waits for units of machines, all of which are
-// held, asks for as many further machines as it could keep busy; but for no more while a worker has
-// nothing to do that could do it, so that further ones seem to bring none. A worker that had
-// nothing to do for idle_max ends, but for as many as are wanted; so the number does not follow
-// each lull.
+// On this machine as many workers as CookOptions::workers says are kept while there is work. On
+// other machines as many workers are kept as the work is worth, within FleetOptions: a further
+// worker is asked for when each worker has work for kWorthStarts times the time that a worker takes
+// to start, and never more workers than jobs are ready. While jobs are ready, at least one worker
+// is asked for. Jobs that wait for units of machines, all of which are held, ask for as many
+// further machines as the jobs could keep busy. No further machines are asked for while an idle
+// worker could do the jobs, so that further machines seem to bring nothing. A worker that was idle
+// for idle_max ends, but for as many as are wanted; so the number of workers does not follow each
+// lull.
 //
-// Helpers are workers of this machine beside such a fleet: they come when packages wait that those
-// elsewhere cannot cook (Eligibility), and go like the others.
+// Helpers are workers of this machine beside such a fleet: helpers come when packages wait that
+// launched workers cannot cook (Eligibility), and go like the others.
 //
-// Cost: Keep O(cooks + cookers that wait), O(workers) while something waits for units of machines;
+// Cost: Keep O(cooks + cookers that wait), O(workers) while a job waits for units of machines;
 // LetIdleGo O(workers), once a second.
 // Threads: none.
 #pragma once
@@ -52,21 +53,21 @@ class Fleet : JobPart {
   void Keep();
   void LetIdleGo();
   StartFailures& start_failures() { return start_failures_; }
-  // So many workers the core asks for at most.
+  // The most workers that the core asks for.
   uint32_t most() const;
 
  private:
   uint32_t Wanted();
   uint32_t FurtherMachines();
-  bool IsNobodyThere() const;  // no launched worker, or such that are about to go
+  bool IsNobodyThere() const;  // there is no launched worker, or all are about to go
   bool IsAnyIdleFor(PackageId package) const;
   uint32_t Busy() const;
   uint32_t HelpersWanted() const;
   void SpawnUpTo(Pool pool, uint32_t count);
 
-  // Groups (Grants) of which further machines bring nothing, of those that are waited for.
+  // Groups (Grants) that jobs wait for, and for which further machines bring nothing.
   absl::btree_set<uint32_t> in_vain_;
-  absl::Duration looked_at_ = -absl::InfiniteDuration();  // LetIdleGo
+  absl::Duration looked_at_ = -absl::InfiniteDuration();  // of LetIdleGo
   StartFailures start_failures_;
 
   Grants& grants_;

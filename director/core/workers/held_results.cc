@@ -66,7 +66,7 @@ PlatformMask HeldResults::NotFor(const Worker& worker, PackageId package) const 
   return platforms;
 }
 
-// (Parts of the package may have been made on different machines.)
+// Parts of the package may have been made on different machines.
 bool HeldResults::MayCook(const Worker& worker, PackageId package) const {
   const PlatformMask not_for_it = NotFor(worker, package);
   if (not_for_it == 0) return true;
@@ -113,7 +113,8 @@ void HeldResults::ForgetHeldOf(WorkerId worker) {
         kept.push_back(std::move(one));
       }
     }
-    // What the director's machine made needs no proof and would wait for nobody: it is made again.
+    // A result of the director's machine needs no proof and would wait for no other result: it is
+    // made again.
     if (kept.size() == 1 && kept.front().machine == kHomeMachine) {
       Release(kept);
     } else if (!kept.empty()) {

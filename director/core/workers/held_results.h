@@ -1,9 +1,10 @@
 // HeldResults: results of workers on other machines that wait for a second result to agree with,
-// and the workers that are not believed any more (proofs.h).
+// and the quarantined workers (proofs.h).
 //
-// A package with a held result is an ordinary job, which some workers may not take. When none of
-// the others has room it is parked (Lifecycle::Park), in one queue for each set of machines that
-// matters. Cost: O(1) where nothing is held.
+// A package with a held result is an ordinary job, which some workers may not take. When no other
+// worker has room the package is parked (Lifecycle::Park), in one queue for each set of machines
+// that matters.
+// Cost: O(1) where nothing is held.
 // Threads: none; owned by Core.
 #pragma once
 
@@ -21,64 +22,66 @@ namespace galley::director {
 
 class HeldResults : PackagePart {
  public:
-  // Names of parking queues: beyond all cookers.
+  // Numbers of parking queues: beyond all kinds of jobs.
   static constexpr uint32_t kFirstQueue = 1u << 31;
-  static constexpr uint32_t kThirdQueue = 1u << 30;  // with kFirstQueue: its results so far differ
+  // With kFirstQueue: the package's results so far differ.
+  static constexpr uint32_t kThirdQueue = 1u << 30;
   static bool IsQueue(uint32_t parked) { return parked >= kFirstQueue; }
-  static constexpr size_t kUnprovenNamed = 100'000;  // of a worker, in WorkerQuarantined
+  static constexpr size_t kUnprovenNamed = 100'000;  // of one worker, in WorkerQuarantined
 
   struct Candidate {
     WorkerId worker;
-    ReportId report = 0;  // 0: its process is another by now
+    ReportId report = 0;  // 0: the worker's process is another by now
     AttemptId attempt = 0;
     uint32_t machine = kHomeMachine;
-    uint64_t content = 0;  // of the package, when it was handed over
+    uint64_t content = 0;  // of the package at the hand-over
     WorkerReport::Saved saved;
   };
   using Key = std::pair<PackageId, PlatformIndex>;
-  using Held = std::vector<Candidate>;  // no two of one machine, but for kHomeMachine
+  using Held = std::vector<Candidate>;  // no two of one machine, except for kHomeMachine
 
   HeldResults(const PackageGround& ground, Acknowledgements& acknowledgements)
       : PackagePart(ground), acknowledgements_(acknowledgements) {}
 
-  // The worker's result for the package is not to be used as it is.
+  // True: the worker's result for the package is to be proven.
   bool IsChosen(WorkerId worker, PackageId package) const;
   absl::btree_map<Key, Held>& all() { return held_; }
   bool empty() const { return held_.empty(); }
-  // A result of the package is held.
+  // True: a result of the package is held.
   bool IsHeld(PackageId package) const;
-  // Platforms of the package that the worker may not make again. None where nothing is held.
+  // The platforms of the package that the worker may not make again. None where nothing is held.
   PlatformMask NotFor(const Worker& worker, PackageId package) const;
-  // It may have a job of the package: for some of what is to be cooked, or beside others.
+  // True: the worker may have a job of the package, for some of the platforms that are to be
+  // cooked, or beside other attempts.
   bool MayCook(const Worker& worker, PackageId package) const;
   // The queue in which the package is parked. REQUIRES: IsHeld.
   uint32_t QueueOf(PackageId package) const;
-  // Nothing is held of the platform any more. Returns what was.
-  Held Erase(Key key);  // by value: callers name it by what goes
-  // The reports are acknowledged: nobody needs them again.
+  // Drops the results that are held of the platform, and returns them.
+  Held Erase(Key key);  // by value: callers name the key by the results that go
+  // Acknowledges the reports: no cook needs the reports again.
   void Release(const Candidate& candidate);
   void Release(const Held& held);
-  // What is held of the worker goes.
+  // Drops the held results of the worker.
   void ForgetHeldOf(WorkerId worker);
-  // Platforms have new numbers.
+  // Drops all held results: platforms have new numbers.
   void DropAll();
-  // The worker's process is another, as in PendingCommits::ForgetReportsOf.
+  // The worker's process is another process, as in PendingCommits::ForgetReportsOf.
   void ForgetReportsOf(WorkerId worker);
 
-  // What was committed unproven.
+  // Notes that a result of the worker was committed unproven.
   void NoteUnproven(WorkerId worker, PackageId package);
   std::vector<PackageId> TakeUnproven(WorkerId worker) {
     auto taken = unproven_.extract(worker);
     return taken.empty() ? std::vector<PackageId>() : std::move(taken.mapped());
   }
-  // No cook runs: who made what is not asked for any more.
+  // No cook runs: the makers of unproven results are not asked for any more.
   void ForgetUnproven() { unproven_.clear(); }
 
-  // The worker is believed no longer. False: it was not before.
+  // The worker is believed no longer. False: the worker was quarantined before.
   bool Quarantine(WorkerId worker) { return quarantined_.insert(worker).second; }
   bool IsQuarantined(WorkerId worker) const { return quarantined_.contains(worker); }
   uint32_t quarantined(Pool pool) const;
-  // From its next attach on it is a worker like others.
+  // From its next attach on the worker is a worker like others.
   void Readmit(WorkerId worker) { quarantined_.erase(worker); }
 
  private:

@@ -1,7 +1,8 @@
-// InputAffinity: which inputs are warm at which worker: those of the jobs that it was given last.
+// InputAffinity: which inputs are warm at which worker: the inputs of the jobs that the worker was
+// given last.
 //
-// An input is any 64-bit id of something that jobs have in common. Bounded: a worker is remembered
-// for kInputsMax inputs, the oldest is forgotten first; an input for kHoldersMax workers.
+// An input is any 64-bit id of something that jobs have in common. A worker is remembered for
+// kInputsMax inputs, and an input for kHoldersMax workers; the oldest are forgotten first.
 //
 // Cost: one look-up for each input, and in Note as many comparisons as the bounds say.
 // Threads: none; owned by the core.
@@ -22,15 +23,16 @@ class InputAffinity {
   static constexpr size_t kInputsMax = 128;
   static constexpr size_t kHoldersMax = 8;
 
-  // The worker reads these now.
+  // The worker reads these inputs now.
   void Note(WorkerId worker, std::span<const uint64_t> inputs);
   void Forget(WorkerId worker);
   struct Holder {
     WorkerId worker;
-    double share = 0;  // of the inputs, warm there: up to 1
+    double share = 0;  // of the inputs that is warm there: up to 1
     bool operator==(const Holder&) const = default;
   };
-  // Where some of `inputs`, each named once, are warm: the most first, then by id.
+  // The workers where some of `inputs`, each named once, are warm: the largest share first, then by
+  // id.
   std::vector<Holder> Holders(std::span<const uint64_t> inputs) const;
 
  private:

@@ -36,7 +36,7 @@ void JobHandover::Hold(AttemptId id, const Attempt& attempt) {
   attempts_.EndAlone();
   const Urgency urgency = job_queue_.UrgencyOf(attempt.package);
   job_queue_.Account(attempt.package,
-                     attempt.expected);  // what others wait for, too, is free until here
+                     attempt.expected);  // shared resources are free until here
   grants_.Acquire(id, attempt.group, attempt.worker);
   input_affinity_.Note(attempt.worker, worker_choice_.InputsOf(attempt.package));
   const uint64_t pending =
@@ -85,8 +85,8 @@ AttemptId JobHandover::Give(PackageId id, const Placement& at, PlatformMask plat
   return attempt_id;
 }
 
-// A job that a worker of an earlier director has may go on somewhere; but it may never be heard of
-// again, and is not waited for.
+// A job that a worker of an earlier director has may go on somewhere; but the job may never be
+// heard of again, and is not waited for.
 void JobHandover::HandOverAlone(PackageId id) {
   const Placement at = worker_choice_.Place(id);
   if (!at.worker.valid()) return;

@@ -1,4 +1,4 @@
-// JobHandover: a job is given to a worker.
+// JobHandover: gives a job to a worker.
 // Threads: none; owned by Core.
 #pragma once
 
@@ -39,10 +39,10 @@ class JobHandover : JobPart {
         breakers_(breakers) {}
 
   void HandOver(PackageId package, const Placement& at);
-  // The package gets a worker with nothing else in hand anywhere (exclusive_run.h), if there is
-  // one.
+  // Gives the package to a worker while no job is in hand anywhere (exclusive_run.h), if there is a
+  // worker.
   void HandOverAlone(PackageId package);
-  // Returns the platforms that are to be cooked, of these.
+  // Returns the platforms among `of` that are to be cooked.
   PlatformMask PutInHand(PackageId package, PlatformMask of = ~PlatformMask{0});
   void SetHandedOver(PackageId package, AttemptId attempt);
   // REQUIRES: the attempt's package, worker, group and expected time are known.

@@ -19,14 +19,15 @@ PackageId JobQueue::NextJob() {
   }
 }
 
-// The first of the class whose turn it is, of the jobs whose resources are free, that need none, or
-// of which that is not known yet.
+// The first job of the class whose turn it is, among the jobs whose resources are free, that need
+// no resource, or whose resources were not asked for yet.
 PackageId JobQueue::NextInTurn() {
   const LoadQueue& loads = graph_.queues().loads();
   lent_ = {};
   const PackageId stalled = FirstStalled(Urgency::kBlocking);
   PackageId next = stalled;
-  // All else is to end before the one that waits to be alone; but what has its resource goes on.
+  // Other jobs are to end before the package that waits to be alone begins; but a job that has its
+  // resource goes on.
   const bool waits_alone = !loads.empty() && exclusive_run_.WaitsToBeAlone(loads.Top());
   if (!loads.empty() && !(waits_alone && stalled.valid()) &&
       (!stalled.valid() || packages_[stalled].urgency < loads.TopUrgency()))
@@ -39,7 +40,8 @@ PackageId JobQueue::NextInTurn() {
     const Urgency below = ClassQuota::UrgencyBelow(of_class);
     const PackageId lower = waits_alone ? FirstStalled(below) : FirstAtMost(below);
     if (!lower.valid() || IsSabotaged(Sabotage::kStarveClass)) break;
-    if (exclusive_run_.WaitsToBeAlone(lower)) break;  // it has no turn before those above it
+    // A package that waits to be alone has no turn before higher classes.
+    if (exclusive_run_.WaitsToBeAlone(lower)) break;
     const bool is_held_up =
         urgency == Urgency::kBlocking && IsSabotaged(Sabotage::kHoldUpNow) && lent_.package != next;
     if (!class_quota_.IsTurnOfLower(of_class, CostOf(packages_[lower], costs_)) && !is_held_up)
@@ -50,20 +52,20 @@ PackageId JobQueue::NextInTurn() {
   return next;
 }
 
-// (One whose job from before may go on has what it needs: Survivors::TakeUp looks at that.)
+// A package whose earlier attempt may go on has its resources: Survivors::TakeUp looks at that.
 bool JobQueue::HasResources(PackageId package) const {
   const uint32_t group = packages_[package].resource_group;
   if (group == 0 || resumed_attempts_.Has(package)) return true;
   return !resumed_attempts_.is_unsure() && grants_.IsFree(group) && reservations_.MayTake(package);
 }
 
-// The first that waits for resources which are free by now and that is not more urgent.
+// The first package that waits for resources which are free by now and that is at most as urgent.
 PackageId JobQueue::FirstStalled(Urgency urgency) const {
   return graph_.queues().saves().BestAtMost(
       urgency, [&](uint32_t, PackageId first) { return HasResources(first); });
 }
 
-// The first of these, and of those that were not asked yet and need not run alone.
+// The first of the stalled packages, and of the ready packages that need not run alone.
 PackageId JobQueue::FirstAtMost(Urgency urgency) const {
   const PackageId stalled = FirstStalled(urgency);
   const PackageId load = graph_.queues().loads().TopAtMost(urgency);
@@ -71,12 +73,12 @@ PackageId JobQueue::FirstAtMost(Urgency urgency) const {
   return packages_[stalled].urgency >= packages_[load].urgency ? stalled : load;
 }
 
-// A job that has its turn before more urgent ones is not overtaken by them at its worker.
+// A job that has its turn before more urgent jobs is not overtaken by them at its worker.
 Urgency JobQueue::UrgencyOf(PackageId id) const {
   return lent_.package == id ? lent_.urgency : packages_[id].urgency;
 }
 
-// What the job's class owes to lower ones, and what higher ones owe to it.
+// Charges the job's class for the job, and credits the lower classes with their share of it.
 void JobQueue::Account(PackageId id, absl::Duration expected) {
   const size_t of_class = ClassQuota::ClassOf(packages_[id].urgency);
   if (of_class > 0 && FirstAtMost(ClassQuota::UrgencyBelow(of_class)).valid())

@@ -1,5 +1,5 @@
-// JobQueue: which package is to be handed over next: the most urgent one, but for the share of
-// lower classes (class_quota.h).
+// JobQueue: the package that is to be handed over next: the most urgent package, except for the
+// share of lower classes (class_quota.h).
 // Threads: none; owned by Core.
 #pragma once
 
@@ -25,23 +25,23 @@ class JobQueue : JobPart {
         exclusive_run_(exclusive_run),
         reservations_(reservations) {}
 
-  // Something is ready, waits for something, or is in hand.
+  // True: some job is ready, waits for something, or is in hand.
   bool HasLoadWork() const;
   // The next package whose resources are free; packages met on the way whose resources are not free
   // go to the save queue. Invalid: none.
   PackageId NextJob();
-  // What it asks for is free, and is not reserved for another.
+  // True: the package's resources are free, and are not reserved for another package.
   bool HasResources(PackageId package) const;
   bool HasBlockingJob() const;
-  // As urgent as the job's turn makes it.
+  // The package's urgency, or the urgency that its class's turn lends to the package.
   Urgency UrgencyOf(PackageId package) const;
-  // The package is handed over: what its class owes to lower ones, and what higher ones owe to it.
+  // The package is handed over: charges its class, and credits lower classes (ClassQuota).
   void Account(PackageId package, absl::Duration expected);
-  // No job has its turn before its time any more.
+  // Ends the turn of the job that goes before its time.
   void EndTurn() { lent_ = {}; }
 
  private:
-  // A job of a lower class has its turn, as if it were that urgent.
+  // Lent: the urgency that a job of a lower class has while it is the class's turn.
   struct Lent {
     PackageId package;
     Urgency urgency = Urgency::kLow;

@@ -10,7 +10,7 @@ void JobSplitting::Split() {
     if (workers_.attached().idle().empty()) return;
     Attempt& whole = attempts_.at(share.attempt);
     const WorkerId worker = stragglers_.IdleFor(whole, /*is_elsewhere=*/false);
-    // (Another part of the same package may have gone just now.)
+    // Another part of the same package may have gone just now.
     if (!worker.valid() || !MayHaveAnother(whole.package)) continue;
     const PackageId package = whole.package;
     effects_.DesireFor(whole.worker).retract_part.push_back({share.attempt, share.platforms});
@@ -26,7 +26,7 @@ void JobSplitting::Split() {
   }
 }
 
-// By what is gained.
+// The shares, ordered by their gain.
 std::vector<JobSplitting::Share> JobSplitting::Shares() const {
   std::vector<Share> shares;
   for (const WorkerId id : workers_.attached().ring()) {
@@ -79,7 +79,7 @@ JobSplitting::Share JobSplitting::ShareOf(AttemptId id, absl::Duration ran) cons
     if (!(attempt.remaining & MaskOf(p))) continue;
     const absl::Duration save = save_of(p);
     const absl::Duration end_without = std::max(stays - save, share.expected + save);
-    const bool is_first = (attempt.remaining & (MaskOf(p) - 1)) == 0;  // it has begun
+    const bool is_first = (attempt.remaining & (MaskOf(p) - 1)) == 0;  // the platform has begun
     if (is_first || end_without >= end) break;
     end = end_without;
     share.platforms |= MaskOf(p);

@@ -1,10 +1,10 @@
-// JobSplitting: platforms of a running job go to a worker that has nothing to do, which loads the
-// package once more for them. The first worker is told to leave them out; a platform that has begun
-// there goes on, and the first result counts.
+// JobSplitting: platforms of a running job go to an idle worker, which loads the package once more
+// for them. The first worker is told to leave the platforms out; a platform that has begun there
+// goes on, and the first result counts.
 //
-// A worker cooks a package's platforms in their order, so the last ones go. A job that is worth it
-// is split once more at each look, up to as many attempts as a package that kills its executors may
-// have: it may yet turn out to be one. Not split is a package that
+// A worker cooks a package's platforms in their order, so the last platforms go. A job that is
+// worth it is split once more at each look, up to as many attempts as a package that kills its
+// executors may have: the package may yet turn out to kill. Not split is a package that
 //   - holds a resource, which it would hold twice;
 //   - failed through its own fault, now or under an earlier director;
 //   - has a backup;
@@ -38,12 +38,12 @@ class JobSplitting : JobPart {
     AttemptId attempt = 0;
     PlatformMask platforms = 0;
     absl::Duration expected;  // with a load of its own
-    absl::Duration gain;      // so much sooner all is done
+    absl::Duration gain;      // by how much sooner the package is done
   };
 
   std::vector<Share> Shares() const;
   bool MayHaveAnother(PackageId package) const;
-  // None: nothing is gained. `ran`: for so long it has.
+  // No platforms: nothing is gained. `ran`: how long the attempt has run.
   Share ShareOf(AttemptId attempt, absl::Duration ran) const;
 
   Attempts& attempts_;

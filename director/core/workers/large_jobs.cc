@@ -13,8 +13,8 @@ constexpr absl::Duration kOvertakenMax = absl::Seconds(5);
 
 }  // namespace
 
-// A Blocking package is not set aside: it goes wherever it begins first. A package whose memory is
-// not known is set aside only while a worker is kept for another one.
+// A Blocking package is not set aside: it goes wherever it begins first. A package of unknown
+// memory is set aside only while a worker is kept for another package.
 bool LargeJobs::SetAside(PackageId id, std::vector<PackageId>& aside) {
   const PackageData& package = packages_[id];
   if (aside.size() >= kAsideMax || package.urgency == Urgency::kBlocking) return false;
@@ -41,7 +41,7 @@ void LargeJobs::LookAtParked() {
   }
 }
 
-// A worker has all else that it wants, and room for a job.
+// True: some worker meets all other needs of the package, and has room for a job.
 bool LargeJobs::IsHeldUpByMemory(PackageId id) const {
   const uint64_t bytes = MemoryOf(packages_[id], costs_);
   return bytes > 0 &&
@@ -54,7 +54,7 @@ bool LargeJobs::IsHeldUpByMemory(PackageId id) const {
                      });
 }
 
-// Chooses the worker with the least to do among those whose pending jobs, which may last, leave
+// Keeps the worker with the least work among the workers whose pending jobs, which may last, leave
 // room for the package. O(workers).
 void LargeJobs::KeepWorkerFor(PackageId package) {
   using Order = std::tuple<bool, absl::Duration, WorkerId>;
@@ -79,7 +79,7 @@ bool LargeJobs::MayBeKeptFor(PackageId package, WorkerId id, const Worker& worke
                                             worker.memory_bytes);
 }
 
-// The job that a worker is kept for goes there before all others.
+// Hands the job that a worker is kept for to that worker before all other jobs.
 void LargeJobs::HandOverKept() {
   if (!kept_worker_.has_value()) return;
   const PackageId id = kept_worker_->package;

@@ -1,7 +1,7 @@
-// LargeJobs: a job that no worker has the memory for now is *set aside* while smaller jobs go on;
-// when that lasts too long a worker is *kept* for it, and gets nothing else until there is room.
-// That holds of one that is parked (Eligibility), too: it demands something of its worker which
-// smaller jobs, that could go elsewhere, do not.
+// LargeJobs: a job that no worker has the memory for now is *set aside* while smaller jobs go on.
+// When the wait lasts too long a worker is *kept* for the job, and gets no other job until there is
+// room. A parked job (Eligibility) gets a kept worker, too: such a job demands something of its
+// worker that smaller jobs, which could go to other workers, do not demand.
 #pragma once
 
 #include <vector>
@@ -41,10 +41,10 @@ class LargeJobs : JobPart {
 
   // False: the package is to wait at the head of its queue.
   bool SetAside(PackageId package, std::vector<PackageId>& aside);
-  // A step hands jobs over: of what is parked, the first of each kind may have waited too long.
-  // O(workers with room) for each kind.
+  // A step hands jobs over: the first parked job of each kind may have waited too long. O(workers
+  // with room) for each kind.
   void LookAtParked();
-  // The job that a worker is kept for goes there before all others.
+  // Hands the job that a worker is kept for to that worker before all other jobs.
   void HandOverKept();
 
  private:

@@ -8,26 +8,26 @@
 namespace galley::director {
 namespace {
 
-// A smaller difference is settled before a message is there.
+// A smaller difference is over before a message arrives.
 constexpr absl::Duration kWorthMoving = absl::Milliseconds(5);
-// A worker on another machine has what a job reads before the job begins: one that begins at the
-// other worker sooner by less than this would save no time there, and have all of it fetched once
-// more.
+// A worker on another machine has a job's inputs before the job begins: a job that begins at the
+// other worker sooner by less than this would save no time there, and have all its inputs fetched
+// once more.
 constexpr absl::Duration kWorthFetchingAgain = absl::Milliseconds(25);
-// The expected time of the jobs in an executor's hands, where its session has one slot
-// (worker/session/session_core.cc, which takes a job of unknown length for as long).
+// The expected time of the jobs in an executor's hands, where its session has one slot. A job of
+// unknown length is taken for as long (worker/session/session_core.cc).
 constexpr absl::Duration kSentAheadMax = absl::Milliseconds(20);
 // Pairs of workers that are looked at in a step; the next step goes on.
 constexpr size_t kPairsMax = 256;
-constexpr size_t kBusiestMax = 16;  // of them, for each that is idle
+constexpr size_t kBusiestMax = 16;  // busiest workers that are looked at for each idle worker
 
-// The first jobs in the queue of a worker on another machine that are left there when work is moved
-// to one where a job would wait for `there`.
+// The first jobs in the queue of a worker on another machine that stay there when work is moved to
+// a worker where a job would wait for `there`.
 absl::btree_set<AttemptId> LeftAt(WorkerId worker, const AssignedJobs& hand, absl::Duration there,
                                   absl::Duration awake) {
   absl::btree_set<AttemptId> left;
   const absl::Duration next_slot = hand.NextSlot(awake);
-  // (Where nothing begins for want of memory, nothing is in an executor's hands either.)
+  // If no job begins for want of memory, no job is in an executor's hands either.
   if (PoolOf(worker) == Pool::kLocal || next_slot == absl::InfiniteDuration()) return left;
   absl::Duration ahead, before;
   const auto add = [&](AttemptId attempt) {
@@ -74,9 +74,10 @@ void LoadBalancer::Balance() {
 }
 
 // Takes jobs from a busy worker's queue until each slot has as much work at both workers: Blocking
-// jobs first, then those at the queue's end; from a suspect worker, as many as the idle one's
-// window holds. A job that has begun by now goes on there, and the first result counts; a job that
-// holds a resource is left, since it would hold it twice. False: there was nothing to take.
+// jobs first, then the jobs at the queue's end; from a suspect worker, as many jobs as the idle
+// worker's window holds. A job that has begun by now goes on there, and the first result counts; a
+// job that holds a resource is left, since it would hold the resource twice. False: there was
+// nothing to take.
 bool LoadBalancer::RetractFor(WorkerId idle, WorkerId busy) {
   const Worker& from = *workers_.Find(busy);
   const Worker& to = *workers_.Find(idle);
@@ -135,7 +136,7 @@ bool LoadBalancer::IsBetterOffAt(AttemptId id, WorkerId idle) const {
 // A package in hand became Blocking: an attempt that waits in a worker's queue is taken back, and
 // goes to the front of a queue.
 void LoadBalancer::TakeForward(PackageId id) {
-  if (packages_[id].work == nullptr) return;  // it is over since
+  if (packages_[id].work == nullptr) return;  // the package is over since
   const AttemptId attempt = packages_[id].work->attempt;
   if (attempt == 0 || attempts_.at(attempt).group != 0 || attempts_.At(id).size() > 1) return;
   if (workers_.Find(attempts_.at(attempt).worker)->jobs.HasBegun(attempt)) return;

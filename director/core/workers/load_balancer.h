@@ -1,4 +1,4 @@
-// LoadBalancer: work is moved from the busiest worker to one that has nothing to do.
+// LoadBalancer: moves work from the busiest worker to an idle worker.
 #pragma once
 
 #include "director/core/jobs/attempts.h"
@@ -29,8 +29,8 @@ class LoadBalancer : JobPart {
         job_handover_(job_handover) {}
 
   void Balance();
-  // A package in hand became High, or more: its job is taken back from a worker's queue, and goes
-  // before what waits there and is less urgent.
+  // A package in hand became High, or more urgent: its job is taken back from a worker's queue, and
+  // goes before less urgent waiting jobs.
   void TakeForward(PackageId package);
 
  private:

@@ -28,7 +28,7 @@ size_t ParkedJobs::CountForFleet() const {
   return count;
 }
 
-// The worker lacks its kind, or its machine has not enough of what it asks for now.
+// True: the worker lacks the kind, or its machine has not enough of the package's resources now.
 bool ParkedJobs::CannotHaveNow(PackageId package, uint32_t kind, WorkerId worker) const {
   return eligibility_.Lacks(worker, *workers_.Find(worker), kind) ||
          !reservations_.MayTakeAt(package, worker);
@@ -56,7 +56,7 @@ bool ParkedJobs::Park(PackageId package) {
       std::any_of(
           workers_.attached().with_room().begin(), workers_.attached().with_room().end(),
           [&](const WorkerIndex::Load& load) { return CannotHaveNow(package, kind, load.worker); });
-  // (A Blocking one needs no room; but others, which could go somewhere, wait behind it.)
+  // A Blocking job needs no room; but others, which could go somewhere, wait behind it.
   if (!holds_up && packages_[package].urgency == Urgency::kBlocking)
     holds_up = std::any_of(workers_.attached().ring().begin(), workers_.attached().ring().end(),
                            [&](WorkerId worker) { return CannotHaveNow(package, kind, worker); });
@@ -90,7 +90,7 @@ void ParkedJobs::Unpark() {
   for (const auto& [kind, queue] : graph_.queues().parked()) kinds.push_back(kind);
   for (const uint32_t kind : kinds) {
     if (HeldResults::IsQueue(kind)) {
-      // (Settling one queue may let go of another.)
+      // Settling one queue may let go of another queue.
       if (graph_.queues().parked().contains(kind) && proofs_.IsOffered(kind)) UnparkOf(kind);
     } else if (eligibility_.IsOffered(kind)) {
       unoffered_since_.erase(kind);

@@ -1,13 +1,14 @@
-// ParkedJobs: a package that no worker which can do its kind (Eligibility) can take now is
-// *parked*, so that it holds up nothing that others could do. Of each kind one at a time, the
-// first, is asked for whether some worker can take it by now.
+// ParkedJobs: a package is *parked* when no worker that can do its kind (Eligibility) can take the
+// package now, so that it holds up no jobs that other workers could do. For each kind, only the
+// first parked package is asked for whether some worker can take it by now.
 //
-// What launched workers are known to lack, or all refuse, is parked at once, for the helpers
-// (fleet.h).
+// A package whose kind the launched workers are known to lack, or all refuse, is parked at once,
+// for the helpers (fleet.h).
 //
-// Where no worker of this machine is started, and none of those that are attached can do the kind
-// for `unoffered_max`, its packages fail: nobody is to wait for ever. The failure is in no cache.
-// What is demanded and no worker has waits as long as a launcher may bring one up that has it.
+// Where no worker of this machine is started, and no attached worker can do the kind for
+// `unoffered_max`, the kind's packages fail: no package waits for ever. The failure is in no cache.
+// A package whose demand no worker meets waits as long as a launcher may bring up a worker that
+// meets the demand.
 // Threads: none; owned by Core.
 #pragma once
 
@@ -46,24 +47,25 @@ class ParkedJobs : JobPart {
 
   // A cook begins.
   void BeginCook();
-  // False: no worker with room lacks its kind, so that nobody waits in vain behind it; or so many
-  // were parked in this step. REQUIRES: WorkerChoice::Place found no worker. O(workers with room)
-  // where a worker lacks any.
+  // Parks the package. False: no worker with room lacks its kind, so that no package waits in vain
+  // behind it; or kParkedMax packages were parked in this step. REQUIRES: WorkerChoice::Place found
+  // no worker. O(workers with room) where a worker lacks any kind.
   bool Park(PackageId package);
-  // A step begins: what those elsewhere lack is put aside, as far as it comes first, so that nobody
-  // is asked for there on its behalf. Then Unpark.
+  // A step begins: packages that launched workers lack are parked, as far as they come first in the
+  // queue, so that no launched worker is asked for on their behalf. Then call Unpark.
   void ParkForHelpers();
-  // What workers can take now goes back to its queue; what nobody ever could fails.
+  // Packages that workers can take now go back to their queue; packages that no worker ever could
+  // take fail.
   void Unpark();
-  // The parked packages that workers on other machines cannot cook. O(workers) for each kind of
-  // them.
+  // The number of parked packages that workers on other machines cannot cook. O(workers) for each
+  // kind of such packages.
   size_t CountForHelpers() const;
-  // The parked packages that demand something which launched workers have.
+  // The number of parked packages that demand something which launched workers have.
   size_t CountForFleet() const;
-  // The package was found to be cooked. If it demands what the farm's workers do not have, it is
-  // parked at once, so that nobody is asked for there on its behalf.
+  // The package was found to be cooked. If its demand is beyond the farm's workers, the package is
+  // parked at once, so that no launched worker is asked for on its behalf.
   void ParkBeyondFleet(PackageId package);
-  // What a parked package waits for; empty: it is not parked.
+  // Why the package is parked, for people; empty: the package is not parked.
   std::string WhyParked(PackageId package) const;
 
  private:
@@ -71,7 +73,7 @@ class ParkedJobs : JobPart {
   void UnparkOf(uint32_t kind);
   void FailUnoffered(uint32_t kind);
 
-  std::vector<PackageId> beyond_fleet_;  // that went back to their queue in a step
+  std::vector<PackageId> beyond_fleet_;  // packages that went back to their queue in a step
   size_t parked_ = 0;                    // in this step
   absl::btree_map<uint32_t, absl::Duration> unoffered_since_;  // by kind; StepContext::awake
 

@@ -1,10 +1,10 @@
-// PlacementCandidate: a worker that may take a job, as the choice among a few of them sees it.
+// PlacementCandidate: a worker that may take a job, as seen when a worker is chosen.
 //
 // The job goes where it ends first: to the worker with the least expected time for each slot, less
 // the time that the job saves where its inputs are warm. While a slot is free somewhere, the job
-// waits for no worker unless it ends sooner there all the same. While all workers have work, the
-// job may wait half as long again as it would elsewhere for the sake of warm inputs: nobody idles
-// for it, and a job that waits too long at the end is moved (load_balancer.cc).
+// waits for no worker unless the job ends sooner there all the same. While all workers have work,
+// the job may wait half as long again as elsewhere for the sake of warm inputs: no worker idles for
+// the job, and a job that waits too long at the end is moved (load_balancer.cc).
 // Threads: none.
 #pragma once
 
@@ -21,10 +21,10 @@ inline constexpr size_t kCandidatesMax = 16;
 
 struct PlacementCandidate {
   WorkerId worker;
-  absl::Duration load;          // expected time of what is in its hands, for each slot
+  absl::Duration load;          // expected time of the jobs in its hands, for each slot
   absl::Duration delay;         // until the job would begin; zero: a slot is free
-  absl::Duration saved;         // of this job's time, since inputs are warm there
-  double warm = 0;              // of its inputs: 0 .. 1
+  absl::Duration saved;         // of the job's time, since inputs are warm there
+  double warm = 0;              // share of the job's inputs that is warm there: 0 .. 1
   bool is_large_enough = true;  // the job alone fits into its memory
 };
 

@@ -12,8 +12,8 @@ namespace {
 constexpr size_t kSettledMax = 256;  // packages, in a step, of a queue
 
 }  // namespace
-// Results of the same inputs that came to the same. (The error of a verdict may have a place of its
-// machine in it.)
+// True: both results are of the same inputs and came to the same. The error of a verdict may name a
+// place of its machine, and is not compared.
 bool Proofs::Agree(const Candidate& a, const Candidate& b) {
   const ResultView &one = *a.saved.result, &other = *b.saved.result;
   if (one.key != other.key || one.is_verdict != other.is_verdict) return false;
@@ -56,7 +56,7 @@ bool Proofs::Take(PackageId package, PlatformIndex platform, const Report& by,
   return true;
 }
 
-// The last one that came has not been compared yet.
+// Compares the result that came last with the others.
 void Proofs::Compare(const Key& key, const Report& by) {
   const Held& held = held_results_.all().at(key);
   for (size_t i = 0; i + 1 < held.size(); ++i) {
@@ -67,8 +67,8 @@ void Proofs::Compare(const Key& key, const Report& by) {
   if (held.size() > 2) Differ(key);
 }
 
-// Two agree: the first of them is committed for both. Whoever said something else lied, or its
-// machine is broken; but for the director's.
+// Two results agree: the first of them is committed for both. A worker that said something else
+// lied, or its machine is broken; the director's machine is not blamed.
 void Proofs::Settle(const Key& key, size_t chosen, const Report& by) {
   Held held = held_results_.Erase(key);
   const Candidate& first = held[chosen];
@@ -128,8 +128,8 @@ void Proofs::CommitUnproven(const Key& key) {
   package_progress_.Advance(key.first);
 }
 
-// Its word counts for nothing from now on, be it on its way or of long ago: what else is held of
-// it is made by others, and what was committed is told.
+// The worker's word counts for nothing from now on, be it on its way or of long ago: its other held
+// results are made by others, and its committed results are told.
 void Proofs::Quarantine(const Candidate& odd, const Key& key, const Held& held) {
   if (odd.machine == kHomeMachine || !held_results_.Quarantine(odd.worker)) return;
   std::string others;
@@ -187,7 +187,8 @@ bool Proofs::IsOffered(uint32_t queue) {
   if (step_.awake - since < patience) return false;
   for (size_t i = 0; i < kSettledMax && first().valid() && !claimants_.has_stopped(); ++i)
     SettleParked(first());
-  // (For a second machine nobody waits again in the same cook; a third one is worth it each time.)
+  // No package waits again for a second machine in the same cook; a third machine is worth the wait
+  // each time.
   if ((queue & HeldResults::kThirdQueue) != 0) waiting_since_.erase(queue);
   return false;
 }
@@ -208,7 +209,7 @@ void Proofs::SettleParked(PackageId package) {
   }
 }
 
-// Whether the candidate may still be what the package comes to.
+// True: the candidate may still become the package's result.
 bool Proofs::IsStillWanted(const Key& key, const Candidate& candidate) const {
   const PackageData& package = packages_[key.first];
   if (package.work == nullptr || key.second >= package.slots.size() ||

@@ -1,6 +1,6 @@
-// Proofs: a share of the jobs that workers on other machines do is done again, on another machine
-// than the first. Until the second result is there, the first one is *held*: it is neither
-// committed nor seen by anybody, so that a worker which lies poisons no cache with it.
+// Proofs: a share of the jobs of workers on other machines is done again, on another machine than
+// the first. Until the second result is there, the first result is *held*: it is neither committed
+// nor seen by anybody, so that a worker which lies poisons no cache with it.
 //
 //   W1 on m1 says a            held: the package is to be cooked once more, anywhere but on m1
 //   W2 on m2 says a            proven: a is committed, as made by W1
@@ -10,20 +10,20 @@
 //   W3 on m3 says c            the package fails, uncached: its cooker is not deterministic, and
 //                              nobody is blamed
 //
-// Workers of one machine count as one, so that none is blamed by two of its like. The director's
-// own machine (Pool::kLocal) is believed: what it makes is not proven, it is as good as any other
-// as the second, and as the third even where it was the second, since it would have to contradict
-// itself. Where no other machine is there for a while (CookOptions::proofs), the first result is
-// committed as it is, and counted (Counters::results_unproven); where two differ and there is no
-// third, the package fails.
+// Workers of one machine count as one worker, so that no worker is blamed by two workers of its
+// machine. The director's own machine (Pool::kLocal) is believed: its results are not proven. Its
+// result counts as the second result, and as the third result even where it was the second, since
+// the machine would have to contradict itself. Where no other machine is there for a while
+// (CookOptions::proofs), the first result is committed as it is, and counted
+// (Counters::results_unproven); where two results differ and there is no third, the package fails.
 //
-// Which jobs are proven follows from the packages' names and a seed that no worker knows: not from
-// the order of anything. A result that is chosen and only feeds the cache (it came late, or is of
-// older files) is dropped.
+// The packages' names and a seed that no worker knows decide which jobs are proven, and not the
+// order of anything. A chosen result that only feeds the cache (it came late, or is of older files)
+// is dropped.
 //
-// Packages with a held result are ordinary jobs; which workers may take them Eligibility asks here.
-// When none has room they are parked (Lifecycle::Park), one queue for each set of machines that
-// matters.
+// Packages with a held result are ordinary jobs. Eligibility asks HeldResults which workers may
+// take them. When no worker has room such packages are parked (Lifecycle::Park), in one queue for
+// each set of machines that matters.
 //
 // Cost: O(1) where nothing is held; Sweep O(held).
 // Threads: none; owned by Core.
@@ -70,9 +70,9 @@ class Proofs : JobPart {
         result_acceptance_(result_acceptance),
         worker_loss_(worker_loss) {}
 
-  // The result is wanted now. False: it need not be proven, and the caller commits it. True: it is
-  // dealt with here; the report may be acknowledged by now.
-  // REQUIRES: the attempt was given to the worker; its `remaining` is without the platform.
+  // Takes a result that is wanted now. False: the result need not be proven, and the caller commits
+  // it. True: Proofs sees to the result; the report may be acknowledged by now. REQUIRES: the
+  // attempt was given to the worker; its `remaining` is without the platform.
   struct Report {
     WorkerId worker;
     ReportId report = 0;
@@ -80,13 +80,14 @@ class Proofs : JobPart {
   };
   bool Take(PackageId package, PlatformIndex platform, const Report& report,
             const WorkerReport::Saved& saved);
-  // No attached worker of another machine than the director's may take the package.
+  // True: no attached worker of a machine other than the director's may take the package.
   bool NeedsHome(PackageId package) const;
-  // True: a worker is attached that may take what is first in the queue. Else what is parked there
-  // is settled, if nobody came for long enough. REQUIRES: the queue is parked.
+  // True: an attached worker may take the first package in the queue. Otherwise the parked packages
+  // are settled, if no worker came for long enough. REQUIRES: the queue is parked.
   bool IsOffered(uint32_t queue);
 
-  // A step begins: what is held for nothing goes (its package is over, or of other files now).
+  // A step begins: held results that are not wanted any more go (their package is over, or has
+  // other files).
   void Sweep();
 
  private:

@@ -32,7 +32,7 @@ void Reports::OnWorkerReported(const WorkerReported& event) {
 }
 
 // Counts each report once: a report comes again after a commit that failed, and from a process that
-// comes back when another had taken its place. An attempt's reports come in their order.
+// comes back when another process had taken its place. An attempt's reports come in their order.
 void Reports::CountBytes(Attempt& attempt, const WorkerReport& report) {
   if (report.report <= attempt.told_up_to) return;
   attempt.told_up_to = report.report;
@@ -46,7 +46,7 @@ void Reports::CountBytes(Attempt& attempt, const WorkerReport& report) {
 
 void Reports::OnReport(WorkerId worker, const WorkerReport& report) {
   const Attempt* attempt = attempts_.Find(report.attempt);
-  // From someone to whom this attempt was never given: refused.
+  // The attempt was never given to this worker: the report is refused.
   if (attempt == nullptr || attempt->worker != worker || workers_.Find(worker)->health.has_violated)
     return acknowledgements_.Acknowledge(worker, report.report);
   workers_.Find(worker)->jobs.NoteReport(report.attempt, step_.awake);
@@ -135,7 +135,7 @@ Reports::Answer Reports::OnSaved(WorkerId worker, ReportId report, AttemptId id,
   attempt.remaining &= ~bit;
   if (package.work == nullptr || platform >= package.slots.size() ||
       package.slots[platform].phase == Phase::kUnwanted) {
-    // The package is over, or an earlier cook wanted it. A result that nobody had yet feeds the
+    // The package is over, or an earlier cook wanted it. A result that the cache lacks feeds the
     // cache.
     const bool has_result =
         platform < package.slots.size() && package.slots[platform].result != nullptr;
@@ -150,8 +150,8 @@ Reports::Answer Reports::OnSaved(WorkerId worker, ReportId report, AttemptId id,
     DropResult(package_id, platform, attempt, saved);
     if (was_expected && attempt.remaining == 0) attempts_.EndAttempt(id, Tell::kNothing);
   } else if (!saved.is_current || !resumed_attempts_.IsOfToday(attempt)) {
-    // The result is right for an older snapshot, or for what the package's generator or inputs gave
-    // before.
+    // The result is right for an older snapshot, or for earlier outputs of the package's generator
+    // or inputs.
     answer = FeedCache(package_id, platform, {.worker = worker, .report = report}, saved);
     if (was_expected) {
       if ((attempts_.StillInHand(package_id) & bit) == 0) {
@@ -177,7 +177,8 @@ Reports::Answer Reports::OnSaved(WorkerId worker, ReportId report, AttemptId id,
   return answer;
 }
 
-// A result that no cook waits for. One that is to be proven nobody would make again: it is dropped.
+// Takes a result that no cook waits for. A result that is to be proven is dropped, since no worker
+// would make it again.
 Reports::Answer Reports::FeedCache(PackageId package, std::optional<PlatformIndex> platform,
                                    const ResultAcceptance::Source& source,
                                    const WorkerReport::Saved& saved) {
@@ -190,7 +191,7 @@ Reports::Answer Reports::FeedCache(PackageId package, std::optional<PlatformInde
   return Answer::kWhenDurable;
 }
 
-// The platform has a result already. Which of two attempts is the first is chance.
+// The platform has a result already. Chance decides which of two attempts is the first.
 void Reports::DropResult(PackageId id, PlatformIndex platform, const Attempt& attempt,
                          const WorkerReport::Saved& saved) {
   claimants_.Count(id, &Counters::results_dropped);
@@ -216,7 +217,7 @@ void Reports::OnFailed(AttemptId id, const WorkerReport::Failed& failed) {
   Attempt* attempt = attempts_.Current(id);
   if (attempt == nullptr && is_own) faults_.OnLateFault(id, failed);
   if (attempt == nullptr) return JudgeWorker(attempts_.at(id), failed);
-  const Attempt copy = *attempt;  // what follows may end it
+  const Attempt copy = *attempt;  // the calls below may end the attempt
   const PackageId package = attempt->package;
   if (failed.is_loaded) attempt->is_loaded = packages_[package].work->is_loaded = true;
   const PlatformMask platforms =
@@ -225,10 +226,10 @@ void Reports::OnFailed(AttemptId id, const WorkerReport::Failed& failed) {
       attempt->remaining;
   if (platforms == 0) return;
   attempt->remaining &= ~platforms;
-  attempt->is_partial = true;  // what it measured is not the time of a whole job
+  attempt->is_partial = true;  // the measured time is not the time of a whole job
   attempts_.TakeBack(*attempt, platforms);
-  // (A worker of this machine has both tools and files: its word on that is trouble like any
-  // other.)
+  // A worker of this machine has both tools and files: its word on these faults counts like any
+  // other trouble.
   const bool is_elsewhere = PoolOf(attempt->worker) != Pool::kLocal;
   const bool lacks_files = is_elsewhere && failed.fault == WorkerReport::Fault::kNeedsFiles;
   is_refused |= lacks_files && !eligibility_.NeedFiles(package, failed.error);
@@ -257,17 +258,17 @@ void Reports::OnFailed(AttemptId id, const WorkerReport::Failed& failed) {
   package_progress_.Advance(package);
 }
 
-// What was generated and is gone fails everywhere until it is made again: all that one generator
-// made speaks against a machine like one package.
+// A generated source that is gone fails everywhere until it is made again: all packages of one
+// generator speak against a machine like one package.
 PackageId Reports::SuspectOf(PackageId id) const {
   if (packages_[id].generated == nullptr) return id;
   const PackageId generator = packages_.Find(GeneratorName(packages_.NameOf(id)));
   return generator.valid() ? generator : id;
 }
 
-// (Another tool, and files that are not there, are no harm: it gets no more such jobs.)
+// Another tool, and missing files, are no harm: the worker merely gets no more such jobs.
 void Reports::JudgeWorker(const Attempt& attempt, const WorkerReport::Failed& failed) {
-  if (failed.is_killed) return;  // which may be the package's doing (Culprits)
+  if (failed.is_killed) return;  // the package may have killed it (Culprits)
   switch (failed.fault) {
     case WorkerReport::Fault::kInfrastructure:
       return breakers_.AddFault(attempt.worker, SuspectOf(attempt.package), failed.error);
@@ -293,21 +294,22 @@ void Reports::OnNeeds(AttemptId id, const WorkerReport::Needs& needs) {
   const std::optional<PlatformIndex> platform =
       step_.platform_sets.Index(needs.platform, attempt->platform_set);
   attempts_.EndAttempt(id, Tell::kNothing);
-  attempts_.EndAttempts(package_id);  // a backup would ask for the same
+  attempts_.EndAttempts(package_id);  // a backup would ask for the same input
   const PlatformMask platforms = InPhase(packages_[package_id], Phase::kToCook) &
                                  (platform.has_value() ? MaskOf(*platform) : 0);
   std::string error;
   if (platforms == 0 || attempts_.IsOfAnotherTerm(id)) {
     // The platform is no longer wanted, and the others go on; or the attempt is of another term,
-    // and was given inputs that this director was not asked for: the next attempt asks for all of
-    // them, so that all are in the cook.
+    // and was given inputs that this director was not asked for: the next attempt asks for all its
+    // inputs, so that all of them are in the cook.
   } else if (retry_.AreLateInputsEnough(++package.work->needs)) {
     package_progress_.FailPackage(
         package_id, Stage::kLoad,
         "asked for more than " + std::to_string(retry_.late_inputs_max()) +
             " cooked inputs one after the other, the last: " + needs.package);
   } else if (!waits_.CanBeCookedInput(needs.package, &error)) {
-    // The input is in no cook for that; but when it changes, the package is tried again.
+    // The input is in no cook for this package yet; but when the input changes, the package is
+    // tried again.
     claims_.Join(graph_.FindOrAdd(needs.package), InstigatorCategory::kBuildDependency, package_id,
                  0);
     package_progress_.FailPlatforms(

@@ -1,4 +1,4 @@
-// Reports: what workers say of their attempts.
+// Reports: takes the workers' reports on their attempts.
 #pragma once
 
 #include <cstdint>
@@ -60,14 +60,14 @@ class Reports : JobPart {
   void OnWorkerReported(const WorkerReported& event);
 
  private:
-  // When a report is acknowledged. (What Proofs takes, Proofs sees to.)
+  // Answer: when a report is acknowledged. kOfProofs: Proofs acknowledges the report.
   enum class Answer : uint8_t { kNow, kWhenDurable, kOfProofs };
 
   void OnReport(WorkerId worker, const WorkerReport& report);
   void CountBytes(Attempt& attempt, const WorkerReport& report);
   void OnLoaded(AttemptId id, const WorkerReport::Loaded& loaded);
   Answer OnSaved(WorkerId worker, ReportId report, AttemptId id, const WorkerReport::Saved& saved);
-  // No platform: as PendingCommits::Commit.
+  // No platform: as for PendingCommits::Commit.
   Answer FeedCache(PackageId package, std::optional<PlatformIndex> platform,
                    const ResultAcceptance::Source& source, const WorkerReport::Saved& saved);
   void DropResult(PackageId package, PlatformIndex platform, const Attempt& attempt,

@@ -41,7 +41,7 @@ void Reservations::Look() {
   }
 }
 
-// Since when it waits is noted here.
+// Adds the package to `overtaken` if it waits for several units, and notes since when it waits.
 void Reservations::Consider(PackageId id,
                             std::vector<std::pair<absl::Time, PackageId>>& overtaken) const {
   if (!grants_.IsComposite(packages_[id].resource_group) || !Waits(id)) return;
@@ -50,7 +50,7 @@ void Reservations::Consider(PackageId id,
   overtaken.emplace_back(since, id);
 }
 
-// False: no worker that is attached can ever have it. O(workers).
+// False: no attached worker can ever have the package's resources. O(workers).
 bool Reservations::Reserve(PackageId id) {
   Reserved reserved{.package = id, .group = packages_[id].resource_group, .worker = WorkerId()};
   uint64_t least = 0;
@@ -69,13 +69,13 @@ bool Reservations::Reserve(PackageId id) {
   return true;
 }
 
-// (Its package may have ended since the last look.)
+// The package of the reservation may have ended since the last look.
 bool Reservations::IsReserved() const {
   return reserved_.has_value() && packages_.Has(reserved_->package) &&
          packages_[reserved_->package].work != nullptr;
 }
 
-// More urgent, as long as that counts.
+// True: the package is more urgent than the reservation's, as long as urgency counts.
 bool Reservations::GoesBefore(PackageId id) const {
   const PackageData& reserved = packages_[reserved_->package];
   const Urgency urgency = packages_[id].urgency;
@@ -86,7 +86,7 @@ bool Reservations::GoesBefore(PackageId id) const {
 
 bool Reservations::MayTake(PackageId id) const {
   const uint32_t group = packages_[id].resource_group;
-  // (Of those that want the same the first in their line goes: the others are behind it.)
+  // Among the jobs that want the same the first in their line goes: the others are behind it.
   return group == 0 || !IsReserved() || reserved_->group == group || GoesBefore(id) ||
          grants_.IsFreeBeside(group, reserved_->group);
 }

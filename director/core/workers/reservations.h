@@ -1,14 +1,14 @@
-// Reservations: a job that wants several units of resources is not to wait for ever while others,
-// which want fewer, take each one that comes free.
+// Reservations: a job that wants several units of resources does not wait for ever while other
+// jobs, which want fewer, take each unit that comes free.
 //
-// A job that waits for resources, the first of those that want the same, for overtaken_max gets
-// what it wants *reserved*: of the farm, and on the machine where the least is missing. What
-// others may take is then what lies beyond. Jobs that are more urgent go before it all the same,
-// until it has waited for overtaken_by_urgent_max; Blocking ones always do. There is one
-// reservation at a time, and it ends when its job is handed over or waits no longer: so no two
-// wait for each other.
+// A job that waits for resources for overtaken_max, and is the first of the jobs that want the
+// same, gets its units *reserved*: of the farm, and on the machine where the fewest units are
+// missing. Other jobs may take only the units beyond the reservation. More urgent jobs go before
+// the reservation all the same, until its job has waited for overtaken_by_urgent_max; Blocking jobs
+// always do. There is one reservation at a time, and it ends when its job is handed over or waits
+// no longer: so no two jobs wait for each other.
 //
-// Cost: Look O(groups of resources that wait), twice a second; the others O(1).
+// Cost: Look O(groups of resources that wait), twice a second; the other calls O(1).
 // Threads: none.
 #pragma once
 
@@ -24,10 +24,10 @@
 
 namespace galley::director {
 
-// A worker that gets nothing until it has room for a large job.
+// A worker that gets no other job until the worker has room for a large job.
 struct KeptWorker {
   WorkerId worker;
-  PackageId package;  // that it is kept for
+  PackageId package;  // the large job
 };
 
 class Reservations : JobPart {
@@ -39,14 +39,15 @@ class Reservations : JobPart {
         exclusive_run_(exclusive_run),
         eligibility_(eligibility) {}
 
-  // A step hands jobs over: reservations come and go.
+  // A step hands jobs over: makes and ends reservations.
   void Look();
-  // The package leaves of the farm what is reserved for another; and of the worker's machine.
+  // MayTake: the package leaves the units that the farm reserves for another package. MayTakeAt:
+  // the same for the worker's machine.
   bool MayTake(PackageId package) const;
   bool MayTakeAt(PackageId package, WorkerId worker) const;
   // The worker that is kept for a large job (LargeJobs).
   std::optional<KeptWorker>& kept_worker() { return kept_worker_; }
-  // The worker is kept for another package than this one.
+  // True: the worker is kept for another package than this one.
   bool IsKeptFrom(PackageId package, WorkerId worker) const {
     return kept_worker_.has_value() && kept_worker_->worker == worker &&
            kept_worker_->package != package;
@@ -56,7 +57,7 @@ class Reservations : JobPart {
   struct Reserved {
     PackageId package;
     uint32_t group = 0;
-    WorkerId worker;  // one of the machine
+    WorkerId worker;  // a worker of the machine
   };
 
   bool Waits(PackageId package) const;

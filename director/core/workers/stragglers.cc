@@ -9,9 +9,10 @@ namespace {
 constexpr absl::Duration kBetweenLooks = absl::Milliseconds(100);
 // At most one slot of so many holds a backup; one always may.
 constexpr uint64_t kSlotsForABackup = 4;
-// Stragglers for which nobody was found, in a look.
+// The most stragglers of a look for which no worker was found.
 constexpr size_t kInVainMax = 64;
-// One after the other; and where results are proven, of which a package needs three at most.
+// Backups of a package run one after the other. Where results are proven, a package needs at most
+// three results.
 constexpr uint32_t kBackupsOfAPackageMax = 3, kBackupsWithProofsMax = 6;
 
 }  // namespace
@@ -42,7 +43,7 @@ void Stragglers::BackUp() {
   }
 }
 
-// It ends sooner when another begins it anew, even behind other work.
+// True: the job ends sooner when another worker begins it anew, even behind other work.
 bool Stragglers::IsHopeless(AttemptId id) const {
   const Attempt& attempt = attempts_.at(id);
   const Worker& worker = *workers_.Find(attempt.worker);
@@ -66,7 +67,7 @@ bool Stragglers::MayBeBackedUp(AttemptId id) const {
          attempt.remaining != 0 && graph_.blame().Of(attempt.package).own == 0;
 }
 
-// Who runs for the longest time comes first.
+// The stragglers, the longest running first.
 std::vector<AttemptId> Stragglers::Find() const {
   std::vector<std::pair<absl::Duration, AttemptId>> found;
   for (const WorkerId id : workers_.attached().ring()) {

@@ -1,12 +1,12 @@
-// Stragglers: near the end, a job that runs for too long gets a second attempt (a *backup*) on a
-// worker that has nothing to do. The first result wins, and the other attempt is cancelled when
-// that result is durable.
+// Stragglers: near the end, a job that runs for too long gets a second attempt (a *backup*) on an
+// idle worker. The first result wins, and the other attempt is cancelled when the first result is
+// durable.
 //
 // A straggler is a job that takes much longer than expected (overrun_histogram.h), or whose worker
-// has not been heard of for a while. One whose outputs are on their way is none as long as some
-// come from its worker: made again, they would have to go the same way. Not backed up are a package
-// that holds a resource, which it would hold twice, and a package that failed through its own fault
-// before, which would only kill more executors.
+// has not been heard of for a while. A job whose outputs are on their way is no straggler as long
+// as some outputs come from its worker: made again, the outputs would have to go the same way. Two
+// kinds of packages get no backup: a package that holds a resource, which it would hold twice, and
+// a package that failed through its own fault before, which would only kill more executors.
 #pragma once
 
 #include <vector>
@@ -37,10 +37,11 @@ class Stragglers : JobPart {
         worker_choice_(worker_choice),
         job_handover_(job_handover) {}
 
-  // Somebody has nothing to do, and the last look at all that runs is long enough ago.
+  // True: some worker is idle, and the last look at all running jobs is long enough ago.
   bool IsTimeToLook();
   void BackUp();
-  // An idle worker that may take what the attempt has. `is_elsewhere`: not its own worker.
+  // An idle worker that may take the attempt's job. `is_elsewhere`: a worker other than the
+  // attempt's own.
   WorkerId IdleFor(const Attempt& attempt, bool is_elsewhere) const;
   // The jobs that run for packages of these cooks.
   std::vector<RunningJob> RunningOf(CookMask cooks) const;
@@ -51,8 +52,8 @@ class Stragglers : JobPart {
   bool MayBeBackedUp(AttemptId attempt) const;
   bool IsHopeless(AttemptId attempt) const;
   std::vector<AttemptId> Find() const;
-  // The trusted worker where what the attempt has would begin first, whatever else is to be handed
-  // over. Invalid: none. O(workers).
+  // The trusted worker where the attempt's job would begin first, whatever other jobs are to be
+  // handed over. Invalid: none. O(workers).
   WorkerId BestFor(const Attempt& attempt) const;
   void GiveBackup(PackageId package, WorkerId worker);
 

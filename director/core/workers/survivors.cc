@@ -39,7 +39,7 @@ void Survivors::OnWorkersSurvived(const WorkersSurvived& event) {
   }
 }
 
-// A worker says what it really has.
+// A worker says which jobs it really has.
 void Survivors::Resume(const WorkerAttached& event) {
   const bool is_wanted = claimants_.masks().active != 0;
   ResumedAttempts& resumed = resumed_attempts_;
@@ -69,7 +69,7 @@ bool Survivors::TakeUp(PackageId id) {
     return true;
   }
   resumed_attempts_.Erase(found);
-  // (Whether what it asks for is free was not looked at yet.)
+  // Whether the package's resources are free was not looked at yet.
   const bool comes_again = packages_[id].resource_group != 0;
   if (is_over) return comes_again;
   const record::Generated* generated = packages_[id].generated.get();
@@ -110,7 +110,7 @@ void Survivors::DropUnwanted() {
     return;
   dropped_at_ = step_.awake;
   for (auto at = resumed.all().begin(); at != resumed.all().end();) {
-    // (One that may hold something goes on until its worker has heard that it is not wanted.)
+    // An attempt that may hold resources goes on until its worker has heard that it is not wanted.
     const bool is_unwanted =
         packages_[at->first].work == nullptr && (!IsAwaited(at->second) || GroupOf(at->first) == 0);
     if (is_unwanted)
@@ -120,13 +120,13 @@ void Survivors::DropUnwanted() {
   }
 }
 
-// Its worker has not spoken yet.
+// True: the attempt's worker has not spoken yet.
 bool Survivors::IsAwaited(const ResumedAttempts::Resumed& one) const {
   const WorkerId worker = attempts_.at(one.attempt).worker;
   return workers_.Find(worker)->presence == Worker::Presence::kStarting;
 }
 
-// What it asks for; nullopt: that is not known.
+// The group of the package's resources; nullopt: the group is not known.
 std::optional<uint32_t> Survivors::GroupOf(PackageId id) const {
   const PackageData& package = packages_[id];
   if (package.work != nullptr && package.work->has_begun) return package.resource_group;
@@ -140,7 +140,7 @@ std::optional<uint32_t> Survivors::GroupOf(PackageId id) const {
 void Survivors::HoldResources() {
   ResumedAttempts& resumed = resumed_attempts_;
   resumed.SetUnsure(false);
-  // (By another catalog a package may ask for something else.)
+  // By another catalog a package may ask for other resources.
   if (std::exchange(settled_epoch_, step_.epoch) != step_.epoch) {
     for (const auto& [package, one] : resumed.all()) resumed.unsettled().insert(package);
   }
@@ -149,7 +149,7 @@ void Survivors::HoldResources() {
     at = SettleHold(*at, resumed.all().at(*at)) ? unsettled.erase(at) : std::next(at);
 }
 
-// True: it holds what it asks for, or will hold nothing.
+// True: the attempt holds its package's resources, or will hold nothing.
 bool Survivors::SettleHold(PackageId package, const ResumedAttempts::Resumed& one) {
   if (one.over_at != absl::InfiniteFuture()) {
     grants_.Release(one.attempt);

@@ -1,13 +1,13 @@
-// Survivors: workers that outlive a director bring to the next one jobs and reports that it does
-// not know. The journal says which of them an earlier term gave them (WorkersSurvived); the rest is
-// cancelled and refused.
+// Survivors: workers that outlive a director bring to the next director jobs and reports that it
+// does not know. The journal says which of these jobs an earlier term gave the workers
+// (WorkersSurvived); the other jobs are cancelled, and their reports refused.
 //
 // An attempt that may still be in hand is *resumed*: when its package comes to be handed over, the
-// attempt is taken for the hand-over; until its worker has spoken or is given up, the package
-// waits. When all that was asked for is looked up, attempts that are not wanted are cancelled.
+// attempt is taken for the hand-over. The package waits until the attempt's worker has spoken or is
+// given up. When all requested packages are looked up, attempts that are not wanted are cancelled.
 //
-// Until then it holds what its package asks for (Grants). While it is not known yet what that is,
-// or on which machine, nobody else gets any resource: `is_unsure`.
+// Until then the attempt holds the resources of its package (Grants). While these resources, or
+// their machine, are not known yet, no other job gets any resource: `is_unsure`.
 #pragma once
 
 #include <optional>
@@ -49,12 +49,12 @@ class Survivors : JobPart {
         job_handover_(job_handover) {}
 
   void OnWorkersSurvived(const WorkersSurvived& event);
-  // A worker says what it really has.
+  // A worker says which jobs it really has.
   void Resume(const WorkerAttached& event);
-  // True: the package is dealt with for now.
+  // True: the package needs no hand-over for now.
   bool TakeUp(PackageId package);
   void DropUnwanted();
-  // A step hands jobs over. O(resumed attempts of which it is not settled what they hold).
+  // A step hands jobs over. O(resumed attempts whose resources are not settled).
   void HoldResources();
 
  private:
@@ -62,7 +62,7 @@ class Survivors : JobPart {
   std::optional<uint32_t> GroupOf(PackageId package) const;
   bool SettleHold(PackageId package, const ResumedAttempts::Resumed& one);
 
-  uint32_t settled_epoch_ = 0;  // StepContext::epoch for which the others are settled
+  uint32_t settled_epoch_ = 0;  // StepContext::epoch for which the other attempts are settled
   absl::Duration dropped_at_ =
       -absl::InfiniteDuration();  // DropUnwanted looked; StepContext::awake
 

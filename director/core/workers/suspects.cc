@@ -13,7 +13,7 @@ bool Suspects::IsInHandAt(PackageId package, Killings::Machine machine) const {
 }
 
 // A package that waits for the outputs of others, to be alone, or for a worker that can cook it,
-// may wait for this very package: of those that are parked only the first is asked for.
+// may wait for this very package: only the first parked package is asked for.
 bool Suspects::HoldsItsTurn(PackageId turn, PackageId package) const {
   const State state = packages_[turn].state;
   const Work* const work = packages_[turn].work.get();

@@ -1,5 +1,4 @@
-// Suspects: packages that may be what kills their executors (killings.h) run one at a time on a
-// machine.
+// Suspects: packages that may kill their executors (killings.h) run one at a time on a machine.
 // Threads: none; owned by WorkerChoice.
 #pragma once
 
@@ -15,7 +14,7 @@ class Suspects : JobPart {
   Suspects(const JobGround& ground, Attempts& attempts, ExclusiveRun& exclusive_run)
       : JobPart(ground), attempts_(attempts), exclusive_run_(exclusive_run) {}
 
-  // Another suspect is to run on the worker's machine, or runs there. O(suspects).
+  // True: another suspect is to run on the worker's machine, or runs there. O(suspects).
   bool IsKeptFrom(PackageId package, const Worker& worker) const;
 
  private:

@@ -11,8 +11,7 @@
 namespace galley::director {
 namespace {
 
-// The most workers, those with the least load first, that are looked at for some that may take the
-// job.
+// The most workers, least load first, that are looked at for some that may take the job.
 constexpr size_t kLookedAtMax = 64;
 constexpr size_t kLightestMax = kCandidatesMax / 2;  // the others are warm
 
@@ -59,7 +58,7 @@ absl::Duration WorkerChoice::SavedAt(PackageId package, WorkerId worker) const {
 
 PlacementCandidate WorkerChoice::ViewOf(PackageId package, WorkerId id, const Worker& worker,
                                         double warm) const {
-  // A job more counts even where nothing is expected of it.
+  // A further job counts even where no time is expected of it.
   const absl::Duration jobs = absl::Microseconds(static_cast<int64_t>(worker.jobs.active_count()));
   return {.worker = id,
           .load = (worker.jobs.expected() + jobs) / worker.slots(),
@@ -82,7 +81,7 @@ std::vector<PlacementCandidate> WorkerChoice::Lightest(PackageId package) const 
   size_t looked_at = 0;
   for (const WorkerIndex::Load& load : workers_.attached().with_room()) {
     if (views.size() == kLightestMax) break;
-    // (Where some lack what others have, the first who has it may come late.)
+    // If some workers lack what others have, the first worker that can do the job may come late.
     if (!worker_trust_.IsDoubtful(load.worker) && ++looked_at > kLookedAtMax &&
         (!views.empty() || !eligibility_.has_lacking()))
       break;
@@ -143,8 +142,8 @@ Placement WorkerChoice::Place(PackageId package) const {
   return {.worker = PlaceElsewhere(package)};
 }
 
-// Invalid: nobody is suspect, or one that is not can do it, and is waited for. O(workers), where
-// some worker is suspect.
+// Invalid: no worker is suspect, or a worker that is not suspect can do the package, and is waited
+// for. O(workers) where some worker is suspect.
 WorkerId WorkerChoice::PlaceAtSuspect(PackageId package) const {
   if (!workers_.attached().has_suspects()) return WorkerId();
   WorkerId best;
@@ -165,8 +164,9 @@ WorkerId WorkerChoice::PlaceAtSuspect(PackageId package) const {
 }
 
 // A package that kills its executor is rather queued at a worker where it has not been than tried
-// again at the same one; when it has been everywhere, it goes anywhere. So is one that a machine
-// failed, though another machine is worth less than another worker. O(workers).
+// again at the same worker; when it has been everywhere, it goes anywhere. The same holds for a
+// package that a machine failed, though another machine is worth less than another worker.
+// O(workers).
 WorkerId WorkerChoice::PlaceElsewhere(PackageId package) const {
   using Order = std::tuple<bool, bool, bool, absl::Duration, WorkerId>;
   Order least;
@@ -189,8 +189,8 @@ WorkerId WorkerChoice::PlaceElsewhere(PackageId package) const {
   return best;
 }
 
-// A package that killed an executor is rather queued where it has not been, as above, whatever
-// waits there: it must not hold up the jobs behind it. O(workers).
+// A package that killed an executor is rather queued where it has not been, as above, whatever jobs
+// wait there: it must not hold up the jobs behind it. O(workers).
 WorkerId WorkerChoice::PlaceBlocking(PackageId package) const {
   using Order = std::tuple<bool, bool, bool, bool, absl::Duration, WorkerId>;
   const auto cannot_now = [&](const Worker& worker) {

@@ -1,6 +1,7 @@
-// WorkerChoice: the worker that gets a job is chosen among a few that may take it
-// (placement_candidate.h). A Blocking job goes where it begins first, windows or not. A suspect
-// worker gets only what no other can do: it answers, or is lost for what it holds.
+// WorkerChoice: chooses the worker that gets a job among a few workers that may take it
+// (placement_candidate.h). A Blocking job goes where it begins first, whatever the windows. A
+// suspect worker gets only jobs that no other worker can do: the worker answers, or is lost for the
+// jobs that it holds.
 #pragma once
 
 #include <cstdint>
@@ -33,16 +34,17 @@ class WorkerChoice : JobPart {
         suspects_(ground, attempts, exclusive_run) {}
 
   Placement Place(PackageId package) const;
-  // A worker where the package, with that urgency, comes before jobs of lower classes that wait.
+  // A worker where the package, with that urgency, comes before waiting jobs of lower classes.
   // Invalid: none. O(workers).
   WorkerId PlaceBefore(PackageId package, Urgency urgency) const;
   bool MayTake(PackageId package, WorkerId id, const Worker& worker) const;
-  // The worker's machine failed the package, and another one may take it. O(workers) in that case.
+  // True: the worker's machine failed the package, and a worker on another machine may take it.
+  // O(workers) if the machine failed the package.
   bool IsBetterElsewhere(PackageId package, const Worker& worker) const;
-  // A worker that could take it is on a machine that has not failed it. O(workers).
+  // True: a worker that could take the package is on a machine that has not failed it. O(workers).
   bool IsUntriedAnywhere(PackageId package) const;
   absl::Duration SavedAt(PackageId package, WorkerId worker) const;
-  // `warm`: the share of what the package reads that is warm there.
+  // `warm`: the share of the package's inputs that is warm there.
   PlacementCandidate ViewOf(PackageId package, WorkerId id, const Worker& worker,
                             double warm) const;
   // The inputs that the package is known to read beside its source.

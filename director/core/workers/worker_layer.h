@@ -1,5 +1,5 @@
-// WorkerLayer: which job goes where, how many workers there are, and what workers say. Each part
-// receives parts that are above it in the list.
+// WorkerLayer: the choice of workers for jobs, the number of workers, and the workers' reports.
+// Each part receives parts that are above it in the list.
 // Threads: none; owned by Core.
 #pragma once
 

@@ -28,7 +28,7 @@ void WorkerLifecycle::OnWorkerAttached(const WorkerAttached& event) {
     worker.BeginSession(event.session, event.persisted);
     worker.refuses.clear();
     workers_.SetDraining(event.worker, false);
-    input_affinity_.Forget(event.worker);  // its executors are others
+    input_affinity_.Forget(event.worker);  // its executors are new ones
     attempts_.ForgetRetractedOf(event.worker);
     commits_.ForgetReportsOf(event.worker);
     held_results_.ForgetReportsOf(event.worker);
@@ -47,8 +47,8 @@ void WorkerLifecycle::OnWorkerAttached(const WorkerAttached& event) {
     if (!worker.jobs.Contains(attempt) && !resumed_attempts_.IsResumed(attempt))
       effects_.DesireFor(event.worker).cancel.push_back(attempt);
   }
-  // Attempts that the worker should have and has not were lost on the way to it, or with the
-  // process before it: those that were merely queued there, or done, had no part in its end.
+  // Attempts that the worker should have and has not were lost on the way to the worker, or with
+  // the process before it: attempts that were merely queued there, or done, had no part in its end.
   const std::vector<AttemptId> in_hand = worker.jobs.All();
   for (size_t i = 0; i < in_hand.size(); ++i) {
     const AttemptId attempt = in_hand[i];
@@ -67,8 +67,8 @@ void WorkerLifecycle::OnWorkerAttached(const WorkerAttached& event) {
     }
     package_progress_.Advance(lost.package);
   }
-  // An attempt that is over there is told with the next messages; one that never came there is told
-  // by nobody.
+  // An attempt that is over there is told with the next messages; an attempt that never came there
+  // is told by no message.
   for (const AttemptId attempt : worker.given) {
     if (std::find(event.in_hand.begin(), event.in_hand.end(), attempt) == event.in_hand.end())
       attempts_.ForgetLater(attempt);
@@ -95,16 +95,17 @@ void WorkerLifecycle::OnWorkerLost(const WorkerLost& event) {
   }
   const bool is_in_order = event.is_in_order || (worker->is_draining && worker->jobs.empty());
   worker_loss_.Lose(event.worker, is_in_order);
-  // (Those that came by themselves come and go, and say nothing of those that are started here.)
+  // Workers that came by themselves come and go, and say nothing of the workers that are started
+  // here.
   if (!is_in_order && !IsForeign(event.worker)) ++fleet_.start_failures().losses;
   const size_t running = worker->jobs.running().size();
   const std::vector<AttemptId> in_hand = worker->jobs.All();
   for (size_t i = 0; i < in_hand.size(); ++i) {
-    if (attempts_.Current(in_hand[i]) == nullptr) continue;  // a failure before it ended the cook
+    if (attempts_.Current(in_hand[i]) == nullptr) continue;  // an earlier failure ended the cook
     const Attempt attempt = attempts_.at(in_hand[i]);
     attempts_.EndAttempt(in_hand[i], Tell::kNothing);
     if (i >= running) {
-      // It was merely queued there, or done but for the way of its outputs.
+      // The attempt was merely queued there, or done but for the way of its outputs.
       claimants_.CountRetry(attempt.package, RetryCause::kWorkerLost);
     } else if (event.is_infrastructure) {
       if (!culprits_.OnWorkerLost(in_hand[i], attempt, event.reason)) {
@@ -130,7 +131,7 @@ void WorkerLifecycle::OnWorkerLost(const WorkerLost& event) {
 }
 
 void WorkerLifecycle::EndIfAllAreLost(const std::string& reason) {
-  // (All may be lost at once, with their machine.)
+  // A machine may take all its workers along at once.
   if (fleet_.start_failures().losses <
       std::max(options_.losses_max, options_.losses_of_each_max * fleet_.most()))
     return;
@@ -161,8 +162,8 @@ void WorkerLifecycle::OnLauncherReported(const LauncherReported& event) {
   CountSpawnFailure(event.error);
 }
 
-// Those that were asked for before the last failure was counted fail with it: one bad submission,
-// or one bad machine, is one failure.
+// Launches that were asked for before the last counted failure fail with it: one bad submission, or
+// one bad machine, is one failure.
 void WorkerLifecycle::CountLaunchFailure(absl::Duration asked_at, const std::string& error,
                                          bool is_unfit) {
   if (asked_at >= fleet_.start_failures().launch_failed_at) {
@@ -170,8 +171,8 @@ void WorkerLifecycle::CountLaunchFailure(absl::Duration asked_at, const std::str
     ++fleet_.start_failures().launches;
     fleet_.start_failures().unfit = is_unfit ? fleet_.start_failures().unfit + 1 : 0;
   }
-  // (Of those that say themselves that others would fare the same the second is believed, when no
-  // other machine may be better.)
+  // The second worker in a row that says that others would fare the same is believed, when no other
+  // machine may be better.
   const bool are_unfit =
       fleet_.start_failures().unfit >= options_.unfit_max && workers_.alive(Pool::kLaunched) == 0;
   if ((fleet_.start_failures().launches < options_.fleet.failures_max && !are_unfit) ||
@@ -205,7 +206,7 @@ void WorkerLifecycle::OnWorkerUploads(const WorkerUploads& event) {
   for (const AttemptId attempt : event.attempts) NoteUploading(event.worker, attempt);
 }
 
-// (One of an earlier director may come to the worker's hand later.)
+// An attempt of an earlier director may come to the worker's hand later.
 void WorkerLifecycle::NoteUploading(WorkerId worker, AttemptId attempt) {
   if (workers_.Find(worker)->jobs.Contains(attempt) || resumed_attempts_.IsResumed(attempt))
     workers_.SetUploading(worker, attempt, step_.awake);
@@ -214,7 +215,7 @@ void WorkerLifecycle::NoteUploading(WorkerId worker, AttemptId attempt) {
 void WorkerLifecycle::OnWorkerUnfit(const WorkerUnfit& event) {
   Worker* worker = workers_.Find(event.worker);
   if (worker == nullptr || worker->presence != Worker::Presence::kAttached) return;
-  // (Those that we start are counted below, and end the cook by that count.)
+  // Failures of workers that the core asked for are counted below, and end the cook by that count.
   if (PoolOf(event.worker) == Pool::kForeign)
     breakers_.AddFault(event.worker, PackageId(), event.reason);
   worker_loss_.Lose(event.worker);

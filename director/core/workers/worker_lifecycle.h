@@ -62,15 +62,15 @@ class WorkerLifecycle : JobPart {
   void OnWorkerAlive(const WorkerAlive& event);
   void OnLauncherReported(const LauncherReported& event);
   void LoseTheSilent();
-  // A cook begins: workers that did not start for the one before may start for this one. And what a
-  // failed commit left with them may be durable this time.
+  // A cook begins: workers that did not start for an earlier cook may start for this cook. Results
+  // whose commit failed may be durable this time, and are sent again.
   void BeginCook();
 
  private:
   void NoteUploading(WorkerId worker, AttemptId attempt);
   void CountSpawnFailure(const std::string& error);
   void CountLaunchFailure(absl::Duration asked_at, const std::string& error, bool is_unfit = false);
-  // Where none of those that are attached ever worked, others would be lost as well.
+  // Ends the cooks if no attached worker ever worked: other workers would be lost as well.
   void EndIfAllAreLost(const std::string& reason);
 
   MachineTable& machines_;

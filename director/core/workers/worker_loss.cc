@@ -27,10 +27,10 @@ void WorkerLoss::LoseViolator(WorkerId id) {
 void WorkerLoss::Drain(WorkerId id) {
   workers_.SetDraining(id, true);
   effects_.DesireFor(id).drain = true;
-  // (Those that launchers started are replaced by these when there is work.)
+  // A launcher's workers are replaced by the core when there is work.
   effects_.DesireFor(id).start_another =
       PoolOf(id) == Pool::kForeign && !held_results_.IsQuarantined(id);
-  // What has not begun there goes elsewhere, but for what would hold its resource twice.
+  // Jobs that have not begun go to other workers, except jobs that would hold their resource twice.
   for (const AttemptId attempt : workers_.Find(id)->jobs.Queue()) {
     if (attempts_.Current(attempt) == nullptr || attempts_.at(attempt).group != 0) continue;
     const PackageId package = attempts_.at(attempt).package;

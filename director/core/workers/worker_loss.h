@@ -1,4 +1,4 @@
-// WorkerLoss: a worker is lost, or is to go: what it has in hand goes to others.
+// WorkerLoss: a worker is lost, or is to go: its jobs in hand go to other workers.
 // Threads: none; owned by Core.
 #pragma once
 
@@ -30,13 +30,16 @@ class WorkerLoss : JobPart {
         job_returns_(job_returns),
         worker_trust_(worker_trust) {}
 
-  // It is lost. What it had in hand is the caller's to end. `is_in_order`: it said goodbye.
+  // The worker is lost. The caller ends the jobs in its hand. `is_in_order`: the worker said
+  // goodbye.
   void Lose(WorkerId worker, bool is_in_order = false);
-  // It broke the protocol: all that it has in hand goes to others, and it counts as lost.
+  // The worker broke the protocol: its jobs in hand go to other workers, and the worker counts as
+  // lost.
   void LoseViolator(WorkerId worker);
-  // It gets no more jobs, finishes what has begun there, and ends. REQUIRES: attached.
+  // The worker gets no more jobs, finishes the jobs that have begun there, and ends. REQUIRES:
+  // attached.
   void Drain(WorkerId worker);
-  // It gets no more jobs, all that it has in hand goes to others, and it ends.
+  // The worker gets no more jobs, its jobs in hand go to other workers, and the worker ends.
   void Dismiss(WorkerId worker);
 
  private:

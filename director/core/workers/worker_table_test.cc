@@ -1,4 +1,4 @@
-// Workers and what is in their hands.
+// Workers and the jobs in their hands.
 #include "director/core/jobs/worker_table.h"
 
 #include <random>

@@ -18,7 +18,7 @@ double WorkerTrust::PaceOf(const Worker& worker) const {
       {worker.health.pace.Factor() / overrun_histogram_.Usual(), worker.health.lateness, 1.0});
 }
 
-// 0: nothing runs for far too long.
+// How many times too long a job runs; 0: no job runs for far too long.
 double WorkerTrust::LatenessOf(const Worker& worker) const {
   double lateness = 0;
   for (const AssignedJobs::Running& one : worker.jobs.running()) {
@@ -43,7 +43,7 @@ bool WorkerTrust::HasRoom() const {
                      [this](const WorkerIndex::Load& load) { return !IsDoubtful(load.worker); });
 }
 
-// (What runs at a doubtful worker tells nothing of the costs.)
+// Jobs at a doubtful worker tell nothing of the costs.
 void WorkerTrust::NoteRunning() {
   costs_.ClearRunning();
   for (const WorkerId id : workers_.attached().ring()) {
@@ -68,7 +68,7 @@ bool WorkerTrust::Look() {
     slow.insert(id);
     if (!slow_.contains(id) && worker.jobs.has_waiting()) became_slow.push_back(id);
   }
-  // (Where most are slow, it is the costs that are wrong.)
+  // If most workers are slow, the costs are wrong.
   if (2 * slow.size() > workers_.attached().count()) slow.clear();
   slow_ = std::move(slow);
   doubtful_.clear();
@@ -119,7 +119,7 @@ absl::Duration WorkerTrust::Left() const {
 
 bool WorkerTrust::MayTake(PackageId package, WorkerId id, const Worker& worker) const {
   if (!doubtful_.contains(id)) return true;
-  // (As it counts in what is left, which may have been guessed long ago.)
+  // The cost counts as in Left(), whose costs may have been guessed long ago.
   const absl::Duration cost = packages_[package].work->expected;
   const absl::Duration there = (worker.jobs.Delay(step_.awake) + cost) * PaceOf(worker);
   return there + cost <= Left() || !CanTrustedDo(package);

@@ -1,16 +1,17 @@
-// WorkerTrust: which workers are *doubtful*, and what they may still be given.
+// WorkerTrust: which workers are *doubtful*, and which jobs a doubtful worker may still be given.
 //
-// A worker is doubtful while the last job of it or of its machine failed for their sake
-// (breaker.h), while jobs take kSlow times as long at it as they do elsewhere (pace.h), and while
-// one of its jobs runs for far too long (OverrunHistogram::FarLimit). It works as any other as long
-// as there is plenty to do: it gets a job if that would be made there, and then once more at a
-// worker that is trusted, before those have done all that is left. So nothing waits for it at the
-// end. What only doubtful workers can do, they get.
+// A worker is doubtful while the last job of the worker or of its machine failed for their sake
+// (breaker.h), while jobs take kSlow times as long at the worker as elsewhere (pace.h), and while
+// one of its jobs runs for far too long (OverrunHistogram::FarLimit). A doubtful worker works as
+// any other as long as there is plenty to do: it gets a job if the job could be made there, and
+// then once more at a trusted worker, before the trusted workers have done all work that is left.
+// So no cook waits for a doubtful worker at the end. Jobs that only doubtful workers can do go to
+// them.
 //
-// What waits at a worker when it turns out to be slow goes to others.
+// The jobs that wait at a worker when it turns out to be slow go to other workers.
 //
-// Cost: Look O(workers + running jobs), ten times a second; MayTake O(1) while nobody is doubtful,
-// O(workers) else.
+// Cost: Look O(workers + running jobs), ten times a second; MayTake O(1) while no worker is
+// doubtful, O(workers) else.
 // Threads: none; owned by Core.
 #pragma once
 
@@ -42,9 +43,9 @@ class WorkerTrust : JobPart {
         eligibility_(eligibility),
         job_returns_(job_returns) {}
 
-  // Looks who is doubtful, now and then. True: it looked, and some are.
+  // Looks which workers are doubtful, now and then. True: it looked, and some are.
   bool Look();
-  // Its breaker, or that of its machine, saw a fault or a success.
+  // The worker's breaker, or the breaker of its machine, saw a fault or a success.
   void NoteJudged(WorkerId worker);
   void NoteLost(WorkerId worker) {
     doubtful_.erase(worker);
@@ -54,9 +55,9 @@ class WorkerTrust : JobPart {
   bool HasRoom() const;
   bool IsDoubtful(WorkerId worker) const { return doubtful_.contains(worker); }
   bool MayTake(PackageId package, WorkerId id, const Worker& worker) const;
-  // How many times as long jobs take there as elsewhere; 1 at least.
+  // How many times as long jobs take at the worker as elsewhere; at least 1.
   double PaceOf(const Worker& worker) const;
-  // Doubtful for the sake of its pace, or of a job that runs for far too long.
+  // True: the worker is doubtful for its pace, or for a job that runs for far too long.
   bool IsSlow(WorkerId worker) const { return slow_.contains(worker); }
 
  private:
@@ -64,11 +65,12 @@ class WorkerTrust : JobPart {
   bool HasReason(WorkerId id) const;
   double LatenessOf(const Worker& worker) const;
   bool CanTrustedDo(PackageId package) const;
-  // The time in which the trusted workers do all that is left.
+  // The time in which the trusted workers do all work that is left.
   absl::Duration Left() const;
 
   absl::btree_set<WorkerId> doubtful_;  // attached
-  absl::btree_set<WorkerId> slow_;      // of these: for the sake of which they are
+  // Doubtful for their pace, or for a job that runs for far too long.
+  absl::btree_set<WorkerId> slow_;
   absl::Duration looked_at_ = -absl::InfiniteDuration();
 
   Costs& costs_;
