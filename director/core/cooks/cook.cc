@@ -37,7 +37,7 @@ bool Cook::IsQuiet() const {
          !graph_.pending_changes().has_late();
 }
 
-// While it runs alone, all commits are its own: those that merely feed the cache too.
+// While the cook runs alone, all commits are its own, including commits that merely feed the cache.
 bool Cook::HasCommits() const {
   return claimants_.masks().running == cook_.bit() ? !commits_.empty()
                                                    : commits_.HasAnyOf(cook_.bit());
@@ -55,8 +55,8 @@ void Cook::Remap(const PlatformMap& map, PlatformMask added) {
   CookOnlyFailures::Remap(cook_, map);
 }
 
-// Packages that were selected for the difference (as IterativeCook) are selected no longer: one
-// of them stays if what the cook selects leads to it.
+// Packages that were selected for the difference (as IterativeCook) are selected no longer: such a
+// package stays if the cook's selection leads to it.
 void Cook::Widen(std::vector<SelectedPackage> whole) {
   const std::vector<PackageId> wanted = cook_.Wanted();
   for (const PackageId id : wanted) {
@@ -68,13 +68,13 @@ void Cook::Widen(std::vector<SelectedPackage> whole) {
   cook_.request.selected = std::move(whole);
   cook_.selected = 0;
   cook_.was_widened = true;
-  // What was judged of other files is judged anew.
+  // Judgements of other files are made anew.
   if (step_.epoch != begun_epoch_) cook_only_failures_.TakeBack(cook_);
   for (const PackageId id : wanted) graph_.Push({AgendaItem::Kind::kSpread, id});
   claimants_.OpenAgain(cook_);
 }
 
-// Packages that the difference led to, and nothing else does.
+// Packages leave that only the difference led to.
 void Cook::LeaveUnreached() {
   std::vector<bool> is_reached(packages_.size(), false);
   std::vector<PackageId> reached;
@@ -83,7 +83,8 @@ void Cook::LeaveUnreached() {
     is_reached[id.index()] = true;
     reached.push_back(id);
   };
-  // A generator comes with what it generates, and with what it does not generate any more.
+  // A generator comes with the packages that it generates, and with packages that it does not
+  // generate any more.
   const auto reach = [&](PackageId id) {
     if (!id.valid()) return;
     reach_one(id);
@@ -112,12 +113,13 @@ bool Cook::GoOn() {
     if (!HasCommits()) End("");
     return true;
   }
-  // Others had it opened again when its roots were published already.
+  // Other changes had opened the cook again when its roots were published already.
   if (lost_blob_repair_.is_interrupted() && !cook_.is_settling) {
     package_progress_.StopCook(cook_, Claimant::Ending::kInterrupted);
     return false;
   }
-  // The jobs of others do not hold it up: a commit waits for more of them as long as any run.
+  // The jobs of other cooks do not hold up this cook: a commit waits for more results as long as
+  // any jobs run.
   if (claimants_.masks().running != cook_.bit()) effects_.is_persist_urgent |= LacksCommitsOnly();
   if (cook_.is_settling || !IsQuiet() || cook_validation_.Reexplore(cook_)) return true;
   if (cook_.was_widened) LeaveUnreached();
@@ -135,7 +137,7 @@ bool Cook::GoOn() {
   return true;
 }
 
-// Nothing that was selected is there, or it is gone: a root would be of nothing.
+// True: no selected package is there any more: a root would be empty.
 bool Cook::IsNothingThere(const std::vector<PackageId>& by_name) const {
   if (cook_.request.standing != nullptr || cook_.request.selected.empty()) return false;
   return std::none_of(by_name.begin(), by_name.end(), [&](PackageId id) {
@@ -199,7 +201,7 @@ void Cook::GiveUp() {
   }
 }
 
-// Packages that others go on with count as skipped in this cook.
+// Packages that other cooks go on with count as skipped in this cook.
 void Cook::CountUnfinished() {
   for (const PackageId id : cook_.Wanted()) {
     const PackageData& package = packages_[id];

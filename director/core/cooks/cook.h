@@ -1,7 +1,7 @@
-// Cook: one request, from when its turn comes until it is published or given up.
+// Cook: one request, from when its turn comes until the cook is published or given up.
 //
-// A Cook decides how its request goes on. Its state is in its Claimant, which all parts may read;
-// the packages that it wants are in Graph.
+// A Cook decides how its request goes on. The cook's state is in its Claimant, which all parts may
+// read; the packages that the cook wants are in Graph.
 // Threads: none; owned by CookTable.
 #pragma once
 
@@ -22,7 +22,7 @@
 
 namespace galley::director {
 
-// What a cook uses.
+// CookParts: the parts of the core that a cook uses.
 struct CookParts {
   ResumedAttempts& resumed_attempts;
   PendingCommits& commits;
@@ -38,9 +38,9 @@ class Cook : JobPart {
   Cook(const JobGround& ground, const CookParts& parts, Claimant& claimant);
 
   Claimant& claimant() const { return cook_; }
-  // Nothing of it is under way.
+  // True: no work of the cook is under way.
   bool IsQuiet() const;
-  // Takes what the request selects, as far as the units reach. Returns units.
+  // Takes the request's selected packages, as far as the units reach. Returns the units of work.
   size_t SelectSome(size_t units_max);
 
   void OnRootBuilt(const RootBuilt& event);
@@ -49,23 +49,23 @@ class Cook : JobPart {
   void OnLossSeen(const LossSeen& event);
   void OnLostFound(const LostFound& event);
 
-  // The request's platforms have new numbers, and some are asked for as well.
+  // The request's platforms have new numbers, and `added` platforms are asked for as well.
   void Remap(const PlatformMap& map, PlatformMask added);
 
-  // Somebody asks for it: nothing new begins; what is in hand is cancelled; what is being committed
-  // is waited for. Once the roots are being published, all is done.
+  // Somebody asks for the cook's end: nothing new begins; jobs in hand are cancelled; commits on
+  // their way are waited for. Once the roots are being published, the cook goes on to its end.
   void Interrupt();
-  // REQUIRES: it was stopped. Packages that no other cook wants are given up.
+  // REQUIRES: the cook was stopped. Packages that no other cook wants are given up.
   void GiveUp();
-  // At the end of a step: the cook settles when it is quiet, and ends when it is settled.
-  // False: it was stopped just now: what it has in hand is to be given up before it goes on.
+  // At the end of a step: the cook settles when it is quiet, and ends when it is settled. False:
+  // the cook was stopped just now: its jobs in hand are to be given up before the cook goes on.
   bool GoOn();
   void End(const std::string& infrastructure_error);
-  // CHECKs that the tally is the sum of what the packages add.
+  // CHECKs that the tally is the sum over the packages.
   void CheckTally() const;
 
  private:
-  // Packages that stood are looked at as well: `whole` is all that the cook selects.
+  // Looks at the packages that stood as well: `whole` is all that the cook selects.
   void Widen(std::vector<SelectedPackage> whole);
   void EndIfConcluded();
   void CountUnfinished();
@@ -85,7 +85,7 @@ class Cook : JobPart {
   LostBlobRepair lost_blob_repair_;
   CookRoots roots_;
   bool is_empty_ = false;       // CookEnded::is_empty
-  const uint32_t begun_epoch_;  // of the catalog
+  const uint32_t begun_epoch_;  // epoch of the catalog when the cook began
 };
 
 }  // namespace galley::director

@@ -1,4 +1,4 @@
-// CookLayer: the cooks, how packages join them and fit together, and what people ask. Each part
+// CookLayer: the cooks, how packages join them and fit together, and people's questions. Each part
 // receives parts that are above it in the list.
 // Threads: none; owned by Core.
 #pragma once

@@ -20,7 +20,7 @@ void CookRoots::Remap(const PlatformMap& map) {
   if (!cook_.is_publishing) unpublished_ = map.Mask(unpublished_);
 }
 
-// The closure of what was selected, over results that stand.
+// Sends the closure of the selected packages, over results that stand.
 void CookRoots::SendRoot(PlatformIndex platform, const std::vector<PackageId>& by_name) {
   std::vector<PackageId> found;
   std::vector<bool> is_found(packages_.size(), false);
@@ -67,7 +67,7 @@ bool CookRoots::OnRootBuilt(const RootBuilt& event) {
     return false;
   if (!event.error.empty())
     return cook_.Conclude("a root could not be built: " + event.error), false;
-  // (Each platform's answer may say so.)
+  // Several platforms' answers may say that the difference is too narrow.
   if (event.is_too_narrow) return cook_.request.standing != nullptr;
   if (!event.lost.empty()) {
     lost_blob_repair_.MakeAgain(event.lost);
@@ -104,9 +104,9 @@ bool CookRoots::OnRootBuilt(const RootBuilt& event) {
   return false;
 }
 
-// All roots are published together: a cook that is interrupted, or fails fast for a conflict,
-// publishes none. None is published while a look for lost bytes is under way: its answer may open
-// the cook again.
+// The roots are published together: a cook that is interrupted, or fails fast for a conflict,
+// publishes no root. No root is published while a look for lost bytes is under way: its answer may
+// open the cook again.
 void CookRoots::PublishIfBuilt() {
   if (built_.empty() || built_.size() < static_cast<size_t>(std::popcount(unpublished_))) return;
   if (lost_blob_repair_.is_looking()) return;
@@ -125,7 +125,7 @@ void CookRoots::OnRootPublished(const RootPublished& event) {
   if (cook_.is_over || !cook_.is_settling || cook_.is_ending() || event.round != cook_.rounds)
     return;
   if (!cook_.is_publishing || event.platform_set != publishing_set_) return;
-  // (Nobody wants the root of a platform that is gone.)
+  // The root of a platform that is gone is not wanted.
   const bool is_there = step_.platform_sets.Index(event.platform, event.platform_set).has_value();
   if (!event.error.empty() && is_there)
     return cook_.Conclude("a root could not be published: " + event.error);
@@ -133,7 +133,7 @@ void CookRoots::OnRootPublished(const RootPublished& event) {
   if (unpublished_ == 0) StageOrEnd();
 }
 
-// All roots that are to be published are published.
+// Goes on when each root that is to be published is published.
 void CookRoots::StageOrEnd() {
   if (!cook_.request.is_staged) return cook_.Conclude("");
   cook_.is_staging = true;

@@ -1,7 +1,7 @@
-// CookRoots: the trees of a cook that is done are built, published together, and staged.
+// CookRoots: builds the trees of a cook that is done, publishes them together, and stages them.
 //
-// A cook is *settling* from when its roots are being built: then later changes are not the cook's,
-// until it is opened again.
+// A cook is *settling* from when its roots are being built: then later changes do not reach the
+// cook, until the cook is opened again.
 #pragma once
 
 #include <vector>
@@ -25,15 +25,15 @@ class CookRoots : PackagePart {
         cook_(cook),
         lost_blob_repair_(lost_blob_repair) {}
 
-  // All is judged: the roots are of these packages.
+  // Builds the roots of these packages. REQUIRES: all packages are judged.
   void Build(const std::vector<PackageId>& by_name);
-  // True: the cook looked at too little: it is to look at all of event.whole.
+  // True: the cook looked at too few packages: it is to look at all of event.whole.
   bool OnRootBuilt(const RootBuilt& event);
   void OnRootPublished(const RootPublished& event);
   void OnRootsStaged(const RootsStaged& event);
-  // All built ones are published together, unless somebody looks for what is lost.
+  // Publishes all built roots together, unless a look for lost bytes is open.
   void PublishIfBuilt();
-  // Platforms have new numbers. What is being published goes on by the old ones.
+  // Platforms have new numbers. Roots that are being published go on by the old numbers.
   void Remap(const PlatformMap& map);
 
  private:
@@ -44,9 +44,9 @@ class CookRoots : PackagePart {
   Warnings& warnings_;
   Claimant& cook_;
   LostBlobRepair& lost_blob_repair_;
-  PlatformMask unpublished_ = 0;                  // while publishing: of `publishing_set_`
-  uint32_t publishing_set_ = 0;                   // of platforms
-  absl::btree_map<PlatformIndex, Digest> built_;  // published together, when all are
+  PlatformMask unpublished_ = 0;  // while publishing: platforms of `publishing_set_`
+  uint32_t publishing_set_ = 0;   // the set of platforms by which roots are published
+  absl::btree_map<PlatformIndex, Digest> built_;  // published together, when all roots are built
 };
 
 }  // namespace galley::director

@@ -99,7 +99,7 @@ void CookTable::OnMemoryShort() {
   BeginRound();
 }
 
-// What is known of the packages of the cooks before is void.
+// Voids the knowledge of the packages of earlier cooks.
 void CookTable::BeginRound() {
   reservations_.kept_worker().reset();
   graph_.BeginAnew();
@@ -156,7 +156,7 @@ void CookTable::BeginNext() {
 
 bool CookTable::CanBeginNext() const {
   if (waiting_.empty()) return false;
-  // Jobs that were in hand for the cooks before are not this one's.
+  // Jobs that were in hand for earlier cooks do not belong to the next cook.
   if (claimants_.masks().running == 0) return parts_.commits.empty() && !claimants_.has_ended();
   return claimants_.FreeSlot(options_.cooks_max).has_value();
 }

@@ -1,4 +1,4 @@
-// CookTable: the cooks that run, each in a slot of its own, and those that wait for their turn.
+// CookTable: the cooks that run, each in a slot of its own, and the cooks that wait.
 // Threads: none; owned by Core.
 #pragma once
 
@@ -41,37 +41,37 @@ class CookTable : PackagePart {
   void OnCookUnfit(const CookUnfit& event);
   void OnMemoryShort();
   void OnPackagesDiscovered(const PackagesDiscovered& event);
-  // The same with new files, for cooks that go on with them.
+  // Discover for new files, for cooks that go on with the new files.
   void Discover(const std::vector<PackagesDiscovered>& all);
   void OnRootBuilt(const RootBuilt& event);
   void OnRootPublished(const RootPublished& event);
   void OnRootsStaged(const RootsStaged& event);
   void OnLossSeen(const LossSeen& event);
   void OnLostFound(const LostFound& event);
-  // None of the running ones can go on.
+  // No running cook can go on: all running cooks end.
   void EndAll(const std::string& infrastructure_error);
 
   // A step begins.
   void Advance();
-  // Lets claims of cooks that are over go, while others run. Returns units.
+  // Lets the claims of cooks that are over go, while other cooks run. Returns the units of work.
   size_t LetGo(size_t units_max);
-  // Packages that only cooks want which were stopped since the last call are given up.
+  // Gives up the packages that only stopped cooks want (cooks that stopped since the last call).
   void GiveUp();
-  // Returns units.
+  // Returns the units of work.
   size_t SelectSome(size_t units_max);
-  // At the end of a step: cooks that are done are settled or ended.
+  // At the end of a step: settles or ends the cooks that are done.
   void GoOn();
-  // The next ones begin. REQUIRES: GoOn was called in this step.
+  // Begins the next cooks. REQUIRES: GoOn was called in this step.
   void BeginNext();
   bool HasAgenda() const;
   void CheckTallies() const;
 
-  // visit(Cook&) for each of these that runs, by slot.
+  // visit(Cook&) for each running cook among `cooks`, by slot.
   template <typename Visit>
   void ForEachOf(CookMask cooks, Visit visit) const {
     claimants_.ForEachOf(cooks, [&](const Claimant& one) { visit(*cooks_[one.slot]); });
   }
-  // visit(CookRequested&) for each that waits for its turn.
+  // visit(CookRequested&) for each cook that waits for its turn.
   template <typename Visit>
   void ForEachWaiting(Visit visit) {
     for (CookRequested& waiting : waiting_) visit(waiting);

@@ -6,7 +6,8 @@
 namespace galley::director {
 namespace {
 
-// All hard references that lead nowhere, in one error for the platforms that have the same ones.
+// Gathers all hard references that lead nowhere, in one error for the platforms with the same
+// errors.
 absl::btree_map<std::string, PlatformMask> ErrorsOf(const std::vector<Problem>& problems) {
   absl::btree_map<std::string, PlatformMask> errors;
   PlatformMask all = 0;
@@ -52,12 +53,12 @@ bool HasWarnings(const PackageData& package) {
 
 }  // namespace
 
-// References are judged by the last snapshot, all of them. What is explored may bring packages into
-// the cook that other cooks had explored before: these are looked at when the cook is quiet again.
+// References are judged by the last snapshot. Exploring may bring packages into the cook that other
+// cooks had explored before: these packages are looked at when the cook is quiet again.
 bool CookValidation::Reexplore(Claimant& cook) {
   if (cook.judged_epoch != step_.epoch) {
     cook.judged_epoch = step_.epoch;
-    if (cook.was_widened) cook_only_failures_.TakeBack(cook);  // what it judged of the difference
+    if (cook.was_widened) cook_only_failures_.TakeBack(cook);  // judgements of the difference
   }
   for (const PackageId id : cook.Wanted()) {
     if (packages_[id].explored_epoch != step_.epoch) graph_.PushExploreAnew(id);

@@ -1,5 +1,5 @@
-// CookValidation: packages are judged for how they fit together: when all is cooked, and with
-// fail_fast as soon as their references are known. What comes of it is kept by CookOnlyFailures.
+// CookValidation: judges how packages fit together: when all is cooked, and with fail_fast as soon
+// as a package's references are known. CookOnlyFailures keeps the failures.
 // Threads: none; owned by Core.
 #pragma once
 
@@ -15,7 +15,7 @@ class CookValidation : PackagePart {
                  Warnings& warnings)
       : PackagePart(ground), cook_only_failures_(cook_only_failures), warnings_(warnings) {}
 
-  // References are those of the last catalog as a whole. False: nothing is to be done for it.
+  // Explores packages anew that an older catalog explored. False: there is nothing to explore.
   bool Reexplore(Claimant& cook);
   // A hard reference that leads nowhere fails the package, though its results stand; a soft one is
   // a warning.

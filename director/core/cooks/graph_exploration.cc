@@ -10,7 +10,7 @@ size_t GraphExploration::Explore(PackageId id, PlatformIndex platform) {
       package.slots[platform].explored == nullptr)
     return 1;
   if (package.explored_epoch == step_.epoch) return ExploreOne(id, platform);
-  // Roots that are being built are of files as they were before.
+  // Roots that are being built are made of the files before the late changes.
   if (graph_.pending_changes().has_late() && (package.cooks & claimants_.masks().settling()) != 0) {
     late_.push_back(id);
     return 1;
@@ -18,8 +18,8 @@ size_t GraphExploration::Explore(PackageId id, PlatformIndex platform) {
   graph_.edges().Unfollow(id);
   package.problems.clear();
   package.explored_epoch = step_.epoch;
-  // All platforms at once: a cook that builds its roots may want others, and must not find the
-  // package without what it refers to there.
+  // The package is explored on every platform at once: a cook that builds its roots may want other
+  // platforms, and must not find the package without its references there.
   size_t units = 0;
   for (PlatformIndex p = 0; p < packages_[id].slots.size(); ++p) {
     if (packages_[id].slots[p].explored != nullptr) units += ExploreOne(id, p);
@@ -37,10 +37,10 @@ size_t GraphExploration::ExploreOne(PackageId id, PlatformIndex platform) {
   for (Problem& problem : package.problems) problem.platforms &= ~bit;
   package.problems.EraseIf([](const Problem& problem) { return problem.platforms == 0; });
   const std::vector<record::Reference>& references = package.slots[platform].explored->references;
-  // Most often another platform refers to the same.
+  // Most often another platform has the same references.
   const PlatformMask others = graph_.edges().followed(id) & ~bit;
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
-    // (A platform that is tried again is followed as it was, and has nothing explored yet.)
+    // A platform that is tried again is followed as before, and has nothing explored yet.
     if (!(others & MaskOf(p)) || package.slots[p].explored == nullptr ||
         package.slots[p].explored->references != references)
       continue;

@@ -1,4 +1,4 @@
-// GraphExploration: what a result refers to and generates joins the cook.
+// GraphExploration: the packages that a result refers to or generates join the cook.
 #pragma once
 
 #include <string>
@@ -16,13 +16,13 @@ class GraphExploration : PackagePart {
   GraphExploration(const PackageGround& ground, Claims& claims, CookValidation& cook_validation)
       : PackagePart(ground), claims_(claims), cook_validation_(cook_validation) {}
 
-  // Returns units.
+  // Returns the units of work.
   size_t Explore(PackageId package, PlatformIndex platform);
-  // Changes that waited for roots to be built are taken now.
+  // Takes the changes that waited for roots to be built.
   void ExploreLate();
 
  private:
-  // REQUIRES: its result is there, and nothing of an older epoch.
+  // REQUIRES: the package's result is there, and no result is of an older epoch.
   size_t ExploreOne(PackageId package, PlatformIndex platform);
   void FollowCultures(PackageId package, std::vector<Edges::Target>& targets);
   void Follow(PackageId package, const record::Reference& reference, PlatformMask platforms,

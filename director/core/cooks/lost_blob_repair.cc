@@ -30,8 +30,8 @@ void LostBlobRepair::OnUnstaged(const std::string& loss) {
   if (!LeaveUnstaged()) SendLookForLost();
 }
 
-// True: somebody interrupted the cook since its roots were published. What staging lacks is for the
-// next cook then.
+// True: somebody interrupted the cook after its roots were published. The files that staging lacks
+// are left to the next cook.
 bool LostBlobRepair::LeaveUnstaged() {
   if (!is_interrupted_) return false;
   claimants_.OpenAgain(cook_);
@@ -39,7 +39,7 @@ bool LostBlobRepair::LeaveUnstaged() {
   return true;
 }
 
-// Files that roots lack which are being published are met when those are staged.
+// Missing files of roots that are being published are found when the roots are staged.
 void LostBlobRepair::OnLossSeen(const LossSeen& /*event*/) {
   if (!cook_.is_over && !cook_.is_ending() && !cook_.is_publishing) SendLookForLost();
 }

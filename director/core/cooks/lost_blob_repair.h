@@ -1,5 +1,5 @@
-// LostBlobRepair: the bytes that the store lost under a cook are looked for in the whole, wherever
-// the loss was met (staging, a worker), and made again once for each package; all roots are built,
+// LostBlobRepair: looks for all bytes that the store lost under a cook, wherever the loss was met
+// (staging, a worker), and has them made again, once for each package; then all roots are built,
 // published and staged again.
 #pragma once
 
@@ -26,15 +26,15 @@ class LostBlobRepair : PackagePart {
         cook_(cook) {}
 
   void OnLossSeen(const LossSeen& event);
-  // True: roots that are built may be published now, if nobody looks for what is lost.
+  // True: built roots may be published now, if no look for lost bytes is open.
   bool OnLostFound(const LostFound& event);
-  // Staging lacks something: what and where.
+  // Staging lacks something: `loss` says what and where.
   void OnUnstaged(const std::string& loss);
-  // One at a time.
+  // Sends LookForLost. While a LookForLost is open, notes the loss for a further look instead.
   void SendLookForLost();
-  // Roots are built anew, also when no package lost anything: their folders may be lost.
+  // Builds the roots anew, also when no package lost anything: the roots' folders may be lost.
   void MakeAgain(const std::vector<RootBuilt::Lost>& lost);
-  // Somebody interrupts the cook since its roots are being published.
+  // Somebody interrupts the cook while its roots are being published.
   void Interrupt() { is_interrupted_ = true; }
   bool is_interrupted() const { return is_interrupted_; }
   bool is_looking() const { return is_looking_; }  // LookForLost is not answered
@@ -48,13 +48,13 @@ class LostBlobRepair : PackagePart {
   CookOnlyFailures& cook_only_failures_;
   Claims& claims_;
   Claimant& cook_;
-  bool is_interrupted_ = false;  // told when staging lacks something
-  uint32_t fruitless_ = 0;       // rounds before which no package was found to have lost a thing
-  absl::btree_map<PackageId, uint32_t> made_again_;  // how often
+  bool is_interrupted_ = false;                      // reported when staging lacks something
+  uint32_t fruitless_ = 0;                           // looks for staging that found nothing lost
+  absl::btree_map<PackageId, uint32_t> made_again_;  // how often each was made again
   bool is_looking_ = false;
   uint64_t look_ = 0;           // the last LookForLost
-  bool is_seen_again_ = false;  // since LookForLost was sent
-  std::string from_staging_;    // what the last StageRoots lacked; empty: nothing
+  bool is_seen_again_ = false;  // a loss was seen since LookForLost was sent
+  std::string from_staging_;    // the loss of the last StageRoots; empty: none
 };
 
 }  // namespace galley::director

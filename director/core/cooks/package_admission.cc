@@ -48,8 +48,9 @@ void PackageAdmission::Begin(PackageId id) {
   package_progress_.Advance(id);
 }
 
-// The cooks that asked for the package itself, and for which it fails when its file is gone: a
-// folder just does not hold it any more, and a package that still refers to it fails for that.
+// The cooks that asked for the package itself, and for which the package fails when its file is
+// gone: a folder merely does not hold the package any more, and a package that still refers to it
+// fails for the reference.
 CookMask PackageAdmission::NamersOf(PackageId id) {
   const PackageData& package = packages_[id];
   bool is_for_all = package.is_cooked_input || !GeneratorName(package.name).empty();
@@ -76,8 +77,8 @@ bool PackageAdmission::MayCook(PackageId id, const CatalogEntry& entry) {
   return claims_.Leave(id, "never cooked"), false;
 }
 
-// Asks the package's generator, which has not listed it yet. False: the package waits, or is over.
-// True: nobody could list it.
+// Asks the package's generator, which has not listed the package yet. False: the package waits, or
+// is over. True: there is no generator that could list the package.
 bool PackageAdmission::BeginGenerated(PackageId id) {
   const std::string_view name = GeneratorName(packages_[id].name);
   if (GeneratorName(name).empty() && !step_.catalog->Find(name).has_value()) return true;

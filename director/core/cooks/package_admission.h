@@ -1,5 +1,5 @@
-// PackageAdmission: a package that some cook wants is found in the catalog, and is looked up if it
-// may be cooked.
+// PackageAdmission: finds a package that some cook wants in the catalog, and has the package looked
+// up if it may be cooked.
 // Threads: none; owned by Core.
 #pragma once
 

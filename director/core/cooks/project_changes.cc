@@ -72,9 +72,9 @@ void ProjectChanges::OnFilesChanged(const FilesChanged& event) {
   if (claimants_.masks().running == 0) return;
   if (claimants_.masks().active != 0 && claimants_.masks().settling() == 0)
     return TakeChange(event);
-  // Roots are built from the files as they were before, unless their cook is opened again
-  // (PlatformsChanged, or bytes that the store lost). Until then other cooks wait with theirs.
-  // (So do those that begin while all others are ending.)
+  // Roots are built from the files before the change, unless their cook is opened again
+  // (PlatformsChanged, or bytes that the store lost). Until then other cooks wait with their
+  // changes, as do cooks that begin while all others are ending.
   ForgiveLate(event);
   graph_.pending_changes().AddLate({nullptr, event.packages, event.paths, event.renamed});
 }
@@ -150,9 +150,9 @@ void ProjectChanges::TakeChange(const FilesChanged& event) {
   }
 }
 
-// All renames are done at once, not one after the other: names may be exchanged, or handed on in a
-// row. References to an old name lead to the package that has it now, or nowhere; packages that
-// read the old one's output are looked up again.
+// The renames are done at once, not one after the other: names may be exchanged, or handed on in a
+// row. References to an old name lead to the package that has the name now, or nowhere; packages
+// that read the output under the old name are looked up again.
 void ProjectChanges::RenameAll(const std::vector<FilesChanged::Renamed>& all,
                                absl::btree_set<PackageId>& done) {
   if (all.empty()) return;
@@ -176,7 +176,7 @@ void ProjectChanges::RenameAll(const std::vector<FilesChanged::Renamed>& all,
     graph_.edges().ForEachInstigator(from, [&](const InstigatorView& why) {
       if (!why.referencer.valid()) one.causes.push_back(why.category);
     });
-    // (A package that is never cooked has left the cook, and may be wanted under its new name.)
+    // A package that is never cooked has left the cook, and may be wanted under its new name.
     if (!packages_[from].is_in_cook() && one.causes.empty()) continue;
     one.selected_by = std::exchange(packages_[from].selected_by, 0);
     one.named_by = std::exchange(packages_[from].named_by, 0);
@@ -223,7 +223,7 @@ void ProjectChanges::HoldGenerated(PackageId generator, absl::btree_set<PackageI
   }
 }
 
-// All that is stored is remapped in one pass, and packages go on in a second one, since a package
+// Stored numbers are remapped in a first pass, and packages go on in a second pass, since a package
 // that goes on may look at others.
 void ProjectChanges::OnPlatformsChanged(const PlatformsChanged& event) {
   GALLEY_CHECK(event.mapping.size() == step_.platform_count);
@@ -255,7 +255,8 @@ void ProjectChanges::OnPlatformsChanged(const PlatformsChanged& event) {
   for (uint32_t i = 0; i < packages_.size(); ++i)
     RemapPackage(PackageId(i), map, added.For(packages_[PackageId(i)].cooks));
   graph_.lifecycle().CountEvery(true);
-  // Before anything goes on: a cook that has nothing left to do on its platforms is not over.
+  // Before any package goes on: a cook that has nothing left to do on its old platforms is not
+  // over.
   if (event.files.has_value()) OnFilesChanged(*event.files);
   for (uint32_t i = 0; i < packages_.size(); ++i)
     GoOnWithPlatforms(PackageId(i), added.For(packages_[PackageId(i)].cooks));
@@ -265,9 +266,9 @@ void ProjectChanges::OnPlatformsChanged(const PlatformsChanged& event) {
 void ProjectChanges::RemapPackage(PackageId id, const PlatformMap& map, PlatformMask added) {
   PackageData& package = packages_[id];
   if (!package.is_in_cook()) return;
-  // Answers that are on their way speak of other numbers. (Perhaps nobody waits for them any more,
-  // because the result came from a worker; but the next question must not take them.) Jobs are as
-  // they were.
+  // Answers that are on their way speak of other numbers. Perhaps no package waits for them any
+  // more, because the result came from a worker, but the next question must not take them. Jobs
+  // stay as they were.
   ++package.generation;
   graph_.lifecycle().Remap(id, map, added, claimants_.FirstPhaseOf(id));
   graph_.edges().Remap(id, map);

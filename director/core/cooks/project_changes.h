@@ -1,4 +1,5 @@
-// ProjectChanges: files and platforms change under a cook, and outcomes are forgotten.
+// ProjectChanges: applies changes of files and platforms to the running cooks, and forgets
+// outcomes.
 #pragma once
 
 #include <string>
@@ -38,8 +39,8 @@ class ProjectChanges : PackagePart {
   void OnPackagesCleared(const PackagesCleared& event);
   void OnPlatformsChanged(const PlatformsChanged& event);
 
-  // Changes that came while roots were built belong to the roots that are built after them. Nothing
-  // is taken while some cook still builds.
+  // Takes the changes that came while roots were built: these changes belong to the next roots.
+  // Nothing is taken while some cook still builds.
   void TakeLate();
   void OnRoundBegan(const RoundBegan&) { TakeLate(); }
 

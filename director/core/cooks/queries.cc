@@ -63,7 +63,7 @@ std::string Queries::StateTextOf(PackageId id) const {
               : ", waits for " + packages_.NameOf(leaders[0]) + ", whose work is equal");
 }
 
-// What it waits for, if that is a worker or resources.
+// The worker or the resources that the package waits for, if any.
 std::string Queries::WaitTextOf(PackageId id) const {
   const PackageData& package = packages_[id];
   if (const std::string parked = parked_jobs_.WhyParked(id); !parked.empty())

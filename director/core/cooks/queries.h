@@ -1,4 +1,4 @@
-// Queries: questions about a running cook are answered from what is there, a page at a time.
+// Queries: answers questions about a running cook from the core's state, a page at a time.
 #pragma once
 
 #include "director/core/jobs/attempts.h"
@@ -24,7 +24,7 @@ class Queries : JobPart {
   std::string StateTextOf(PackageId package) const;
 
  private:
-  // It failed in a cook for how it fits in, though its results stand.
+  // True: the package failed in a cook for how it fits in, though its results stand.
   bool IsJudged(PackageId package) const;
   Reply AnswerInstigators(const QueryAsked& event) const;
   std::string WaitTextOf(PackageId package) const;
