@@ -1,4 +1,4 @@
-// Breakers: workers and machines that fail whatever they are given get no more of it.
+// Breakers: workers and machines that fail every job get no more jobs.
 #include "director/core/workers/breakers.h"
 
 #include <algorithm>
@@ -40,7 +40,7 @@ std::vector<std::string> Names(int count) {
   return names;
 }
 
-// A farm on which each machine does what it can do: bad ones fail all that they are given.
+// A farm on which bad machines fail every job, and the other machines do their jobs.
 class Farmed {
  public:
   explicit Farmed(int packages, CookOptions options = Farm())
@@ -50,7 +50,7 @@ class Farmed {
     shell.Request(Names(packages_));
     Take();
   }
-  // Each worker does the first job in its hand, then time goes on.
+  // The workers do the first job in their hands, then time goes on.
   void Go(absl::Duration time = absl::Seconds(1)) {
     for (; time > absl::ZeroDuration() && !shell.Says("ended"); time -= absl::Seconds(1)) {
       Take();
@@ -111,7 +111,7 @@ TEST(BreakersTest, AWorkerThatFailsThreeInARowGetsNoJobUntilAPauseHasPassed) {
   const size_t before = farm.GivenTo(kFar1);
   farm.shell.Pass(absl::Seconds(1));
   EXPECT_EQ(farm.GivenTo(kFar1), before);
-  // Then it gets one at a time, after ever longer pauses.
+  // Then the worker gets one job at a time, after ever longer pauses.
   farm.Go(absl::Seconds(60));
   EXPECT_GE(farm.GivenTo(kFar1), before + 1);
   EXPECT_LE(farm.GivenTo(kFar1), before + 6);
@@ -188,7 +188,7 @@ TEST(BreakersTest, AlsoWhereTheyWorkedUntilThen) {
   EXPECT_TRUE(farm.shell.Says("ended: no machine can work")) << farm.shell.TakeLog();
 }
 
-// Each is tried every few seconds until the end.
+// Every held worker is tried every few seconds until the end.
 TEST(BreakersTest, NotWhenOneIsMendedShortlyBefore) {
   Farmed farm(30);
   farm.shell.Send(On("m1", kFar0));
@@ -285,7 +285,7 @@ TEST(BreakersTest, APackageThatIsBadForEachMachineHoldsNoneOfThem) {
   farm.shell.Send(On("m2", kFar1));
   farm.Begin();
   farm.Go(absl::Seconds(2));
-  // All but one are done; that one fails again and again.
+  // The jobs are done except one job, which fails again and again.
   const std::string poison = "p29";
   for (int i = 0; i < 40; ++i) {
     if (farm.shell.HasOpenJob(poison))
@@ -367,7 +367,7 @@ TEST(BreakersTest, NothingMoreIsTakenOfIt) {
   const HarnessJob last = farm.shell.JobOf("p0");
   farm.shell.Saved(last);
   EXPECT_FALSE(farm.shell.Says("done")) << farm.shell.TakeLog();
-  // The same process does not come in again; another one may, when its pause is over.
+  // The same process does not come in again; another process may, when its pause is over.
   farm.shell.Send(On("m1", kFar0, 1));
   EXPECT_TRUE(farm.shell.Says("drain 0\n") || farm.shell.Says("drain")) << farm.shell.TakeLog();
   farm.shell.TakeLog();
@@ -378,7 +378,7 @@ TEST(BreakersTest, NothingMoreIsTakenOfIt) {
   EXPECT_TRUE(farm.shell.Says("ended\n")) << farm.shell.TakeLog();
 }
 
-// Refuses what the last commits bring.
+// Refuses the results of the last commits.
 void Refuse(CoreHarness& shell, bool is_loss) {
   Persisted answer;
   for (const Persist::Item& item : shell.commits)
@@ -404,7 +404,7 @@ TEST(BreakersTest, SoIsOneWhoseBytesAreNotThere) {
       Refuse(farm.shell, is_loss);
       farm.shell.Pass(absl::Seconds(1));
     }
-    // (What the store lost is nobody's lie.)
+    // Bytes that the store lost are no worker's lie.
     EXPECT_EQ(farm.shell.Says("ended 0: it broke the protocol"), !is_loss) << farm.shell.TakeLog();
   }
 }
@@ -417,7 +417,7 @@ CookOptions Launched(uint32_t workers) {
   return options;
 }
 
-// The first worker crashes whatever it gets.
+// The first worker crashes with every job.
 void CrashAll(CoreHarness& shell, absl::Duration time) {
   for (; time > absl::ZeroDuration(); time -= absl::Seconds(1)) {
     for (const HarnessJob& job : shell.TakeJobs())
@@ -503,13 +503,14 @@ TEST(BreakersTest, NotWhenTheyFailedToStart) {
   shell.hold_workers = true;
   shell.Request({"Town"});
   shell.Send(On("m1", shell.spawned[0]));
-  shell.hold_workers = false;  // (who is asked for instead comes at once, to where nobody knows)
+  // The worker that is asked for instead comes at once, on an unknown machine.
+  shell.hold_workers = false;
   shell.Send(LauncherReported{shell.spawned[1], "no such host"});
   CrashAll(shell, absl::Seconds(10));
   EXPECT_TRUE(shell.Says("failed Town")) << shell.TakeLog();
 }
 
-// All are on this machine: who comes later is no other one.
+// The workers are on this machine: a later worker is on no other machine.
 TEST(BreakersTest, LocalWorkersCountAsEver) {
   CoreHarness shell("Town\n", {.workers = 3});
   shell.hold_workers = true;

@@ -38,7 +38,7 @@ TEST(BytesTest, AnAttemptThatFailsReadAllTheSameAndSoDoesTheNext) {
   EXPECT_EQ(shell.core().counters().bytes_saved, 7u);
 }
 
-// The worker sends the result again after a commit that failed, and it is taken again.
+// The worker sends the result again after a commit that failed, and the result is taken again.
 TEST(BytesTest, AResultThatIsTakenAgainDoesNotCountAgain) {
   CoreHarness shell("A\nB\n");
   shell.hold_commits = true;

@@ -9,7 +9,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// A cook of A and B that waits for its first root. A refers to what is not there.
+// A cook of A and B that waits for its first root. A refers to a missing package.
 class CookValidationTest : public ::testing::Test {
  protected:
   CookValidationTest() : shell_("A -> Gone?\nB\n") {

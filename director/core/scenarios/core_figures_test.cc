@@ -1,4 +1,4 @@
-// What the core counts over its life, and what it says of those that wait.
+// Tests of the core's counts over its life, and of its numbers of waiting packages.
 #include "director/core/core_figures.h"
 
 #include <vector>

@@ -47,10 +47,10 @@
 
 namespace galley::director {
 
-// Workers of other machines.
+// Workers on other machines.
 inline constexpr WorkerId kFar(kForeignWorkers), kFarther(kForeignWorkers + 1),
     kFarthest(kForeignWorkers + 2);
-// A worker of term 1, and what it was given then.
+// A worker of term 1, and the attempt that it was given then.
 inline constexpr WorkerId kOld(3);
 inline constexpr AttemptId kGiven = AttemptId{1} << 40 | 7;
 
@@ -93,7 +93,8 @@ class CoreHarness {
 
   void Request(const std::vector<std::string>& selected, CookRequested request = {});
   void Send(const Event& event);
-  // One behind the other, without the further steps that the core asks for in between.
+  // Sends the events one behind the other, without the further steps that the core asks for in
+  // between.
   void SendAtOnce(const std::vector<Event>& events);
   // Time goes on, in steps of a second.
   void Pass(absl::Duration duration);
@@ -104,10 +105,10 @@ class CoreHarness {
   // The last hand-over of this package. REQUIRES: there was one.
   const HarnessJob& JobOf(const std::string& name) const;
   bool HasOpenJob(const std::string& name) const;
-  // All hand-overs since the last call.
+  // Returns the hand-overs since the last call.
   std::vector<HarnessJob> TakeJobs();
-  // Each answers the last hand-over of the package, or the one given, and returns the number of its
-  // report.
+  // Loaded, Saved, Failed and Report answer the last hand-over of the package, or the given one,
+  // and return the number of their report.
   ReportId Loaded(const std::string& name);
   ReportId Saved(const std::string& name, PlatformIndex platform = 0, bool is_current = true);
   ReportId Saved(const HarnessJob& job, PlatformIndex platform = 0, bool is_current = true);
@@ -115,7 +116,7 @@ class CoreHarness {
                   const std::string& error = "why");
   ReportId Report(const HarnessJob& job, decltype(WorkerReport::what) what,
                   WorkerReport::Bytes bytes = {});
-  // The same report once more.
+  // Sends the same report once more.
   void Resend(ReportId report);
   void ChangeProject(const std::string& project);
   // `output`: its bytes; none has no output.
@@ -127,7 +128,7 @@ class CoreHarness {
   std::shared_ptr<const Catalog> project() const { return project_; }
   PackageId Id(const std::string& name) const { return core_->Find(name); }
   std::string StateOf(const std::string& name) const { return core_->StateText(Id(name)); }
-  // As people are told, when they ask.
+  // The package's state as people are told when they ask.
   std::string TellState(const std::string& name) {
     Send(QueryAsked{.package = name});
     return replies.back().package->state;

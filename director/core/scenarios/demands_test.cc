@@ -1,4 +1,4 @@
-// What rules demand of a machine, its labels and resources, and where such jobs go.
+// Tests of the labels and resources that rules demand of a machine, and of where such jobs go.
 #include "director/core/jobs/worker_table.h"
 #include "director/core/scenarios/core_harness.h"
 #include "gmock/gmock.h"
@@ -51,7 +51,7 @@ std::vector<std::string> NamesOf(const std::string& name, int count) {
   return names;
 }
 
-// Of these, those that are in some worker's hands.
+// How many of these packages are in some worker's hands.
 int InHand(const CoreHarness& shell, const std::vector<std::string>& names) {
   int count = 0;
   for (const std::string& name : names) count += shell.HasOpenJob(name);
@@ -242,7 +242,7 @@ TEST(DemandsTest, WhatWaitsForTheResourcesOfOneThatLeavesAsksForAnother) {
   EXPECT_TRUE(shell.HasOpenJob(given == "A" ? "B" : "A"));
 }
 
-// Each machine has one unit, and slots for four.
+// A machine has one unit, and slots for four.
 TEST(DemandsTest, WhatWaitsForAUnitOfAMachineAsksForFurtherMachines) {
   CookOptions options = OnAFarm({.resources = {{"gpu", 1}}});
   options.fleet.slots = 4;
@@ -291,7 +291,7 @@ TEST(DemandsTest, NobodyIsAskedForAnyMoreWhereFurtherWorkersBringNoFurtherUnits)
   }
   EXPECT_LE(shell.spawned.size(), 8u);
   EXPECT_EQ(InHand(shell, NamesOf("A", 6)), 1);
-  // When the last one goes, another one comes for those that wait.
+  // When the last worker goes, another worker comes for the jobs that wait.
   const size_t before = shell.spawned.size();
   shell.Send(DrainAsked{there});
   for (const std::string& name : NamesOf("A", 6)) {
@@ -304,7 +304,7 @@ TEST(DemandsTest, NobodyIsAskedForAnyMoreWhereFurtherWorkersBringNoFurtherUnits)
   EXPECT_GT(shell.spawned.size(), before);
 }
 
-// Two workers are on one machine: while one has its gpu, the other one has nothing to do.
+// Two workers are on one machine: while one worker has its gpu, the other worker is idle.
 TEST(DemandsTest, ThatFurtherMachinesBringNoneOfOneThingSaysNothingOfOthers) {
   const CookOptions options = OnAFarm({.resources = {{"gpu", 1}, {"key", 1}}});
   CoreHarness shell(Many("A", 6, "@on gpu=1") + Many("A", 6, "~ 9000000") +
@@ -425,7 +425,7 @@ TEST(DemandsTest, WhatALostWorkerHeldIsFree) {
   EXPECT_EQ(InHand(shell, {"A", "B"}), 1);
   shell.Send(WorkerLost{.worker = kFar, .reason = "gone"});
   shell.Send(On(kFarther, {.name = "m2", .resources = {{"licence", 1}}}));
-  shell.Pass(absl::Seconds(60));  // (the back-off)
+  shell.Pass(absl::Seconds(60));  // the back-off ends
   shell.Finish();
   EXPECT_EQ(CountOf("done", shell.TakeLog()), 2u);
 }

@@ -1,4 +1,4 @@
-// Workers that lack cookers: they get no job of these, and nobody waits behind such a job.
+// Workers that lack cookers get no job of these cookers, and no job waits behind such a job.
 #include <algorithm>
 
 #include "director/core/jobs/worker_table.h"
@@ -64,7 +64,7 @@ TEST(EligibilityTest, ABlockingJobIsNotPutWhereItCannotBeDone) {
   EXPECT_EQ(shell.JobOf("D").worker, kFarther);
 }
 
-// A silent worker that holds nothing is never lost: nobody would come in its place.
+// A silent worker that holds no job is never lost: no worker would come in its place.
 TEST(EligibilityTest, WhatOnlyASilentWorkerCanDoIsGivenToItAndGoesOnWhereOthersCome) {
   for (const auto category :
        {InstigatorCategory::kCommandLinePackage, InstigatorCategory::kCookOnTheFly}) {
@@ -99,7 +99,7 @@ TEST(EligibilityTest, AnIdleWorkerTakesNoJobsOverThatItCannotDo) {
   shell.Send(Attached(kFar, {}));
   shell.Request({"A", "B", "C"});
   shell.Send(Attached(kFarther, {"tool"}));
-  shell.Pass(absl::Seconds(60));  // (a backup would be given by now, too)
+  shell.Pass(absl::Seconds(60));  // a backup would be given by now, too
   for (const HarnessJob& job : shell.TakeJobs()) EXPECT_EQ(job.worker, kFar);
 }
 
@@ -198,7 +198,7 @@ TEST(EligibilityTest, WorkersThatCameByThemselvesMayGoAsOftenAsTheyLike) {
     shell.Send(WorkerLost{.worker = kFar, .reason = "gone", .is_in_order = i % 2 == 0});
   }
   shell.Send(Attached(kFarther, {}));
-  shell.Pass(absl::Seconds(60));  // (the back-off of its attempts)
+  shell.Pass(absl::Seconds(60));  // the back-off of its attempts ends
   shell.Finish();
   const std::string log = shell.TakeLog();
   EXPECT_EQ(CountOf("done A", log), 1u) << log;
@@ -318,7 +318,7 @@ TEST(EligibilityTest, ProgramsThatNeedFilesAreNoLongerTriedWhereTheyAreNot) {
   shell.Failed(next(), WorkerReport::Fault::kNeedsFiles, "no module");
   EXPECT_NE(next(), "") << "one was made between them";
   shell.Failed(next(), WorkerReport::Fault::kNeedsFiles, "no module");
-  // (What it has in hand it may end.)
+  // The worker may end the jobs that it has in hand.
   int tries = 3;
   for (std::string name = next(); !name.empty(); name = next(), ++tries)
     shell.Failed(name, WorkerReport::Fault::kNeedsFiles, "no module");

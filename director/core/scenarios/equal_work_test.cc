@@ -111,7 +111,7 @@ TEST(EqualWorkTest, CrashesAndLimitsAreNotShared) {
   }
 }
 
-// (The last attempt at each has the machine for itself: alone_test.cc.)
+// The last attempt at each package has the machine for itself (exclusive_run_test.cc).
 TEST(EqualWorkTest, MemoryIsNotShared) {
   CoreHarness shell("A = w\nB = w\nC = w\n");
   shell.Request({"A", "B", "C"});
@@ -207,7 +207,7 @@ TEST(EqualWorkTest, WhatChangesLeavesTheWorkThatItWasEqualTo) {
   EXPECT_TRUE(shell.Says("ended\n"));
 }
 
-// The followers find out the same; when the input is there, one leads anew.
+// The followers want the same input; when the input is there, one follower leads anew.
 TEST(EqualWorkTest, WhoWantsACookedInputHoldsUpNobody) {
   CoreHarness shell("A = w\nB = w\nC = w\nInput\n");
   shell.Request({"A", "B", "C"});

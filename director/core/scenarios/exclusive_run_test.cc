@@ -1,5 +1,5 @@
-// A package that outgrew a limit in all its attempts but one has the machine for itself in the last
-// one.
+// A package that outgrew a limit in all its attempts but the last has the machine for itself in the
+// last attempt.
 #include <gtest/gtest.h>
 
 #include "director/core/scenarios/core_harness.h"
@@ -269,7 +269,7 @@ TEST(AloneInACookTest, WhatCameUpSinceDoesNotWaitForLonger) {
 
 class MovedJobTest : public testing::Test {
  protected:
-  // All are given to the first worker; some are moved to the second one when it comes.
+  // The first worker gets every job; some jobs are moved to the second worker when it comes.
   explicit MovedJobTest(const std::string& project = "A\nB\nBig\n")
       : shell_(project, {.workers = 2}) {
     shell_.slots = 1;

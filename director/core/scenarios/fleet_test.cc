@@ -92,7 +92,7 @@ TEST_F(FleetTest, OneThatHasNothingToDoEndsAfterAWhile) {
   EXPECT_TRUE(shell.Says("drain 1073741824")) << shell.TakeLog();
 }
 
-// Big waits until it can be alone, and nobody can be given it meanwhile.
+// Big waits until it can be alone, and no worker can get it meanwhile.
 TEST_F(FleetTest, OneForWhichSomethingWaitsIsNotSentAwayAndAskedForAgain) {
   CoreHarness shell("A ~ 1000000000\nBig ~ 1000000000\n",
                     OnAFarm({.max = 2, .idle_max = absl::Seconds(5)}));

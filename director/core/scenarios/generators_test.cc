@@ -1,4 +1,4 @@
-// Generators: where they and what they generate are cooked, and cycles of them.
+// Generators: where generators and their packages are cooked, and cycles of generators.
 #include "director/core/scenarios/core_harness.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

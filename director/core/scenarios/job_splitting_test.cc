@@ -53,7 +53,7 @@ TEST(JobSplittingTest, TheLastPlatformsOfWhatRunsGoToAnIdleWorker) {
   EXPECT_EQ(alone.shell.core().counters().jobs_split, 1u);
 }
 
-// Each part is an attempt; the last one has the machine for itself (exclusive_run.h).
+// A part is an attempt of its own; the last attempt has the machine for itself (exclusive_run.h).
 TEST(JobSplittingTest, APartThatWouldBeTheLastAttemptAfterLimitsIsTakenBack) {
   Alone alone({.workers = 3});
   CoreHarness& shell = alone.shell;

@@ -1,4 +1,5 @@
-// Packages that take their executors or workers along: when it is they, and when it is the machine.
+// Packages that take their executors or workers along: when the package is to blame, and when the
+// machine.
 #include "director/core/packages/killings.h"
 
 #include <set>

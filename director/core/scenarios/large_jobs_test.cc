@@ -10,7 +10,7 @@ namespace {
 
 constexpr WorkerId kFirstWorker(0);
 
-// One worker with 100 bytes of memory. What a package took in the last cook is told with Miss.
+// A worker with 100 bytes of memory. Miss tells the memory that a package took in the last cook.
 class LargeJobsTest : public testing::Test {
  protected:
   explicit LargeJobsTest(CookOptions options = {.window_jobs_max = 2}, const std::string& more = "")
@@ -87,7 +87,7 @@ TEST_F(LargeJobsTest, SmallOnesDoNotOvertakeItForEver) {
   for (int i = 0; i < 60; ++i) Miss(Small(i), 30);
   Attach(2);
   Miss("Large", 80, absl::Seconds(1));
-  // Each second the older of two small ones ends, so that one is always there.
+  // In each second the older of two small jobs ends, so that one small job is always there.
   int done = 0;
   for (; done < 40 && !shell_.HasOpenJob("Large"); ++done) {
     shell_.Pass(absl::Seconds(1));
@@ -215,7 +215,7 @@ TEST_F(DemandingLargeJobTest, OnesThatDemandNothingDoNotOvertakeItForEver) {
 
 class TwoLargeJobsTest : public LargeJobsTest {
  protected:
-  // (The second worker never ends a job: what waits there would go to others.)
+  // The second worker never ends a job: otherwise its waiting jobs would go to others.
   TwoLargeJobsTest()
       : LargeJobsTest(
             {.workers = 2, .window_jobs_max = 3, .straggler_min = absl::InfiniteDuration()}) {}

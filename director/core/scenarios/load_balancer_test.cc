@@ -1,4 +1,4 @@
-// How work is spread over workers: by expected time, and moved when one has nothing to do.
+// How work is spread over workers: by expected time, and moved when a worker is idle.
 #include <set>
 #include <string>
 #include <vector>
@@ -224,7 +224,7 @@ TEST_F(MovingTest, WhatIsDoneInAMomentIsNotMoved) {
   EXPECT_EQ(shell_.TakeLog(), "");
 }
 
-// (It is about to begin there, and what it reads lies there.)
+// The job is about to begin there, and its inputs lie there.
 TEST(BalanceTest, WhatBeginsSoonOnAnotherMachineStaysThere) {
   for (const int ms : {10, 40}) {
     CoreHarness shell("A\nB\n", {.workers = 0});
@@ -240,7 +240,7 @@ TEST(BalanceTest, WhatBeginsSoonOnAnotherMachineStaysThere) {
   }
 }
 
-// (The job that runs takes longer than expected: so the one behind it waits, in the executor.)
+// The running job takes longer than expected: so the job behind it waits, in the executor.
 TEST(BalanceTest, WhatIsInAnExecutorsHandsOnAnotherMachineStaysThere) {
   for (const uint32_t slots : {1, 2}) {
     CoreHarness shell("A\nB\nC\n", {.workers = 0});

@@ -62,7 +62,7 @@ TEST_F(LostBlobRepairTest, WhatStagingLacksIsMadeAgainOnceAndStagedInTheSameCook
   shell_.Work();
   ASSERT_EQ(shell_.stages.size(), 2u) << shell_.TakeLog();
   EXPECT_TRUE(shell_.Says("publish 1\nstage\n"));
-  // An answer to the first one comes late.
+  // An answer to the first question comes late.
   shell_.Send(RootsStaged{.loss = "", .round = shell_.stages[0].round});
   EXPECT_FALSE(shell_.Says("ended"));
   Lacks("");
@@ -179,7 +179,7 @@ TEST_F(LostBlobRepairTest, AnInterruptWhileSomebodyLooksEndsTheCookWithTheAnswer
   EXPECT_TRUE(shell_.Says("ended interrupted")) << shell_.TakeLog();
 }
 
-// It is too late to publish nothing; the cook says that the sandboxes are not whole.
+// The interrupt is too late to publish nothing; the cook says that the sandboxes are not whole.
 TEST_F(LostBlobRepairTest, AnInterruptWhileRootsAreStagedEndsTheCookOnlyWhereTheyLackSomething) {
   CookAll();
   shell_.Send(CancelRequested{});

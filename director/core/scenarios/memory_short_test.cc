@@ -1,4 +1,4 @@
-// The core forgets what it knows of packages when the director's memory is short.
+// The core forgets its packages when the director's memory is short.
 #include "director/core/scenarios/core_harness.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

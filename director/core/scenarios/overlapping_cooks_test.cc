@@ -140,7 +140,7 @@ TEST(OverlappingCooksTest, AClaimOnWhatIsGeneratedIsOneOnItsGeneratorAtOnce) {
     ASSERT_EQ(shell.publishes.size(), 1u);
     const PublishRoot root = shell.publishes.front();
     shell.hold_publish = false;
-    // (Each step selects one, and nothing else.)
+    // In this test a step selects one package, and does nothing else.
     std::vector<Event> events = {Asks(2, {"G/_gen/a", "X", "Y", "Z"})};
     for (int i = 0; i < between; ++i) events.emplace_back(Tick{});
     events.emplace_back(

@@ -119,7 +119,8 @@ TEST_F(PendingHandTest, WhatIsPendingHasBegunWhateverElseIsSaid) {
 
 // ------------------------------------------------------------------ a cook
 
-// One worker with one slot; each package is expected to take 9 s, so that it has two at a time.
+// A worker with one slot; each package is expected to take 9 s, so that the worker has two at a
+// time.
 class PendingTest : public testing::Test {
  protected:
   explicit PendingTest(const std::string& kinds = "~ 9000000",
@@ -186,7 +187,7 @@ TEST(ProgressTest, ThePackageThatRunsForTheLongestTimeIsNamed) {
 TEST(ProgressTest, TheTimeLeftIsNoLessThanThatOfTheJobThatRuns) {
   CoreHarness shell("A\n", {.workers = 8});
   shell.Request({"A"});
-  // (A worker that says nothing for so long is taken for dead, and the job begins anew elsewhere.)
+  // A worker that says nothing for so long is taken for dead, and its job begins anew elsewhere.
   for (int i = 0; i < 100; ++i) {
     for (uint32_t worker = 0; worker < 8; ++worker) shell.Send(WorkerAlive{WorkerId(worker)});
     shell.Pass(absl::Seconds(1));

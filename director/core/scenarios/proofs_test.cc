@@ -1,4 +1,4 @@
-// Proofs: jobs of workers on other machines are made again, and what differs is held back.
+// Proofs: jobs of workers on other machines are made again, and different results are held back.
 #include "director/core/jobs/worker_table.h"
 #include "director/core/scenarios/core_harness.h"
 #include "gmock/gmock.h"
@@ -10,7 +10,7 @@ namespace {
 constexpr WorkerId kFar1(kForeignWorkers), kFar2(kForeignWorkers + 1), kFar3(kForeignWorkers + 2),
     kFar4(kForeignWorkers + 3);
 
-// All jobs are proven, and no worker is started here.
+// Every job is proven, and no worker is started here.
 CookOptions ProveAll() {
   CookOptions options;
   options.workers = 0;
@@ -221,7 +221,7 @@ TEST(ProofsTest, AHelperOfTheDirectorsMachineComesWhereNoOtherIs) {
   CookOptions options = ProveAll();
   options.fleet = {.max = 1, .helpers_max = 1};
   CoreHarness shell("A\n", options);
-  shell.Request({"A"});  // (the launched worker attaches at once)
+  shell.Request({"A"});  // the launched worker attaches at once
   ASSERT_EQ(PoolOf(shell.JobOf("A").worker), Pool::kLaunched);
   Says(shell, shell.JobOf("A"), "a");
   shell.Pass(absl::Seconds(1));
@@ -406,7 +406,7 @@ TEST(ProofsTest, PlatformsThatWereMadeApartAreProvenApart) {
   shell.Report(both, WorkerReport::Ended{});
   shell.Send(On("m2", kFar2, 1));
   shell.Send(WorkerLost{.worker = kFar1, .reason = "gone"});
-  shell.Pass(absl::Seconds(1));  // (the back-off)
+  shell.Pass(absl::Seconds(1));  // the back-off ends
   ASSERT_EQ(shell.JobOf("A").worker, kFar2);
   const HarnessJob other = shell.JobOf("A");
   Says(shell, other, "of 0", 0);

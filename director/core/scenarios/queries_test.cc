@@ -1,4 +1,4 @@
-// Questions about a running cook: pages, cursors, and what may change between two pages.
+// Questions about a running cook: pages, cursors, and changes between two pages.
 #include "director/core/scenarios/core_harness.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

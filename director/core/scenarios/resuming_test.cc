@@ -1,5 +1,5 @@
-// A director that died leaves to the next one whom it blamed, and jobs and reports in the hands of
-// workers that live on. A test plays the shell by hand (CoreHarness).
+// A dead director leaves to the next director the packages that it blamed, and jobs and reports in
+// the hands of workers that live on. A test plays the shell by hand (CoreHarness).
 #include <algorithm>
 
 #include "director/core/jobs/worker_table.h"
@@ -138,7 +138,7 @@ TEST_F(SurvivorTest, AJobThatIsStillInHandIsNotGivenAgain) {
   EXPECT_EQ(counters.workers_started, 0u) << "it was started before";
 }
 
-// The director that gave the job may have given it inputs, of which this one knows nothing.
+// The director that gave the job may have given it inputs of which this director knows nothing.
 TEST_F(SurvivorTest, AJobThatNeedsAnInputIsGivenAgainSoThatItAsksForAll) {
   Survive();
   shell_.Request({"A", "B"});
@@ -206,7 +206,7 @@ TEST_F(SurvivorTest, ALookUpThatItsResultOvertookIsOfOtherNumbersOncePlatformsCh
   EXPECT_EQ(shell_.core().counters().results_cached, 0u);
 }
 
-// The worker told the earlier director of the result too, who kept it.
+// The worker told the earlier director of the result too, and that director kept the result.
 TEST_F(SurvivorTest, WhatItTellsAgainAndIsNotWhereItSaysIsLookedUp) {
   Survive();
   shell_.hold_commits = true;
@@ -240,7 +240,7 @@ TEST_F(SurvivorTest, UntilItsWorkerHasSpokenAPackageWaitsThoughAnotherIsThere) {
   EXPECT_EQ(shell_.TakeLog(), "start A 9\n") << "its job is lost with it";
 }
 
-// What A asks for its job holds, wherever that is.
+// A's job holds the resources that A asks for, on whichever machine the job is.
 class DemandingSurvivorTest : public SurvivorTest {
  protected:
   void Begin(const record::ResourceCounts& of_farm, std::vector<std::string> packages) {

@@ -1,4 +1,4 @@
-// Several cooks that run at once: what they share, and what is of each alone.
+// Several cooks that run at once: the state that they share, and the state of each cook alone.
 #include <memory>
 #include <string>
 #include <vector>
@@ -268,7 +268,7 @@ TEST(SeveralCooksTest, AJobOfAHigherClassWaitsBeforeThoseThatFillTheWindow) {
   EXPECT_EQ(second[0].start.urgency, Urgency::kHigh);
 }
 
-// As its worker knows it, it would begin in the order of the nightly cook.
+// By its worker's order alone, the job would begin in the order of the nightly cook.
 TEST(SeveralCooksTest, AJobThatWaitsAtAWorkerIsTakenForwardForAHigherClass) {
   CoreHarness shell("A\nB\nC\n", {.workers = 1, .window = absl::ZeroDuration(), .cooks_max = 4});
   shell.slots = 1;

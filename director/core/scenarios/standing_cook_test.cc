@@ -1,5 +1,5 @@
-// Cooks that look at a difference: what stands is in the cook, and in its roots, without being
-// looked at.
+// Cooks that look at a difference: standing packages are in the cook, and in its roots, without
+// being looked at.
 #include <memory>
 #include <set>
 #include <string>
@@ -79,7 +79,7 @@ TEST(StandingCookTest, WhereARootCannotBeMadeSoAllIsLookedAt) {
   shell.roots.clear();
   shell.TakeLog();
   shell.Send(TooNarrow(first, {"A", "B"}));
-  shell.Send(TooNarrow(second, {"A", "B"}));  // (it is asked for all once)
+  shell.Send(TooNarrow(second, {"A", "B"}));  // the cook is widened once
   WorkAll(shell);
   const std::string log = shell.TakeLog();
   EXPECT_THAT(log, HasSubstr("root A B S T\n"));

@@ -219,7 +219,7 @@ TEST(StragglersTest, WhatABackupNeedsBothNeed) {
   race.Pass(3);
   race.shell.TakeLog();
   race.shell.Report(HarnessJob(race.shell.JobOf("Slow")), WorkerReport::Needs{"Input", 0});
-  // (Worker 0 is slow at Slow.)
+  // Worker 0 is slow at Slow, so that Input begins at worker 1.
   EXPECT_TRUE(race.shell.Says("start Input 1\n")) << race.shell.TakeLog();
   EXPECT_TRUE(race.shell.Says("cancel Slow\n"));
   race.shell.Finish();

@@ -1,4 +1,4 @@
-// A worker's cook reads a package that nobody asked for.
+// A worker's cook reads a package that no cook asked for.
 #include "director/core/scenarios/core_harness.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

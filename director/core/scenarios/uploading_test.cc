@@ -120,7 +120,7 @@ class UploadingTest : public testing::Test {
   CoreHarness shell_;
 };
 
-// A and B have left the slot, so C has begun: it stays.
+// A and B have left the slot, so C has begun: C stays.
 TEST_F(UploadingTest, WhatHasBegunBehindThemIsNotMoved) {
   SayUploading({"A", "B"});
   shell_.TakeLog();
@@ -189,7 +189,7 @@ TEST_F(UploadingStragglerTest, IsBackedUpWhenNothingMoreComesFromItsWorker) {
   EXPECT_EQ(shell_.TakeLog(), "start A 1\n");
 }
 
-// (The slot's first unreported job would have been a straggler after two seconds.)
+// The slot's first unreported job would have been a straggler after two seconds.
 TEST_F(UploadingStragglerTest, IsNoneWhileOutputsComeFromItsWorker) {
   Pass(2);
   shell_.Saved("A");

@@ -1,4 +1,4 @@
-// Blocking requests overtake all within one job's length.
+// Blocking requests overtake all other jobs within one job's length.
 #include <string>
 
 #include "director/core/scenarios/core_harness.h"
@@ -7,7 +7,7 @@
 namespace galley::director {
 namespace {
 
-// One worker of one slot whose window is full, and more that waits.
+// A worker of one slot whose window is full, and further jobs that wait.
 CoreHarness Busy(uint32_t workers = 1) {
   CookOptions options;
   options.workers = workers;
@@ -167,7 +167,7 @@ TEST(UrgencyTest, APackageThatBecomesBlockingIsTakenOutOfTheMiddleOfAQueue) {
   EXPECT_EQ(shell.JobOf("Input").start.urgency, Urgency::kBlocking);
 }
 
-// One worker of one slot, which cooks Long.
+// A worker of one slot, which cooks Long.
 struct BehindALongOne {
   BehindALongOne(const std::string& project, std::vector<std::string> names)
       : shell("Long ~ 500000\n" + project, {.workers = 1}) {

@@ -1,4 +1,4 @@
-// The core when workers come late, go, are silent, or are killed by what they run: a test plays the
+// The core when workers come late, go, are silent, or are killed by their jobs: a test plays the
 // shell by hand (CoreHarness).
 #include <algorithm>
 #include <set>
@@ -206,7 +206,7 @@ TEST(AttachTest, AJobThatIsLostOnItsWayEachTimeFailsInTheEnd) {
                  "way to its worker\n"));
 }
 
-// Loses the worker that makes A; then a second worker makes it. Returns the first hand-over.
+// Loses the worker that makes A; then a second worker makes A. Returns the first hand-over.
 HarnessJob LoseTheMakerOfA(CoreHarness& shell) {
   shell.Request({"A"});
   const HarnessJob first = shell.JobOf("A");
@@ -301,7 +301,7 @@ TEST(DrainTest, OneThatDrainsGetsNoJobAndAnotherOneGoesOnWithoutALoss) {
   const std::string before = shell.TakeLog();  // "... start A 0 start B 0": the second one waits
   const size_t first = before.find("start ") + 6;
   const size_t second = before.find("start ", first) + 6;
-  shell.Send(DrainAsked{{WorkerId(0), WorkerId(7)}});  // (nobody knows the other)
+  shell.Send(DrainAsked{{WorkerId(0), WorkerId(7)}});  // the core does not know worker 7
   EXPECT_TRUE(shell.Says("drain 0\n"));
   EXPECT_TRUE(shell.Says("retract " + before.substr(second, 1))) << before;
   shell.Saved(before.substr(first, 1));

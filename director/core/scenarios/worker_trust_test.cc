@@ -1,4 +1,4 @@
-// WorkerTrust: what waits at the end waits for nobody that is slow or failed last; paces.
+// WorkerTrust: the last jobs of a cook wait for no worker that is slow or failed last; paces.
 #include "director/core/workers/worker_trust.h"
 
 #include <string>
@@ -78,7 +78,7 @@ TEST(OverrunHistogramTest, TheFarLimitIsMoreThanTheLimit) {
   EXPECT_GT(overruns.FarLimit(absl::Seconds(1)), absl::Seconds(20));
 }
 
-// Two workers with much to do; one of them is at its first job for far too long.
+// Two workers with much to do; one worker is at its first job for far too long.
 TEST(WorkerTrustTest, AJobThatRunsForFarTooLongIsBegunElsewhereThoughNobodyIsIdle) {
   std::string project = "Slow ~ 900000\n";
   std::vector<std::string> names = {"Slow"};
@@ -109,7 +109,7 @@ TEST(WorkerTrustTest, AJobThatRunsForFarTooLongIsBegunElsewhereThoughNobodyIsIdl
   EXPECT_EQ(shell.JobOf("Slow").worker, other);
 }
 
-// The last job is rather left to a worker that is trusted, though it is busy.
+// The last job is rather left to a trusted worker, though the worker is busy.
 TEST(WorkerTrustTest, AWorkerWhoseLastJobFailedGetsNoneOfTheLast) {
   CoreHarness shell("First ~ 5000000\nLong ~ 6000000\nLast ~ 20000000\n", Farm());
   shell.Send(On("m0", kFar0));

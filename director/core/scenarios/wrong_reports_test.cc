@@ -169,7 +169,7 @@ TEST(WrongReportsTest, ACrashThatIsReportedWhenItsPackageIsOverCountsForTheRestO
   EXPECT_TRUE(cook.Says("failed Town: crashed its executor (2 attempts")) << cook.TakeLog();
 }
 
-// The process took the job that had begun with it; the other one had not begun.
+// The process took the begun job along; the other job had not begun.
 TEST(WrongReportsTest, WhatWasQueuedAtAProcessThatIsGoneHadNoPartInIt) {
   CoreHarness cook("A\nB\n", {.workers = 1});
   cook.slots = 1;
