@@ -1,6 +1,6 @@
-// Catalog: what the core may ask about the project, as a pure, immutable table that the shell
-// builds from a snapshot and the rules. A new snapshot comes as a new catalog with FilesChanged. No
-// I/O behind it.
+// Catalog: the core's questions about the project, answered by a pure, immutable table that the
+// shell builds from a snapshot and the rules. A new snapshot comes as a new catalog with
+// FilesChanged. No I/O behind it.
 #pragma once
 
 #include <memory>
@@ -20,22 +20,23 @@ struct CatalogEntry {
   // of its mount ...): it fails in Request.
   std::string error;
   bool never_cook = false;
-  // What its rules ask for where it is cooked; usually nothing (eligibility.h, grants.h).
+  // Resources and labels that the package's rules ask for where it is cooked; usually none
+  // (eligibility.h, grants.h).
   record::ResourceCounts resources;
   std::vector<std::string> labels = {};  // sorted
-  // Its variants for the selected cultures are packages of their own, and in the cook (instigator
-  // Culture) when this package is.
+  // The package's variants for the selected cultures are packages of their own, and in the cook
+  // (instigator Culture) when this package is.
   std::vector<std::string> localised;
-  // The traits by which its cost is guessed until it was measured.
+  // The traits by which the package's cost is guessed until it was measured.
   std::string cooker;
-  // Of a cooker that starts programs: the same for packages whose jobs start the same. A machine
-  // that cannot do one of these jobs can do none.
+  // For a cooker that starts programs: equal for packages whose jobs start the same programs. A
+  // machine that cannot do one of these jobs can do none.
   std::string programs = {};
   uint64_t source_bytes = 0;  // 0: unknown
-  uint64_t memory_bytes = 0;  // that its rule allows a job; 0: says nothing
+  uint64_t memory_bytes = 0;  // that the package's rule allows a job; 0: the rule says nothing
 };
 
-// Where a reference leads.
+// ReferenceTarget: the end to which a reference leads.
 struct ReferenceTarget {
   // Absolute virtual path; empty when `error` says why there is none (leaves the mounts,
   // malformed).
@@ -49,10 +50,10 @@ struct ReferenceTarget {
 class Catalog {
  public:
   virtual ~Catalog() = default;
-  // nullopt: no package of that name (generated ones are not in the catalog).
+  // nullopt: no package has that name, or the package is generated and so not in the catalog.
   virtual std::optional<CatalogEntry> Find(std::string_view name) const = 0;
   // The name of the package whose source is that file: a host path, absolute or relative to the
-  // project's root. nullopt: no package's.
+  // project's root. nullopt: the file is no package's source.
   virtual std::optional<std::string> NameOfFile(std::string_view file) const = 0;
   // A generated package: rules apply to its name, the generator's cooker and settings on top.
   virtual CatalogEntry Generated(std::string_view name, std::string_view cooker,
@@ -60,7 +61,8 @@ class Catalog {
   // Resolves a reference or cooked-input path as written by `from`. A name below an existing
   // package's "/_gen/" is returned without error: the core knows what was generated.
   virtual ReferenceTarget Resolve(std::string_view from, std::string_view as_written) const = 0;
-  // The warnings of a package, generated ones too, that are left out, and those that fail it.
+  // The warnings of a package, generated packages included, that are left out, and the warnings
+  // that fail it.
   virtual record::WarningRules WarningRulesOf(std::string_view /*name*/) const { return {}; }
 };
 

@@ -1,5 +1,5 @@
-// The text of a conflict over an output's path: what the core says of each of the two packages, and
-// what whoever groups failures for people reads out of it.
+// The text of a conflict over an output's path: the core writes the text for each of the two
+// packages, and the code that groups failures for people reads it.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@ struct ConflictParts {
 };
 
 std::string ConflictText(const ConflictParts& parts);
-// The parts are views into `text`. nullopt: the text is not of a conflict.
+// The parts are views into `text`. nullopt: the text is not about a conflict.
 std::optional<ConflictParts> ReadConflict(std::string_view text);
 
 }  // namespace galley::director

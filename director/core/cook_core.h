@@ -1,8 +1,8 @@
-// CookCore: the director's decisions as a deterministic state machine. Same options and events give
-// the same effects, byte for byte.
+// CookCore: the director's decisions as a deterministic state machine. The same options and events
+// give the same effects, byte for byte.
 //
-// Cost: a step does at most CookOptions::units_per_step units of work; what is left stays on the
-// agenda and goes on with the next event (the shell sends Tick at once while has_agenda()).
+// Cost: a step does at most CookOptions::units_per_step units of work; the rest stays on the agenda
+// and goes on with the next event (the shell sends Tick at once while has_agenda()).
 // Threads: none; the shell's loop owns it.
 #pragma once
 
@@ -23,12 +23,13 @@
 
 namespace galley::director {
 
-// How much the core holds beside its packages: nothing of this grows with the number of cooks.
+// How much the core holds beside its packages: none of these numbers grows with the number of
+// cooks.
 struct Holdings {
-  size_t attempts = 0;       // on which somebody may still report
-  size_t workers = 0;        // those among them that are lost and may come back
-  size_t commits = 0;        // on their way
-  size_t changed_files = 0;  // that changed while they were cooked
+  size_t attempts = 0;       // attempts on which some worker may still report
+  size_t workers = 0;        // workers, with lost workers that may come back
+  size_t commits = 0;        // commits on their way
+  size_t changed_files = 0;  // files that changed while they were cooked
   size_t job_kinds = 0;      // Eligibility::kinds
 };
 
@@ -43,44 +44,45 @@ class CookCore {
   // REQUIRES: now >= every `now` given before.
   void Step(absl::Time now, const Event& event, std::vector<Effect>& effects);
   bool has_agenda() const;
-  // Jobs are in the workers' hands, or ready for them; in a cook that is ending there are none.
+  // True: jobs are in the workers' hands, or ready for them; in a cook that is ending there are
+  // none.
   bool has_jobs() const;
 
   // The numbers of the cook that began last.
   const Counters& counters() const;
   Progress progress() const;
-  // The same of the cook with that number: one that runs, or that ended since no other step.
-  // REQUIRES: there is one (CookBegan).
+  // The numbers of the cook with that number: a running cook, or a cook that ended since no other
+  // step. REQUIRES: there is such a cook (CookBegan).
   const Counters& counters(uint64_t request) const;
   Progress progress(uint64_t request) const;
-  // Over all cooks. Cost: O(cookers + cooks), and what left the line of those that wait since the
-  // call before.
+  // The figures over all cooks. Cost: O(cookers + cooks), and the packages that left the line of
+  // waiting packages since the last call.
   CoreFigures figures();
   // The attached workers that get no jobs for now (Breakers).
   uint64_t held_workers() const;
-  // The cook's roots are being published or staged: it is over but for that. Any number may be
-  // asked.
+  // True: the cook's roots are being published or staged: the cook is over but for that. Any number
+  // may be asked.
   bool is_publishing(uint64_t request) const;
   size_t package_count() const;
   const std::string& NameOf(PackageId package) const;
-  // Finds a package by its name or by that of its file. Invalid when unknown.
+  // Finds a package by its name or by the name of its file. Invalid when unknown.
   PackageId Find(std::string_view name_or_file) const;
-  // All of them, in the order found.
+  // The reasons why the package is in the cook, in the order found.
   std::vector<InstigatorView> InstigatorsOf(PackageId package) const;
-  // Visits the reasons why packages are in this cook, package by package, each in the order found.
-  // REQUIRES: as for counters(request).
+  // Visits the reasons why packages are in this cook, package by package, each package's reasons in
+  // the order found. REQUIRES: as for counters(request).
   void ForEachReasonIn(uint64_t request,
                        absl::FunctionRef<void(PackageId, const InstigatorView&)> visit) const;
-  // Set for a generated package: its listing in the generator's result.
+  // The listing of a generated package in the generator's result; nullptr: not generated.
   const record::Generated* GeneratedOf(PackageId package) const;
   // "Save", "Save, pending", "Idle, cooked": for dumps and why.
   std::string StateText(PackageId package) const;
-  // Somebody may still report on the attempt.
+  // True: some worker may still report on the attempt.
   bool Knows(AttemptId attempt) const;
   // For tests and the simulation.
   Holdings holdings() const;
   Urgency UrgencyOf(PackageId package) const;
-  // The package waits for nothing but a worker with room.
+  // True: the package waits for nothing but a worker with room.
   bool IsReady(PackageId package) const;
   // CHECKs that state and containers agree (tests, simulation).
   void CheckInvariants() const;

@@ -45,7 +45,7 @@ void Core::Apply(const Event& event) {
   std::visit(Handlers{*this}, event);
 }
 
-// Each kind in turn; what a handler leaves of another kind is handed on in the next round.
+// Hands on the notes kind by kind; notes that a handler leaves are handed on in the next round.
 void Core::HandOnNotes() {
   while (!packages.notes.empty()) {
     const Notes now = std::exchange(packages.notes, {});
@@ -135,7 +135,7 @@ Progress Core::ViewProgress(const Claimant& cook) const {
   const auto slots = static_cast<uint32_t>(jobs.worker_table.attached().slots());
   const std::vector<RunningJob> running = workers.stragglers.RunningOf(cook.bit());
   Progress view = cook.tally.monitor.View(slots > 0 ? slots : workers.fleet.most(), running);
-  // All that is left waits for a worker that may never come.
+  // The jobs that are left wait for a worker that may never come.
   const Lifecycle& lifecycle = packages.graph.lifecycle();
   if (running.empty() && lifecycle.queues().loads().empty() && !lifecycle.queues().parked().empty())
     view.left.reset();

@@ -1,8 +1,8 @@
 // Core: the four layers of CookCore, and the step. Each family of events and decisions is a part of
 // its own (packages/package_layer.h, jobs/job_layer.h, workers/worker_layer.h, cooks/cook_layer.h).
 //
-// A part calls the parts that it needs; what parts above it must do about something it leaves as a
-// note (notes.h), which Core hands on.
+// A part calls the parts that it needs. A part leaves a note (notes.h) where parts above it must
+// act, and Core hands the note on.
 // Threads: none.
 #pragma once
 

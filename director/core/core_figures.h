@@ -1,5 +1,5 @@
-// CoreFigures: what the core counted since it was made, whichever cooks came and went, and what
-// waits in it now. For metrics (director/metrics); a cook's own numbers are its Counters.
+// CoreFigures: the counts of the core since it was made, whichever cooks came and went, and its
+// present waiting packages. For metrics (director/metrics); a cook's own numbers are its Counters.
 //
 // A result counts once for each cook that it is told to, so that the sum over the summaries of all
 // cooks is the same. A result that a cook takes back and gets again counts again.
@@ -22,11 +22,11 @@ namespace galley::director {
 
 // Why a job was handed over again.
 enum class RetryCause : uint8_t {
-  kCrashed,     // its executor died
-  kMemory,      // it outgrew its memory limit
-  kTimeout,     // likewise its time
-  kMachine,     // the machine failed it, or its files changed under it: not its own fault
-  kWorkerLost,  // its worker went, or never got it
+  kCrashed,  // the job's executor died
+  kMemory,   // the job outgrew its memory limit
+  kTimeout,  // the job outgrew its time limit
+  kMachine,  // the machine failed the job, or the job's files changed under it: not its own fault
+  kWorkerLost,  // the job's worker went, or never got the job
 };
 inline constexpr size_t kRetryCauseCount = 5;
 std::string_view RetryCauseName(RetryCause cause);  // "worker_lost"
@@ -66,13 +66,13 @@ struct CookerFigures {
 struct PoolFigures {
   uint64_t started = 0;  // workers that attached for the first time
   uint64_t lost = 0;
-  uint64_t launches_failed = 0;  // that were asked for and did not come
+  uint64_t launches_failed = 0;  // workers that were asked for and did not come
 };
 
 struct CoreFigures {
   static constexpr size_t kClassCount = 4;  // CookClass
 
-  // Adds what was counted, not what waits.
+  // Adds the counts, and leaves the numbers of waiting packages.
   void AddCounts(const CoreFigures& other);
 
   std::vector<CookerFigures> cookers;  // in the order in which they were met
@@ -82,15 +82,15 @@ struct CoreFigures {
   uint64_t breakers_opened = 0;                              // of workers, and of machines
   uint64_t bytes_read = 0, bytes_warm = 0, bytes_saved = 0;  // as in Counters
 
-  // As of now.
-  // Packages in the cooks that run, by CookClass of the cook and State. One that two cooks want
-  // counts twice.
+  // The numbers below are of now. `packages`: in the running cooks, by CookClass of the cook and
+  // State. A package that two cooks want counts twice.
   std::array<std::array<uint64_t, kStateCount>, kClassCount> packages{};
-  uint64_t ready = 0;           // packages that wait for a worker with room
-  uint64_t parked = 0;          // for a worker that has their cooker
-  uint64_t stalled = 0;         // for a grant of a resource
-  uint64_t held = 0;            // attached workers that are held (Breakers)
-  absl::Duration oldest_ready;  // how long the first of `ready` has been waiting; zero: none does
+  uint64_t ready = 0;    // packages that wait for a worker with room
+  uint64_t parked = 0;   // packages that wait for a worker that has their cooker
+  uint64_t stalled = 0;  // packages that wait for a grant of a resource
+  uint64_t held = 0;     // attached workers that are held (Breakers)
+  // How long the first of `ready` has been waiting; zero: no package waits.
+  absl::Duration oldest_ready;
 };
 
 }  // namespace galley::director

@@ -1,4 +1,4 @@
-// Counters: what a cook has come to, in numbers.
+// Counters: the results of a cook, in numbers.
 // Threads: none; a value.
 #pragma once
 
@@ -8,16 +8,17 @@ namespace galley::director {
 
 struct Counters {
   uint64_t in_cook = 0, loaded = 0, up_to_date = 0, failed = 0, skipped = 0;  // packages
-  // These count pairs (package, platform).
+  // Results count pairs (package, platform).
   uint64_t results_cooked = 0, results_cached = 0, results_up_to_date = 0, results_failed = 0;
   uint64_t results_wanted = 0;
   uint64_t workers_started = 0, workers_lost = 0, executors_lost = 0, jobs_retried = 0,
            jobs_retracted = 0, jobs_resumed = 0, jobs_pending = 0;  // the last: became pending
   uint64_t backups_started = 0, backups_won = 0;
-  uint64_t jobs_split = 0;       // platforms of what ran went to an idle worker
-  uint64_t results_dropped = 0;  // a second time, or too late
+  uint64_t jobs_split = 0;       // platforms of running jobs that went to an idle worker
+  uint64_t results_dropped = 0;  // results that came a second time, or too late
   uint64_t workers_attached = 0;
-  // Made again on another machine; were to be, and there was none; came out different.
+  // Results that were made again on another machine and agreed; that found no second machine; and
+  // packages whose results differed.
   uint64_t results_proven = 0, results_unproven = 0, proofs_failed = 0;
   // Bytes moved by all attempts, each report counted once: retried, doubled and late ones as well.
   uint64_t bytes_read = 0, bytes_warm = 0, bytes_saved = 0;

@@ -20,7 +20,8 @@
 
 namespace galley::director {
 
-// Order matters: higher overtakes. It is that of the most urgent cook that wants the package.
+// Urgency: the urgency of the most urgent cook that wants the package. Order matters: higher
+// overtakes.
 enum class Urgency : uint8_t {
   kLow,     // a cook ahead of need
   kNormal,  // a nightly cook
@@ -29,7 +30,8 @@ enum class Urgency : uint8_t {
   kBlocking,
 };
 
-// What a cook is for: the urgency of all that it wants. Order matters: higher overtakes.
+// CookClass: the purpose of a cook, which gives the urgency of all its packages. Order matters:
+// higher overtakes.
 enum class CookClass : uint8_t {
   kAhead,    // speculative
   kNightly,  // of the whole
@@ -59,7 +61,7 @@ enum class InstigatorCategory : uint8_t {
   kUnsolicited,
 };
 
-// One reason why a package is in the cook.
+// InstigatorView: a reason why a package is in the cook.
 struct InstigatorView {
   InstigatorCategory category = InstigatorCategory::kCommandLinePackage;
   PackageId referencer;  // invalid: a root cause
@@ -69,14 +71,15 @@ struct InstigatorView {
 // The part of a result that the core needs. Shared, immutable.
 struct ResultView {
   ResultId id;
-  std::vector<record::Reference> references;  // as written: the core resolves them (Catalog)
+  // The references as written: the core resolves them (Catalog).
+  std::vector<record::Reference> references;
   std::vector<record::Generated> generated;
   std::vector<record::Output> outputs;
   bool is_verdict = false;
   std::string error;  // a verdict's error
   std::string log;    // digest text of a verdict's log, or empty
-  uint64_t key = 0;   // of its action: those of the very same inputs have the same
-  // What its cook warned of, as it was kept (record::Warning); null: nothing.
+  uint64_t key = 0;   // of its action: actions with the very same inputs have the same key
+  // The warnings of the result's cook, as they were kept (record::Warning); null: none.
   std::shared_ptr<const std::vector<std::string>> warnings;
 };
 using ResultViewPtr = std::shared_ptr<const ResultView>;
@@ -93,82 +96,85 @@ struct SelectedPackage {
   InstigatorCategory category = InstigatorCategory::kCommandLinePackage;
 };
 
-// StandingPackages: what the last cook of the same left.
+// StandingPackages: the packages that the last cook of the same selection left.
 // Threads: any. Immutable.
 class StandingPackages {
  public:
   virtual ~StandingPackages() = default;
-  // All roots hold it, and it need not be looked at.
+  // True: every root holds the package, and it need not be looked at.
   virtual bool Has(std::string_view package) const = 0;
-  // The last cook had it, in whatever way.
+  // True: the last cook had the package, in whatever way.
   virtual bool WasInCook(std::string_view package) const = 0;
 };
 
-// A cook is asked for. CookBegan follows when its turn comes; when all is done, BuildRoot and
-// PublishRoot for each platform, and CookEnded.
+// A cook is asked for. CookBegan follows when the cook's turn comes; when all its packages are
+// done, BuildRoot and PublishRoot for each platform, and CookEnded.
 struct CookRequested {
-  uint64_t request = 0;  // its number; no other cook of this director has it
+  uint64_t request = 0;  // the cook's number; no other cook of this director has it
   PlatformMask platforms = 0;
   std::vector<SelectedPackage> selected;
   bool by_the_book = false;
   bool force = false;
   bool fail_fast = false;
   bool follow_soft = true;
-  bool is_staged = false;  // it is over when its roots lie in the sandboxes (StageRoots)
+  bool is_staged = false;  // the cook is over when its roots lie in the sandboxes (StageRoots)
   CookClass of_class = CookClass::kNightly;
-  // A package that was blamed in the cook before, whose director died: its own faults count on.
+  // A package that was blamed in the earlier cook whose director died: its own faults count on.
   struct Blamed {
     std::string package;
     uint32_t own_faults = 0;
     std::string what, error, log;  // of the last fault, as in PackageBlamed
   };
   std::vector<Blamed> blamed = {};
-  // Not null: only what is selected is looked at, and what that leads to; a reference to one of
-  // these is not followed any further. The roots are made from those of the last cook (BuildRoot).
+  // Not null: the cook looks only at the selected packages, and at the packages to which they lead.
+  // A reference to a standing package is not followed any further. The roots are made from the
+  // roots of the last cook (BuildRoot).
   std::shared_ptr<const StandingPackages> standing = nullptr;
 };
 
-// Ctrl-C: nothing new begins, what is persisted stays; CookEnded{interrupted} follows. Too late
-// once roots are being published: then all is done.
+// Ctrl-C: nothing new begins, persisted results stay; CookEnded{interrupted} follows. While roots
+// are being published the request is too late: then the cook goes on to its end.
 struct CancelRequested {
   uint64_t request = 0;  // of the cook
 };
 
-// These workers get no job from now on: each finishes what has begun there, and ends. That is no
-// loss, and others are started when there is work. Those that are not attached are passed over.
+// The named workers get no job from now on: each finishes the jobs that have begun there, and ends.
+// Such an end is no loss, and other workers are started when there is work. Workers that are not
+// attached are passed over.
 struct DrainAsked {
   std::vector<WorkerId> workers;
 };
 
-// These packages are wanted in the cook as well, as if its request had named them. By name or by
-// file (Catalog::NameOfFile).
+// More packages are wanted in the cook, as if its request had named them: by name or by file
+// (Catalog::NameOfFile).
 struct PackagesDiscovered {
   std::vector<SelectedPackage> packages;
   uint64_t request = 0;  // of the cook
 };
 
-// The outcomes of these packages are forgotten, faults too: the packages are looked up again, and
-// cooked where need be, as are those that read their outputs. By name or by file.
+// The outcomes of the packages are forgotten, faults too: the packages are looked up again, and
+// cooked where need be, as are packages that read their outputs. By name or by file.
 struct PackagesCleared {
   std::vector<std::string> packages;
 };
 
-// A question; Reply answers at once, a page of at most `limit` entries (and of what
-// CookOptions::query_limit_max allows). Nothing is held between two pages: what was added before
-// the cursor meanwhile is not told, everything that was there when the first page was asked for is.
+// A question; Reply answers at once, with a page of at most `limit` entries (and at most
+// CookOptions::query_limit_max). The core holds nothing between two pages: entries that were added
+// before the cursor meanwhile are not told; all entries that were there when the first page was
+// asked for are told.
 struct QueryAsked {
   enum class About : uint8_t {
     kPackage,      // one: its state, attempts, and the reasons why it is in the cook
     kInstigators,  // the reasons of all packages, package by package, each in the order found
   };
-  // Where to go on. A new cook voids it.
+  // Cursor: the place where the next page begins. A new cook voids the cursor.
   struct Cursor {
     uint64_t cook = 0;     // 0: at the beginning
     uint32_t package = 0;  // kInstigators
     uint32_t reason = 0;
     bool operator==(const Cursor&) const = default;
   };
-  uint64_t query = 0;  // comes back in the Reply
+  uint64_t query = 0;  // the Reply has the same number
   About about = About::kPackage;
   std::string package;  // kPackage: its name
   Cursor cursor;
@@ -179,33 +185,34 @@ struct QueryAsked {
 
 struct FilesChanged {
   std::shared_ptr<const Catalog> catalog;
-  std::vector<std::string> packages;  // those whose results may no longer hold
+  std::vector<std::string> packages;  // packages whose results may no longer hold
   std::vector<std::string> paths;     // the paths of the Rescan that this answers, if it does
-  // Sources that have another name now. The new one is in the cook for what the old one was asked
-  // for; since no key holds a name, its look-up finds the old one's result.
+  // Sources that have another name now. The new name is in the cook for the reasons of the old
+  // name; since no key holds a name, the look-up of the new name finds the old result.
   struct Renamed {
     std::string from;
     std::string to;
   };
   std::vector<Renamed> renamed = {};
-  // The new files that cooks ask for, beside what they asked for before. A cook that is about to
+  // The new files that cooks ask for, beside their earlier requests. A cook that is about to
   // publish stays as it is.
   std::vector<PackagesDiscovered> discovered = {};
 };
 
-// Platforms are added, removed or renumbered while the director lives; the files are the same. What
-// is known of a removed one is forgotten, and a result for it that still arrives only feeds the
-// cache. In a cook that is not yet publishing, an added one is asked for of every package.
+// Platforms are added, removed or renumbered while the director lives; the files are the same. The
+// core forgets a removed platform, and a result for it that still arrives only feeds the cache. In
+// a cook that is not yet publishing, an added platform is asked for of every package.
 struct PlatformsChanged {
   struct Added {
     uint64_t request = 0;        // a cook that runs, or waits for its turn
-    PlatformMask platforms = 0;  // new numbers; no old one leads there
+    PlatformMask platforms = 0;  // new numbers; no old number leads there
   };
   std::shared_ptr<const Catalog> catalog;             // with the recipes of the new set
   std::vector<std::optional<PlatformIndex>> mapping;  // old number -> new; nullopt: removed
   uint32_t platform_count = 0;                        // of the new set, at most 32
-  std::vector<Added> added = {};                      // what cooks are to cook as well
-  std::optional<FilesChanged> files = std::nullopt;   // that changed with them, in the same world
+  std::vector<Added> added = {};                      // platforms that cooks are to cook as well
+  // Files that changed with them, in the same world.
+  std::optional<FilesChanged> files = std::nullopt;
 };
 
 // ---------------- the look-up threads
@@ -214,15 +221,16 @@ struct LookedUp {
   struct Hit {
     ResultViewPtr result;
     bool is_up_to_date = false;          // the root last published for this platform has its key
-    std::vector<std::string> read = {};  // packages whose sources the cook of it read
+    std::vector<std::string> read = {};  // packages whose sources its cook read
   };
   struct Miss {
     // The times of the package's last cook for this platform; zero: not known.
     absl::Duration last_load, last_save;
     uint64_t last_memory_bytes = 0;  // the peak of that cook
-    // Files that it read beside its source: ids of their paths, sorted, at most kLastReadMax.
+    // Files that the package's last cook read beside its source: ids of their paths, sorted, at
+    // most kLastReadMax.
     std::vector<uint64_t> last_read = {};
-    WorkId work = 0;  // 0 also when a cook of it is known to ask for its package's name
+    WorkId work = 0;  // 0 also when a cook of the work is known to ask for its package's name
   };
   static constexpr size_t kLastReadMax = 16;
   // An observation set holds cooked inputs whose results the shell was not given.
@@ -232,12 +240,12 @@ struct LookedUp {
   struct Error {
     std::string error;  // the source cannot be read
   };
-  // The source has more bytes than its cooker takes: none of them was read.
+  // The source has more bytes than its cooker takes: no byte was read.
   struct TooLarge {
     std::string error;
   };
-  // Nothing was found, but an earlier cook saw the package outgrow a limit on this machine, and
-  // that limit is the same today.
+  // Nothing was found, but an earlier cook saw the package outgrow a limit on this machine, and the
+  // limit is the same now.
   struct Kept {
     Stage stage = Stage::kLoad;
     std::string error;
@@ -255,8 +263,8 @@ struct LookedUp {
 // ---------------- the launcher
 
 // Workers of a director that died, which are expected to attach again, and the attempts that it
-// gave them, as the journal knows: these attempts are now this director's. Comes before the first
-// CookRequested.
+// gave them, as the journal knows: these attempts are now this director's. WorkersSurvived comes
+// before the first CookRequested.
 struct WorkersSurvived {
   struct Given {
     AttemptId attempt = 0;
@@ -267,27 +275,27 @@ struct WorkersSurvived {
   };
   std::vector<WorkerId> workers;
   std::vector<Given> given;  // by attempt
-  uint32_t first_free = 0;   // of ids for workers that are asked for from now on
+  uint32_t first_free = 0;   // of the ids for workers that are asked for from now on
 };
 
 struct LauncherReported {
   enum class State : uint8_t {
-    kFailed,    // it could not be started
-    kQueued,    // the farm has it in its queue: that may take any time
-    kStarting,  // its machine runs it: it is about to attach
+    kFailed,    // the worker could not be started
+    kQueued,    // the farm has the worker in its queue, for any time
+    kStarting,  // a machine runs the worker: it is about to attach
   };
-  WorkerId worker;    // that was asked for by Spawn
+  WorkerId worker;    // the worker that Spawn asked for
   std::string error;  // of kFailed
   State state = State::kFailed;
-  bool is_unfit = false;  // of kFailed: another one that is started like it would fare the same
+  bool is_unfit = false;  // of kFailed: another worker that is started alike would fare the same
 };
 
 struct WorkerLost {
   WorkerId worker;
   std::string reason;
   bool is_infrastructure = true;  // a death that no package explains
-  bool is_in_order = false;       // it said goodbye
-  bool is_unfit = false;          // as in LauncherReported, of one that never attached
+  bool is_in_order = false;       // the worker said goodbye
+  bool is_unfit = false;          // as in LauncherReported, of a worker that never attached
 };
 
 // ---------------- the workers' streams
@@ -296,38 +304,40 @@ struct WorkerAttached {
   WorkerId worker;
   uint32_t slots = 1;
   std::vector<AttemptId> in_hand;
-  uint64_t memory_bytes = 0;  // what its jobs may take together; 0: unknown
-  uint64_t session = 0;       // names its process: another process numbers its reports anew
-  // Reports up to this one were persisted, by a director before this one too; none comes again.
+  uint64_t memory_bytes = 0;  // memory that the worker's jobs may take together; 0: unknown
+  uint64_t session = 0;  // names the worker's process: another process numbers its reports anew
+  // Reports up to this one were persisted, by an earlier director too; none of them comes again.
   ReportId persisted = 0;
-  std::vector<AttemptId> begun = {};      // of `in_hand`
-  std::vector<AttemptId> pending = {};    // as in WorkerPending
-  bool is_held = false;                   // likewise; `begun` is what has begun
-  std::vector<AttemptId> uploading = {};  // as in WorkerUploads; all of `in_hand`
-  // Sorted: the cookers that it does not have as this director knows them. It gets no job of these.
+  std::vector<AttemptId> begun = {};    // of `in_hand`
+  std::vector<AttemptId> pending = {};  // as in WorkerPending
+  bool is_held = false;  // as in WorkerPending; `begun` are the attempts that have begun
+  std::vector<AttemptId> uploading = {};  // as in WorkerUploads; all are in `in_hand`
+  // Sorted: the cookers that the worker does not have as this director knows them. The worker gets
+  // no job of these cookers.
   std::vector<std::string> lacks = {};
   std::string machine = {};        // where it runs, as far as the director can tell (proofs.h)
-  record::WorkerOffer offer = {};  // what its machine has
+  record::WorkerOffer offer = {};  // the resources and labels of the worker's machine
 };
 
 // A message came from the worker, whatever it said.
 struct WorkerAlive {
   WorkerId worker;
-  uint64_t memory_bytes = 0;  // what its jobs may take together from now on; 0: as before
+  uint64_t memory_bytes = 0;  // memory that its jobs may take together from now on; 0: as before
 };
 
-// All of the worker's attempts whose external programs merely wait: each leaves its slot to another
-// job.
+// The worker's attempts whose external programs merely wait, all of them: each leaves its slot to
+// another job.
 struct WorkerPending {
   WorkerId worker;
   std::vector<AttemptId> attempts;
-  // Jobs wait there though a slot is free, as a rule for want of memory: only `begun` have begun.
+  // True: jobs wait there though a slot is free, as a rule for want of memory: only `begun` have
+  // begun.
   bool is_held = false;
   std::vector<AttemptId> begun = {};
 };
 
-// Attempts of the worker that have left their slots to the jobs behind them: what they made is on
-// its way, and their reports come behind it.
+// Attempts of the worker that have left their slots to the jobs behind them: their outputs are on
+// their way, and their reports come behind the outputs.
 struct WorkerUploads {
   WorkerId worker;
   std::vector<AttemptId> attempts;
@@ -347,14 +357,15 @@ struct WorkerReport {
     bool shared = false;             // served by the run of another platform in this attempt
     // The shell recomputed the key: the observations hold in the present snapshot.
     bool is_current = true;
-    // Packages whose sources the cook read, sorted; not those whose outputs it was given.
+    // Packages whose sources the cook read, sorted; without the packages whose outputs it was
+    // given.
     std::vector<std::string> read = {};
   };
   // kRefused: the job cannot be done as it is (another cooker identity, a tool that cannot be
-  // started): final, but no verdict.
-  // Of machines without the project: kOtherTool: a tool there is not the director's, so that no job
-  // of the same programs can be done there; kNeedsFiles: the program failed, and is tried again
-  // where the project's files are, if anywhere.
+  // started); final, but no verdict.
+  // kOtherTool, of machines without the project: a tool there is not the director's, so that no job
+  // of the same programs can be done there. kNeedsFiles, of such machines: the program failed, and
+  // is tried again where the project's files are, if anywhere.
   enum class Fault {
     kCrashed,
     kMemory,
@@ -364,20 +375,20 @@ struct WorkerReport {
     kOtherTool,
     kNeedsFiles,
     kNoRoom,    // the job was not begun: the machine has no room for it
-    kProtocol,  // what the worker says cannot be, or is not true
+    kProtocol,  // the worker said what cannot be, or is not true
   };
   struct Failed {
     Fault fault = Fault::kInfrastructure;
     std::string error;
     std::string log;             // digest text, or empty
-    PlatformMask platforms = 0;  // 0: all that are left
-    bool executor_lost = false;  // its process ended, whatever the cause
-    // kInfrastructure: its executor or program died by a SIGKILL that Galley did not send
+    PlatformMask platforms = 0;  // 0: all platforms that are left
+    bool executor_lost = false;  // the executor's process ended, whatever the cause
+    // kInfrastructure: the executor or its program died by a SIGKILL that Galley did not send
     // (killings.h).
     bool is_killed = false;
-    bool is_loaded = false;  // its load was over, also where that was not reported
+    bool is_loaded = false;  // the job's load was over, also where the load was not reported
     // kMemory, kTimeout: the platform (numbered as in `platforms`) whose load or save outgrew its
-    // limit by its own need, when the shell knows all that the attempt had looked at for it.
+    // limit by its own need, when the shell knows everything that the attempt had looked at for it.
     std::optional<PlatformIndex> outgrown;
   };
   struct Needs {
@@ -388,10 +399,10 @@ struct WorkerReport {
     std::string path;
   };
   struct Ended {};
-  // The bytes that the attempt moved since its report before.
+  // The bytes that the attempt moved since its last report.
   struct Bytes {
     uint64_t read = 0;   // cold: from disk or store
-    uint64_t warm = 0;   // that its executor still had
+    uint64_t warm = 0;   // bytes that the attempt's executor still had
     uint64_t saved = 0;  // outputs
   };
   ReportId report = 0;
@@ -410,8 +421,7 @@ struct WorkerReadmitted {
   WorkerId worker;
 };
 
-// The worker says that it can do no job at all, and ends: the jobs that it had in hand are not
-// blamed for that.
+// The worker says that it can do no job at all, and ends: its jobs in hand are not blamed for that.
 struct WorkerUnfit {
   WorkerId worker;
   std::string reason;
@@ -425,12 +435,13 @@ struct LossSeen {};
 struct Persisted {
   struct Item {
     PackageId package;
-    PlatformIndex platform = 0;  // as Persist had it; the result says which commit is meant
+    PlatformIndex platform = 0;  // as in Persist; the result says which commit is meant
     ResultId result;
-    ResultViewPtr instead;    // not null: the store held this other outcome for the key: it stands
-    std::string refused;      // not empty: the bytes that it names are not where its worker said
-    bool is_loss = false;     // of what is refused: the store had them, and lost them
-    bool was_stored = false;  // of one that may be: the store had this result before
+    ResultViewPtr instead;  // not null: the store held this other outcome for the key, which stands
+    // Not empty: the bytes that the result names are not where its worker said.
+    std::string refused;
+    bool is_loss = false;     // of a refused result: the store had the bytes, and lost them
+    bool was_stored = false;  // of a result that may be stored: the store had it before
   };
   std::vector<Item> items;
   std::string error;  // not empty: the commit failed for the machine's sake (disk full, store
@@ -447,9 +458,10 @@ struct RootBuilt {
     std::string reason;
   };
   std::vector<Conflict> conflicts;  // both fail, and the root is built again without them
-  uint32_t platform_set = 0;        // of the BuildRoot: an older one's root is not wanted any more
-  // A blob that the store dropped during the cook. The packages that lost one are looked up again,
-  // and cooked where need be, as are those that read their outputs; then all roots are built again.
+  uint32_t platform_set = 0;  // of the BuildRoot: a root of an older set is not wanted any more
+  // A blob that the store dropped during the cook. The packages that lost a blob are looked up
+  // again, and cooked where need be, as are packages that read their outputs; then all roots are
+  // built again.
   struct Lost {
     PackageId package;
     std::string path;  // in the tree, or of the package
@@ -461,7 +473,8 @@ struct RootBuilt {
   uint32_t round = 0;    // of the BuildRoot, as platform_set
   std::string error;     // not empty: the tree could not be built, for the machine's sake
   uint64_t request = 0;  // of the BuildRoot
-  // The root cannot be made of a difference: the cook looks at all that it holds, which is `whole`.
+  // True: the root cannot be made of a difference: the cook looks at all packages of the root,
+  // `whole`.
   bool is_too_narrow = false;
   std::vector<SelectedPackage> whole = {};
 };
@@ -474,36 +487,37 @@ struct RootPublished {
   uint64_t request = 0;  // of the PublishRoot, as platform_set and round
 };
 
-// Answers LookForLost: the results that it named and whose bytes are gone.
+// Answers LookForLost with the results among its packages whose bytes are gone.
 struct LostFound {
   uint64_t look = 0;  // of the LookForLost
   std::vector<RootBuilt::Lost> lost;
-  std::string error;  // not empty: nobody could look
+  std::string error;  // not empty: the store could not look
 };
 
 // ---------------- the director's loop itself
 
-// Answers StageRoots: all that was published lies in the sandboxes, or why not is told elsewhere.
+// Answers StageRoots: all published roots lie in the sandboxes, or the reason why not is told
+// elsewhere.
 struct RootsStaged {
   std::string loss;  // not empty: the store lacks some of it (what and where)
   uint32_t round = 0;
   uint64_t request = 0;  // of the StageRoots, as round
 };
 
-// The director's machine cannot go on with the cook: its disk is full, the project's lock is
-// another's, the journal cannot be written. The cook ends with exit 3.
+// The director's machine cannot go on with the cook: its disk is full, another director has the
+// project's lock, the journal cannot be written. The cook ends with exit 3.
 struct DirectorUnfit {
   std::string reason;
 };
 
-// One cook cannot go on: it ends as it is. Nothing happens when it does not run.
+// A cook cannot go on: the cook ends as it is. Nothing happens when the cook does not run.
 struct CookUnfit {
   uint64_t request = 0;
   std::string reason;
 };
 
-// The memory of the director is short: all that is known of packages beyond a cook is forgotten,
-// when no cook runs, and nothing is on its way that names one. It is asked for again.
+// The director's memory is short: the core forgets its packages beyond a cook, when no cook runs,
+// and nothing is on its way that names a package. The packages are asked for again later.
 struct MemoryShort {};
 
 struct Tick {};
@@ -544,23 +558,25 @@ struct Desire {
     std::vector<CookedResult> cooked;
     absl::Duration expected;
     uint64_t memory_bytes = 0;           // expected, at its peak; 0: unknown
-    Urgency urgency = Urgency::kNormal;  // it goes before what waits there and is less urgent
-    bool is_awaited = false;             // a package or a person waits for its result
-    bool runs_alone = false;             // what other jobs left in its executor must not count
+    Urgency urgency = Urgency::kNormal;  // the job goes before less urgent jobs that wait there
+    bool is_awaited = false;             // a package or a person waits for the job's result
+    bool runs_alone = false;  // memory that other jobs left in its executor must not count
   };
   WorkerId worker;
   std::vector<Start> start;
-  std::vector<AttemptId> cancel;   // what runs is ended
-  std::vector<AttemptId> retract;  // what runs goes on
+  std::vector<AttemptId> cancel;   // running attempts are ended
+  std::vector<AttemptId> retract;  // running attempts go on
   struct Part {
     AttemptId attempt = 0;
     PlatformMask platforms = 0;
   };
-  std::vector<Part> retract_part;  // platforms that others cook now; one that is begun goes on
+  // Platforms that others cook now; a platform that is begun goes on.
+  std::vector<Part> retract_part;
   std::vector<ReportId> persisted;
-  bool resend_all = false;  // the reports that the worker keeps, once more
+  bool resend_all = false;  // the worker is to send the reports that it keeps once more
   bool drain = false;
-  bool start_another = false;  // with drain: its starter is to start another, since we cannot
+  // With drain: the worker's starter is to start another, since the core cannot.
+  bool start_another = false;
 };
 
 struct Spawn {
@@ -568,15 +584,15 @@ struct Spawn {
   absl::Duration delay;  // back-off
 };
 
-// The worker has not been heard of for too long: its process must not live on. The core counts it
-// as lost already; WorkerLost may follow.
+// The worker has not been heard of for too long: its process must not live on. The core counts the
+// worker as lost already; WorkerLost may follow.
 struct Stop {
   WorkerId worker;
 };
 
-// Where the time of a package went before its result was there, for `galley why`.
+// Waited: the times that a package waited before its result was there, for `galley why`.
 struct Waited {
-  absl::Duration request;  // from being asked for until it was to be cooked
+  absl::Duration request;  // from being asked for until it was found to be cooked
   absl::Duration queue;    // until it was handed over, lost attempts included
   absl::Duration in_hand;  // until its worker reported the result: the worker's queue, load, saves
   uint32_t attempts = 0;   // hand-overs in this cook
@@ -587,19 +603,20 @@ struct Persist {
     PackageId package;
     PlatformIndex platform = 0;
     ResultId result;
-    bool was_cooked = false;  // else: found by look-up; only the journal learns of it
+    bool was_cooked = false;  // otherwise: found by look-up; only the journal learns of it
     Waited waited;            // set when it was cooked
-    // The cook for which it came: the most urgent one that wants the package, and of those the one
-    // asked for first. 0: none, the result only feeds the cache.
+    // The cook for which the result came: the most urgent cook that wants the package, and among
+    // equals the cook that was asked for first. 0: none, the result only feeds the cache.
     uint64_t cook = 0;
-    bool is_forced = false;  // that one cooks whatever is known
-    // The result was cooked for an earlier director, which may have stored it and not have come to
-    // tell its worker: Persisted says whether the store had it.
+    bool is_forced = false;  // the cook cooks whatever is known
+    // The result was cooked for an earlier director, which may have stored it without telling its
+    // worker: Persisted says whether the store had it.
     bool may_be_stored = false;
   };
   std::vector<Item> items;  // may be empty when it is urgent
-  bool is_urgent = false;   // somebody waits for one of these, or for an earlier one that is not
-                            // committed yet
+  // Some package waits for one of these results, or for an earlier result that is not committed
+  // yet.
+  bool is_urgent = false;
 };
 
 // Look again at these files; FilesChanged answers.
@@ -625,14 +642,14 @@ struct PublishRoot {
   uint64_t request = 0;       // of the cook
 };
 
-// All roots are published. The cook is over when they lie in their sandboxes.
+// Every root is published. The cook is over when the roots lie in their sandboxes.
 struct StageRoots {
   uint32_t round = 0;    // as in BuildRoot
   uint64_t request = 0;  // of the cook
 };
 
-// Look at the disk, in one pass: which of these results name bytes that are gone. The store drops
-// all that it knows of these bytes, so that look-ups find them no more.
+// Looks at the disk, in one pass, for the results whose bytes are gone. The store forgets these
+// bytes, so that look-ups find them no more.
 struct LookForLost {
   uint64_t look = 0;
   std::vector<std::pair<PackageId, ResultId>> packages;  // all that are done, each result once
@@ -641,7 +658,7 @@ struct LookForLost {
 
 // The cause that a failure is put down to.
 enum class FailureCause : uint8_t {
-  kProject,   // its rule, references, cooked inputs or outputs do not fit with those of others
+  kProject,   // its rule, references, cooked inputs or outputs do not fit with other packages
   kVerdict,   // its cooker's own judgement of its inputs
   kPackage,   // crashes, memory, time
   kLimit,     // outgrew a limit in each of its attempts, the last of them alone on its machine, or
@@ -684,8 +701,8 @@ struct PackageDone {
   ResultId result;
   ResultSource source = ResultSource::kCached;
 };
-// The package is in the cook no more: its file is gone, or nobody generates it; or it is not tried,
-// since its generator failed. What was told of it is taken back.
+// The package is in the cook no more: its file is gone, or no package lists it; or it is not tried,
+// since its generator failed. Its earlier notices are taken back.
 struct PackageLeft {
   PackageId package;
 };

@@ -13,7 +13,7 @@ namespace galley::director {
 
 enum class Pool : uint8_t {
   kLocal,     // started on the director's machine
-  kLaunched,  // brought up on the farm: they share no files with the director
+  kLaunched,  // brought up on the farm, and without the director's files
   kForeign,   // came by themselves
 };
 inline constexpr size_t kPoolCount = 3;

@@ -17,7 +17,7 @@ struct Reason {
   InstigatorCategory category = InstigatorCategory::kCommandLinePackage;
 };
 
-// The package and all that may have brought it into the cook, nearest first.
+// The package and all packages that may have brought it into the cook, nearest first.
 struct Ancestors {
   std::vector<std::string> names;
   std::vector<std::vector<Reason>> reasons;
@@ -60,7 +60,8 @@ Ancestors Gather(const std::string& package,
 void MeasureDistances(Ancestors& found) {
   const size_t count = found.names.size();
   found.distances.assign(count, kFar);
-  std::vector<std::vector<uint32_t>> brought(count);  // whom it brings into the cook
+  // The packages that each one brings into the cook.
+  std::vector<std::vector<uint32_t>> brought(count);
   std::vector<uint32_t> open;
   for (uint32_t i = 0; i < count; ++i) {
     for (const Reason& reason : found.reasons[i]) {
@@ -83,7 +84,7 @@ void MeasureDistances(Ancestors& found) {
 
 // A path that has come as far as `package`; the steps before it are shared with other paths.
 struct Partial {
-  uint32_t package = kRootCause;  // kRootCause: it is whole
+  uint32_t package = kRootCause;  // kRootCause: the path is whole
   uint32_t before = kRootCause;   // index of a Partial
   uint32_t length = 0;            // packages
   // The reason that brought the package of `before`.
@@ -160,9 +161,9 @@ class Search {
   const Ancestors& ancestors_;
   const size_t steps_max_;
   std::vector<Partial> partials_;
-  // (least length of the whole path; less for a path that has come further; index of the Partial).
-  // Among equally short paths the furthest goes first, or all would be made before one is
-  // whole.
+  // A tuple of the least length of the whole path, less for a path that has come further, and the
+  // index of the Partial. Among equally short paths the furthest goes first, or all would be made
+  // before one is whole.
   using Open = std::tuple<uint32_t, uint32_t, uint32_t>;
   std::priority_queue<Open, std::vector<Open>, std::greater<>> open_;
   bool is_cut_ = false;

@@ -1,9 +1,9 @@
 // Root paths: every chain of instigators from a package back to a root cause, shortest first.
 //
-// A path visits no package twice. There may be as many as the graph allows, so they are made one
-// after the other (best-first, guided by each package's exact distance to a root cause) and only
-// as many as are asked for. The order depends on the graph alone, so the paths after a page are
-// asked for by how many came before.
+// A path visits no package twice. There may be as many paths as the graph allows, so paths are made
+// one after the other (best-first, guided by each package's exact distance to a root cause) and
+// only as many as are asked for. The order depends on the graph alone, so the next page is asked
+// for by the number of paths before it.
 //
 // Cost: O(ancestors + edges among them) for the distances, then about O(path length * fan-in) a
 // path. Bounded by RootPathsOptions; what a bound cuts off is said.
@@ -26,8 +26,8 @@ struct NamedInstigator {
   auto operator<=>(const NamedInstigator&) const = default;
 };
 
-// One package of a path, and why it is in the cook: because of the next package, or, for the last
-// one, the root cause itself.
+// RootPathStep: a package of a path, and why the package is in the cook: because of the next
+// package, or, for the last package, the root cause itself.
 struct RootPathStep {
   std::string package;
   InstigatorCategory category = InstigatorCategory::kCommandLinePackage;
@@ -45,7 +45,7 @@ struct RootPathsOptions {
 struct RootPaths {
   std::vector<RootPath> paths;
   bool has_more = false;
-  bool is_cut = false;  // a bound was met: more may exist than is said
+  bool is_cut = false;  // a bound was met: more paths may exist
 };
 
 RootPaths FindRootPaths(

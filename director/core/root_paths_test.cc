@@ -89,7 +89,7 @@ TEST(RootPathsTest, PagesTogetherAreTheWhole) {
   EXPECT_EQ(pages, all);
 }
 
-// 2^40 paths: only those that are asked for are made.
+// There are 2^40 paths, and only the requested paths are made.
 TEST(RootPathsTest, AGraphWithMorePathsThanAtomsAnswersItsFirst) {
   ReasonGraph graph;
   for (int level = 0; level < 40; ++level) {
