@@ -1,4 +1,4 @@
-// PrintLine: a line on standard output.
+// PrintLine: prints a line on standard output.
 #pragma once
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// ProjectOptions: what a command that directs cooks says instead of galley.toml.
+// ProjectOptions: values of galley.toml that a command that directs cooks may replace.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@ namespace galley::cli {
 
 struct ProjectOptions {
   std::optional<uint32_t> workers;
-  std::string launcher, out, metrics;  // empty: as galley.toml says
+  std::string launcher, out, metrics;  // empty: galley.toml decides
 
-  // `metrics_help`: of --metrics.
+  // `metrics_help`: the help of --metrics.
   void AddTo(CLI::App& command, const char* metrics_help);
-  // The project, with these values.
+  // Opens the project with these values.
   absl::StatusOr<project::Project> Open(const GlobalOptions& global) const;
-  // The options as another `galley` is given them, whatever its working directory.
+  // Returns the options for another `galley`, whatever its working directory.
   std::vector<std::string> Arguments() const;
 };
 

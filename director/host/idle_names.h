@@ -1,7 +1,7 @@
-// IdleNames: the names and patterns of galley.toml that name nothing: rules that match no file,
-// mounts without a file, resources that no rule asks for, resources and labels that no machine
-// has, cultures without a folder, patterns of map sections; and keys that have no effect any more.
-// Each is a warning with its place and the nearest names.
+// IdleNames: warnings about names and patterns of galley.toml that name nothing: rules that match
+// no file, mounts without a file, resources that no rule asks for, resources and labels that no
+// machine has, cultures without a folder, patterns of map sections; and about keys that have no
+// effect any more. Each warning has its place and the nearest names.
 //
 // A rule may be about generated packages, which no scan shows: `generated` has the generated
 // packages that are known so far. A resource or label that no launcher offers is told only if no

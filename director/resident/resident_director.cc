@@ -78,7 +78,7 @@ absl::StatusOr<std::unique_ptr<ResidentDirector>> ResidentDirector::Open(Options
   ASSIGN_OR_RETURN(
       resident->metrics_,
       OpenMetrics(resident->director_->project(), [of = resident.get()] { return of->Figures(); }));
-  base::MutexLock lock(resident->mutex_);  // clients that come already wait for it
+  base::MutexLock lock(resident->mutex_);  // early clients already wait for it
   ASSIGN_OR_RETURN(resident->doors_, ResidentDoors::Open({.director = *resident->director_,
                                                           .resident = *resident,
                                                           .is_hosted = is_hosted,
@@ -300,7 +300,7 @@ metrics::Figures ResidentDirector::Figures() {
   std::vector<DirectorMeter::CookUnderWay> cooks;
   {
     base::MutexLock lock(mutex_);
-    if (doors_ == nullptr) return {};  // it is about to open
+    if (doors_ == nullptr) return {};  // the director is about to open
     for (const auto& [number, cook] : cooks_) {
       if (!cook->has_ended()) cooks.push_back(cook->UnderWay());
     }

@@ -49,9 +49,9 @@ class ResidentDirector final : public ClientCalls {
     // Writes the files that the ask of a detached cook names (CookAsk::summary_file, trace_file),
     // once the cook has ended; on the cook's own thread.
     std::function<void(uint64_t cook, const v1::CookAsk& ask)> write_files;
-    ShownCommands::Run show;  // null: no command is run for others
+    ShownCommands::Run show;  // null: no command is run for clients
     bool is_hosted = false;   // by a command, for one cook
-    std::string listen;       // where clients of other machines ask, "host:port"; empty: nowhere
+    std::string listen;       // address for clients of other machines, "host:port"; empty: none
   };
   // Opens the project, answers Prometheus if the project says so, and listens. Errors:
   // outcome_status.h.
@@ -139,7 +139,7 @@ class ResidentDirector final : public ClientCalls {
 
   base::Mutex mutex_;
   bool is_ending_ GALLEY_GUARDED_BY(mutex_) = false;
-  std::string stopped_by_ GALLEY_GUARDED_BY(mutex_);  // the client that was the first to ask
+  std::string stopped_by_ GALLEY_GUARDED_BY(mutex_);  // the first client that asked
   uint64_t ended_ GALLEY_GUARDED_BY(mutex_) = 0;
   std::map<uint64_t, std::unique_ptr<ResidentCook>> cooks_ GALLEY_GUARDED_BY(mutex_);
 

@@ -1,7 +1,6 @@
-// ResidentDoors: what lets clients, cooks and workers in, from when a director is open until it
-// ends.
+// ResidentDoors: lets clients, cooks and workers in, from the opening of a director until its end.
 //
-// Threads: Withdraw and LookAtCertificates: one; the rest as the parts.
+// Threads: Withdraw and LookAtCertificates: one; the other functions: as the parts say.
 #pragma once
 
 #include <memory>
@@ -23,13 +22,13 @@ struct ResidentDoors {
   struct Deps {
     Director& director;
     ClientCalls& resident;  // answers clients
-    bool is_hosted;         // by a command: clients ask for the status only
-    std::string listen;     // where clients of other machines ask, "host:port"; empty: nowhere
+    bool is_hosted;         // by a command: clients may ask only for the status
+    std::string listen;     // address for clients of other machines, "host:port"; empty: none
     Trace& trace;
     FiguresBoard& figures;
     std::string version;  // of this build
   };
-  // Clients may ask at once. Errors: outcome_status.h.
+  // Opens the doors: from then on clients may ask. Errors: outcome_status.h.
   static absl::StatusOr<std::unique_ptr<ResidentDoors>> Open(const Deps& deps);
   ~ResidentDoors() { Close(); }
 
@@ -41,13 +40,13 @@ struct ResidentDoors {
   void LookAtCertificates() {
     if (clients != nullptr) clients->LookAtCertificates();
   }
-  // Nobody finds this director any more; calls go on.
+  // Lets nobody find this director any more; calls go on.
   void Withdraw();
 
   std::unique_ptr<DirectorDoor> door;
   CookAdmission admission;
   const std::string client_address_file;
-  std::unique_ptr<TcpDoor> clients;  // null: of this machine only
+  std::unique_ptr<TcpDoor> clients;  // null: only clients of this machine
   DirectorMeter meter;
 
  private:

@@ -1,4 +1,4 @@
-// ShownCommands: runs commands that only read for clients of other machines, a few at a time.
+// ShownCommands: runs commands that only read, for clients of other machines, a few at a time.
 //
 // Threads: any.
 #pragma once
@@ -16,13 +16,13 @@ namespace galley::director {
 class ShownCommands {
  public:
   static constexpr uint32_t kRunningMax = 8;
-  // Runs a command, and tells what it prints.
+  // Runs a command, and tells its output.
   using Run = std::function<absl::Status(const v1::ShowAsk& ask, Audience& audience)>;
 
-  // `run` null: none is run.
+  // `run`: null: no command is run.
   explicit ShownCommands(Run run) : run_(std::move(run)) {}
 
-  // UNIMPLEMENTED: none is run here; RESOURCE_EXHAUSTED: kRunningMax are running.
+  // UNIMPLEMENTED: no command is run here; RESOURCE_EXHAUSTED: kRunningMax commands are running.
   absl::Status Show(const v1::ShowAsk& ask, Audience& audience);
 
  private:

@@ -5,7 +5,7 @@
 namespace galley::director {
 
 void StoreSize::LookIfAsked() {
-  constexpr absl::Duration kInterval = absl::Seconds(5);  // so often at most
+  constexpr absl::Duration kInterval = absl::Seconds(5);  // shortest time between two looks
   const absl::Time now = absl::Now();
   if (now < looked_at_ + kInterval || !is_asked_for_.exchange(false)) return;
   looked_at_ = now;

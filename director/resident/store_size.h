@@ -1,6 +1,6 @@
-// StoreSize: how large the store is, for those who ask for the director's status. The store's index
-// knows, but a look waits for what is being committed, so no question waits for a look: the
-// director looks now and then, if somebody asked since.
+// StoreSize: the size of the store, for the director's status. The store's index knows the size,
+// but a look waits for a commit under way, so no question waits for a look: the director looks now
+// and then, if somebody asked since the last look.
 //
 // Threads: LookIfAsked: one; AskForBytes: any.
 #pragma once
@@ -18,7 +18,7 @@ class StoreSize {
   explicit StoreSize(store::StoreAdmin& store) : store_(store) {}
 
   void LookIfAsked();
-  // As of the last look; 0: there was none. The next look is due.
+  // Returns the size at the last look; 0: there was none. Makes the next look due.
   uint64_t AskForBytes() {
     is_asked_for_ = true;
     return bytes_;
@@ -28,7 +28,7 @@ class StoreSize {
   store::StoreAdmin& store_;
   absl::Time looked_at_ = absl::InfinitePast();
   std::atomic<uint64_t> bytes_ = 0;
-  std::atomic<bool> is_asked_for_ = true;  // since the last look
+  std::atomic<bool> is_asked_for_ = true;  // somebody asked since the last look
 };
 
 }  // namespace galley::director

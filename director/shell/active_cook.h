@@ -56,10 +56,10 @@ struct ShellOutcome {
   ObservedValues observed;  // by everything that is or was done, and by verdicts
   // The loss epoch of the store up to which the cook took losses into account.
   uint64_t loss_epoch = 0;
-  // The packages that each root holds or was to hold, by platform name; of a difference the
-  // packages that were looked at.
+  // The packages that each root holds or was to hold, by platform name. For a difference: the
+  // packages that the cook looked at.
   std::map<std::string, HeldResults> in_roots;
-  bool is_difference = false;  // the roots are made from CookOrder::base (still)
+  bool is_difference = false;  // the roots are still made from CookOrder::base
   std::string refusal;      // the first refusal by CookOrder::refuses; empty: no result was refused
   absl::Status remembered;  // whether the journal learned why each package is in the cook
 };
@@ -146,15 +146,15 @@ struct ActiveCook {
   Tasks* asker = &told;
   absl::Time began;  // by the wall clock, like the times of files
 
-  PlatformMask platforms = 0;                 // that the cook is for, of the present world
-  std::map<std::string, Digest> unpublished;  // without a file, of a narrow cook: staged only
+  PlatformMask platforms = 0;                 // the platforms of the cook in the present world
+  std::map<std::string, Digest> unpublished;  // roots without a file, of a narrow cook: staged only
   std::set<Digest> lost_blobs;
   std::set<std::string> lost_packages;
   FailureNotes failures;
   bool was_alone = true;         // no other cook ran beside it
-  ReferencesOf references;       // DifferenceRoot, of all platforms
-  std::optional<CookSlot> slot;  // once it has begun
-  ShellOutcome outcome;          // grows while the cook runs; told once it is closed
+  ReferencesOf references;       // for DifferenceRoot, of all platforms
+  std::optional<CookSlot> slot;  // set once the cook has begun
+  ShellOutcome outcome;          // grows while the cook runs; told once the cook is closed
   bool has_ended = false;        // `outcome.ended` is known; the last commits may be under way
 };
 

@@ -48,7 +48,7 @@ class Cooks {
     std::function<void(ActiveCook& cook)> before_begin;
     // Called when the core has taken the cook.
     std::function<void()> after_begin;
-    // Adds to the outcome what others know of the cook, which is about to be closed.
+    // Adds to the outcome what other parts know of the cook, which is about to be closed.
     std::function<void(ActiveCook& cook)> before_close;
     // Called when the cook is gone.
     std::function<void()> after_close;

@@ -1,4 +1,4 @@
-// Checkout: lays a cooked tree out in a folder of its own, which is nobody's sandbox.
+// Checkout: writes a cooked tree to a folder of its own, which is nobody's sandbox.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// StageReport: what laying a tree out came to.
+// StageReport: the outcome of a stage or a checkout.
 #pragma once
 
 #include <cstdint>

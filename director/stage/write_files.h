@@ -1,5 +1,5 @@
-// The files of a tree: listed, looked for in the store, and written into a sandbox. For all that
-// lays trees out.
+// WriteFiles: lists the files of a tree, looks for them in the store, and writes them into a
+// sandbox. For stages and checkouts.
 #pragma once
 
 #include <atomic>
@@ -19,14 +19,15 @@
 
 namespace galley::director {
 
-// The package to which a path of a tree belongs; empty: not known. May be null.
+// Returns the package to which a path of a tree belongs; empty: unknown. May be null.
 using PackageOfPath = std::function<std::string(std::string_view path)>;
 
-// All files of a tree. CANCELLED: `interrupted` became true. Other errors as tree::ListTree.
+// Returns the files of a tree. CANCELLED: `interrupted` became true. Other errors as
+// tree::ListTree.
 absl::StatusOr<std::vector<tree::TreeFile>> ListFiles(store::Store& store, const Digest& root,
                                                       const std::atomic<bool>* interrupted);
 
-// DATA_LOSS: the store lacks the bytes of some of the files; names the first of them. Told before
+// DATA_LOSS: the store lacks the bytes of some files; the text names the first file. Called before
 // anything is touched.
 absl::Status CheckPresent(store::Store& store, const std::vector<tree::TreeFile>& files,
                           const std::atomic<bool>* interrupted,
@@ -36,16 +37,15 @@ absl::Status CheckPresent(store::Store& store, const std::vector<tree::TreeFile>
 // the store becomes DATA_LOSS, so that nobody takes the one for the other.
 absl::Status AsLoss(const absl::Status& status);
 
-// BlobSources: the store's blobs, from which files are written, and its files where they may be
-// linked.
+// BlobSources: the store's blobs, from which files are written, and its files for links.
 struct BlobSources {
   store::Store& store;
   const StoreFiles* files = nullptr;
   PackageOfPath package_of = nullptr;
 };
 
-// Writes the files on several threads, and counts in `report` what was done, also when it fails.
-// DATA_LOSS: the store lacks some of them; all others were written.
+// Writes the files on several threads, and counts in `report` what was done, even after an error.
+// DATA_LOSS: the store lacks some files; all other files were written.
 absl::Status WriteFiles(const BlobSources& sources, Sandbox& sandbox,
                         const std::vector<tree::TreeFile>& files,
                         const std::atomic<bool>* interrupted, StageReport& report);
