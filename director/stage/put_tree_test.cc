@@ -12,7 +12,7 @@
 #include "common/store/local/layout.h"
 #include "common/store/local/open.h"
 #include "common/tree/tree.h"
-#include "director/stage/stage.h"
+#include "director/stage/checkout.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
