@@ -228,7 +228,7 @@ class MarksTest(unittest.TestCase):
         self.assertEqual(used, set(SKIPPED))
 
     def test_each_launcher_is_in_the_help_and_in_the_pages(self):
-        with open(os.path.join(SOURCE, "common/project/project.cc"), encoding="utf-8") as file:
+        with open(os.path.join(SOURCE, "common/project/sections.cc"), encoding="utf-8") as file:
             launchers = re.findall(r'"(\w+)"', re.search(r'Choice\(layers, "farm.launcher", \{(.*?)\}', file.read()).group(1))
         self.assertGreater(len(launchers), 4)
         with open(os.path.join(SOURCE, "docs/cli.md"), encoding="utf-8") as file:
