@@ -139,8 +139,8 @@ struct CancelRequested {
 };
 
 // The named workers get no job from now on: each finishes the jobs that have begun there, and ends.
-// Such an end is no loss, and other workers are started when there is work. Workers that are not
-// attached are passed over.
+// A worker that ends so is not lost, and other workers are started when there is work. Workers that
+// are not attached are passed over.
 struct DrainAsked {
   std::vector<WorkerId> workers;
 };

@@ -1,7 +1,7 @@
 // CookDifference: what a cook has to look at when only a few files differ from what stands.
 //
-// All other packages are as the last cook of the same selection left them: they are in the cook, in
-// its roots and in its messages without being looked at (CookRequested::standing).
+// Every other package is as the last cook of the same selection left it: the package is in the
+// cook, in its roots and in its messages without being looked at (CookRequested::standing).
 //
 // Threads: one, of whoever prepares the cook.
 #pragma once

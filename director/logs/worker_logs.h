@@ -1,7 +1,7 @@
 // WorkerLogs: writes the records of workers to files: <folder>/<stem>.jsonl, and its earlier
 // contents as <stem>.old.jsonl. The files stay between cooks.
 //
-// Each worker has two files of half its quota at most. When all files together exceed their quota,
+// A worker has two files of half its quota at most. When all files together exceed their quota,
 // or are too many, the files that were not written to for the longest time go; the total never
 // exceeds the quota by more than a sixteenth. Lines that come faster than a worker's rate, and
 // lines that wait while the disk is slow, are left out and counted; a line says how many. An error

@@ -1,6 +1,6 @@
 // ClockOffsets: translates times of a worker's clock to the director's clock.
 //
-// Each message says what the worker's clock showed when the message was sent. The offset is the
+// A message says what the worker's clock showed when the message was sent. The offset is the
 // least difference to the arrival of a message in the last kWindow to 2 kWindow. So a translated
 // time is late by the least travel time of a message, which is usually far below a millisecond in a
 // studio's network, and never early: by the director's clock nothing begins before it was asked

@@ -1,6 +1,6 @@
 // WriteBack: sends results of this cook to an upstream cache, while the cook goes on.
 //
-// Each result is sent in this order, so that whoever finds a result finds everything that it names:
+// A result is sent in this order, so that whoever finds a result finds everything that it names:
 //   1. the blobs that the result names, and the blobs whose digests are its keys, also blobs that
 //      the remote has with wrong bytes;
 //   2. another look at whether all of these are there, since servers evict;

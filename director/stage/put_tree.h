@@ -1,7 +1,7 @@
 // PutTree: makes a tree in a store of this machine from a folder, or a file: the reverse of
 // Checkout.
 //
-// Each file is read and hashed once, by several threads; new files go to the store in groups
+// Every file is read and hashed once, by several threads; new files go to the store in groups
 // (blob_groups.h). A file whose digest is known from the last time (content/digest_cache.h) is not
 // read: the store is asked for its digest. Links, devices, files that cannot be read, names that no
 // tree can hold, and files that change while they are read are told, each by name; the other files

@@ -1,7 +1,7 @@
 // Stage: stages a cooked tree to a platform's sandbox by applying the difference between the files
 // of the sandbox and the new root.
 //
-// Each file is replaced by a rename; the marker file `.galley-root` in the sandbox names the root
+// Every file is replaced by a rename; the marker file `.galley-root` in the sandbox names the root
 // of the sandbox and is absent meanwhile, so that the next stage completes an interrupted stage (by
 // a comparison with what lies there: size and digest). The marker, and meanwhile
 // `.galley-root.pending`, say which files Galley put there (ledger.h). Files are copied from the

@@ -8,7 +8,7 @@
 //   package count   full collection: heaps that were cut up by thousands of jobs
 //   idle            full collection, once, of an executor that had no work for a while
 //
-// Where limits are small, an executor may be above the hard limit after its first job, and so may a
+// If limits are small, an executor may be above the hard limit after its first job, and so may a
 // new one: to collect and replace it after each job would take all the time. So the rules learn,
 // from two young executors, how much they still hold after a full collection, and the hard limit is
 // at least a quarter above that.

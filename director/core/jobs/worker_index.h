@@ -54,7 +54,7 @@ class WorkerIndex {
   }
   bool has_suspects() const { return suspects_ > 0; }  // some attached worker is suspect
   // The workers with room: suspect workers last, then the least expected time for each slot first.
-  // One more job counts even where no time is expected of it.
+  // A further job counts even where no time is expected of the job.
   struct Load {
     bool is_suspect = false;
     absl::Duration load;

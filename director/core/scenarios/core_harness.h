@@ -20,7 +20,7 @@
 // roots are built at once, unless the test holds them (hold_*) and answers itself. Jobs are the
 // test's: it asks JobOf, answers with Saved, Failed, ..., or lets Work do all that are open.
 //
-// All that the core says to people and workers is a log of lines like these:
+// Everything that the core says to people and workers is a log of lines like these:
 //
 //   start Town 0, cancel Town, retract Town (and "of" a mask of platforms)
 //   done Town, warned ..., failed Town: text (and "log=" its log)

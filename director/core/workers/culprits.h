@@ -1,8 +1,8 @@
 // Culprits: packages that take their executors or workers along (killings.h): how such packages are
 // tried again, one at a time on a machine, and how they fail.
 //
-// Such a failure is no verdict and no limit: the failure is not kept, and the next cook tries
-// again.
+// A failure of this kind is no verdict and no limit: the failure is not kept, and the next cook
+// tries again.
 #pragma once
 
 #include <string>

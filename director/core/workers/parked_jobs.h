@@ -5,7 +5,7 @@
 // A package whose kind the launched workers are known to lack, or all refuse, is parked at once,
 // for the helpers (fleet.h).
 //
-// Where no worker of this machine is started, and no attached worker can do the kind for
+// When no worker of this machine is started, and no attached worker can do the kind for
 // `unoffered_max`, the kind's packages fail: no package waits for ever. The failure is in no cache.
 // A package whose demand no worker meets waits as long as a launcher may bring up a worker that
 // meets the demand.

@@ -1,5 +1,5 @@
 // WorkerLayer: the choice of workers for jobs, the number of workers, and the workers' reports.
-// Each part receives parts that are above it in the list.
+// A part receives parts that are above it in the list.
 // Threads: none; owned by Core.
 #pragma once
 

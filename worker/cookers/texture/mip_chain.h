@@ -1,6 +1,6 @@
 // MakeMipChain: an image -> the levels that are encoded, largest first.
 //
-// Each level has half the width and height of the level before, rounded down, at least 1. A texel
+// A level has half the width and height of the level before, rounded down, at least 1. A texel
 // is the mean of the area that it covers: 2x2 texels, or three texels where a side is odd, weighted
 // by the part of each that is covered. Means are taken in linear light, from the level before in
 // floats, so that nothing is rounded twice.

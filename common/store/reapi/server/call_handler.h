@@ -26,7 +26,7 @@ struct Step {
     kEnd,       // the call ends with `status`
   };
   // Committed before anything else, so that what was put is durable when the caller hears of it.
-  // Its error ends the call.
+  // An error of the commit ends the call.
   std::optional<CommitBatch> commit;
   std::optional<std::string> reply;  // sent first
   Next next = Next::kEnd;

@@ -58,7 +58,7 @@ class IdentitiesFile {
   absl::StatusOr<std::optional<std::vector<Identity>>> Changed();
 
  private:
-  // Its inode, size and times.
+  // The inode, size and times of the file.
   std::string Look() const;
 
   const std::string path_;
