@@ -21,31 +21,24 @@ struct CookLayer {
   WorkerLayer& workers;
   Queries queries{workers.jobs.ground, workers.jobs.grants, workers.jobs.attempts,
                   workers.jobs.packages.urgencies, workers.parked_jobs};
-  PackageAdmission package_admission{workers.jobs.ground,           workers.jobs.packages.costs,
-                                     workers.jobs.grants,           workers.jobs.packages.waits,
-                                     workers.jobs.package_progress, workers.jobs.claims,
-                                     workers.jobs.wait_evaluation,  workers.eligibility};
+  PackageAdmission package_admission{
+      workers.jobs.ground,
+      {workers.jobs.packages.costs, workers.jobs.grants, workers.jobs.packages.waits,
+       workers.jobs.package_progress, workers.jobs.claims, workers.jobs.wait_evaluation,
+       workers.eligibility}};
   CookValidation cook_validation{workers.jobs.ground, workers.jobs.cook_only_failures,
                                  workers.jobs.packages.warnings};
   CookTable table{workers.jobs.ground,
                   {workers.jobs.resumed_attempts, workers.jobs.commits,
                    workers.jobs.package_progress, workers.jobs.cook_only_failures,
                    workers.jobs.packages.warnings, workers.jobs.claims, cook_validation},
-                  workers.reservations,
-                  workers.jobs.attempts,
-                  workers.held_results,
-                  workers.breakers,
-                  workers.faults,
-                  workers.worker_lifecycle};
+                  {workers.reservations, workers.jobs.attempts, workers.held_results,
+                   workers.breakers, workers.faults, workers.worker_lifecycle}};
   GraphExploration graph_exploration{workers.jobs.ground, workers.jobs.claims, cook_validation};
-  ProjectChanges project_changes{workers.jobs.ground,
-                                 workers.jobs.attempts,
-                                 workers.jobs.package_progress,
-                                 workers.jobs.commits,
-                                 workers.jobs.claims,
-                                 workers.held_results,
-                                 table,
-                                 graph_exploration};
+  ProjectChanges project_changes{
+      workers.jobs.ground,
+      {workers.jobs.attempts, workers.jobs.package_progress, workers.jobs.commits,
+       workers.jobs.claims, workers.held_results, table, graph_exploration}};
 };
 
 }  // namespace galley::director

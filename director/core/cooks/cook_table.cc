@@ -88,20 +88,20 @@ void CookTable::OnCookUnfit(const CookUnfit& event) {
 }
 
 void CookTable::OnMemoryShort() {
-  const bool is_named =
-      !parts_.commits.empty() || attempts_.size() != 0 || parts_.resumed_attempts.names_packages();
+  const bool is_named = !parts_.commits.empty() || deps_.attempts.size() != 0 ||
+                        parts_.resumed_attempts.names_packages();
   if (claimants_.masks().running != 0 || !waiting_.empty() || claimants_.has_ended() || is_named)
     return;
   claimants_.Clear();
   for (std::unique_ptr<Cook>& over : cooks_) over.reset();
-  attempts_.BeginRound();
+  deps_.attempts.BeginRound();
   packages_.Clear();
   BeginRound();
 }
 
 // Voids the knowledge of the packages of earlier cooks.
 void CookTable::BeginRound() {
-  reservations_.kept_worker().reset();
+  deps_.reservations.kept_worker().reset();
   graph_.BeginAnew();
 }
 
@@ -164,10 +164,10 @@ bool CookTable::CanBeginNext() const {
 void CookTable::BeginOne() {
   CookRequested next = std::move(waiting_.front());
   waiting_.pop_front();
-  worker_lifecycle_.BeginCook();
+  deps_.worker_lifecycle.BeginCook();
   if (claimants_.masks().running == 0) {
-    attempts_.BeginRound();
-    held_results_.ForgetUnproven();
+    deps_.attempts.BeginRound();
+    deps_.held_results.ForgetUnproven();
     claimants_.LetAllGo();
     BeginRound();
   }
@@ -178,10 +178,10 @@ void CookTable::BeginOne() {
   Claimant& claimant = claimants_.Begin(slot, std::move(next));
   parts_.warnings.BeginCook(slot);
   cooks_[slot] = std::make_unique<Cook>(ground_, parts_, claimant);
-  breakers_.BeginCook(BitOf(slot), claimants_.masks().running == BitOf(slot));
+  deps_.breakers.BeginCook(BitOf(slot), claimants_.masks().running == BitOf(slot));
   for (CookRequested::Blamed& one : blamed) {
     const PackageId package = graph_.FindOrAdd(one.package);
-    faults_.AddEarlier(package, std::move(one));
+    deps_.faults.AddEarlier(package, std::move(one));
   }
 }
 

@@ -23,18 +23,16 @@ namespace galley::director {
 
 class CookTable : PackagePart {
  public:
-  CookTable(const JobGround& ground, const CookParts& parts, Reservations& reservations,
-            Attempts& attempts, HeldResults& held_results, Breakers& breakers, Faults& faults,
-            WorkerLifecycle& worker_lifecycle)
-      : PackagePart(ground),
-        ground_(ground),
-        parts_(parts),
-        reservations_(reservations),
-        attempts_(attempts),
-        held_results_(held_results),
-        breakers_(breakers),
-        faults_(faults),
-        worker_lifecycle_(worker_lifecycle) {}
+  struct Deps {
+    Reservations& reservations;
+    Attempts& attempts;
+    HeldResults& held_results;
+    Breakers& breakers;
+    Faults& faults;
+    WorkerLifecycle& worker_lifecycle;
+  };
+  CookTable(const JobGround& ground, const CookParts& parts, const Deps& deps)
+      : PackagePart(ground), ground_(ground), parts_(parts), deps_(deps) {}
 
   void OnCookRequested(const CookRequested& event);
   void OnCancelRequested(const CancelRequested& event);
@@ -86,12 +84,7 @@ class CookTable : PackagePart {
 
   const JobGround& ground_;
   const CookParts parts_;
-  Reservations& reservations_;
-  Attempts& attempts_;
-  HeldResults& held_results_;
-  Breakers& breakers_;
-  Faults& faults_;
-  WorkerLifecycle& worker_lifecycle_;
+  const Deps deps_;
   std::array<std::unique_ptr<Cook>, kCooksMax> cooks_;  // by slot
   std::deque<CookRequested> waiting_;
 };

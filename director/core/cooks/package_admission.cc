@@ -8,7 +8,7 @@ void PackageAdmission::Begin(PackageId id) {
   PackageData& package = packages_[id];
   if (!claimants_.IsWanted(id) || package.outcome != Outcome::kNone || package.is_skipped) return;
   if (package.state == State::kIdle) graph_.lifecycle().SetState(id, State::kRequest, "asked for");
-  if (graph_.pending_changes().IsHeld(id)) return package_progress_.Hold(id);
+  if (graph_.pending_changes().IsHeld(id)) return deps_.package_progress.Hold(id);
   std::optional<CatalogEntry> entry;
   if (GeneratorName(package.name).empty()) {
     entry = step_.catalog->Find(package.name);
@@ -20,23 +20,23 @@ void PackageAdmission::Begin(PackageId id) {
   }
   if (!entry.has_value()) {
     const CookMask asking = NamersOf(id) & package.cooks & claimants_.masks().active;
-    if (asking == 0) return claims_.Leave(id, "its file is gone");
-    claims_.Unclaim(id, package.cooks & claimants_.masks().active & ~asking);
-    claims_.LeaveOrphans(id, "its generator's file is gone");
+    if (asking == 0) return deps_.claims.Leave(id, "its file is gone");
+    deps_.claims.Unclaim(id, package.cooks & claimants_.masks().active & ~asking);
+    deps_.claims.LeaveOrphans(id, "its generator's file is gone");
     graph_.NoteNoGenerator(id);
-    return package_progress_.FailPackage(
+    return deps_.package_progress.FailPackage(
         id, Stage::kRequest,
         "unknown package: no source file of that name, or no rule or sidecar makes it a package");
   }
   if (!MayCook(id, *entry)) return;
   if (!entry->error.empty())
-    return package_progress_.FailPackage(id, Stage::kRequest, entry->error);
+    return deps_.package_progress.FailPackage(id, Stage::kRequest, entry->error);
   std::string why;
-  if (!grants_.GroupOf(entry->resources, &package.resource_group, &why))
-    return package_progress_.FailPackage(id, Stage::kRequest, why);
-  package.cost_traits = costs_.TraitsOf(entry->cooker, entry->source_bytes);
-  package.work->job_kind = eligibility_.KindOf(*entry, package.resource_group);
-  package.cost = CostOf(packages_[id], costs_);
+  if (!deps_.grants.GroupOf(entry->resources, &package.resource_group, &why))
+    return deps_.package_progress.FailPackage(id, Stage::kRequest, why);
+  package.cost_traits = deps_.costs.TraitsOf(entry->cooker, entry->source_bytes);
+  package.work->job_kind = deps_.eligibility.KindOf(*entry, package.resource_group);
+  package.cost = CostOf(packages_[id], deps_.costs);
   package.work->memory_max = entry->memory_bytes;
   package.work->has_begun = true;
   if (claimants_.IsForced(id)) {
@@ -45,7 +45,7 @@ void PackageAdmission::Begin(PackageId id) {
         graph_.lifecycle().SetPhase(id, p, Phase::kToCook);
     }
   }
-  package_progress_.Advance(id);
+  deps_.package_progress.Advance(id);
 }
 
 // The cooks that asked for the package itself, and for which the package fails when its file is
@@ -69,12 +69,12 @@ bool PackageAdmission::MayCook(PackageId id, const CatalogEntry& entry) {
   const CookMask named = package.cooks & package.named_by & claimants_.masks().active;
   const CookMask others = package.cooks & claimants_.masks().active & ~named;
   if (named != 0) {
-    claims_.Unclaim(id, others);
-    package_progress_.FailPackage(id, Stage::kRequest,
-                                  "is never cooked: [cook] never or --never matches it");
+    deps_.claims.Unclaim(id, others);
+    deps_.package_progress.FailPackage(id, Stage::kRequest,
+                                       "is never cooked: [cook] never or --never matches it");
     return false;
   }
-  return claims_.Leave(id, "never cooked"), false;
+  return deps_.claims.Leave(id, "never cooked"), false;
 }
 
 // Asks the package's generator, which has not listed the package yet. False: the package waits, or
@@ -83,12 +83,12 @@ bool PackageAdmission::BeginGenerated(PackageId id) {
   const std::string_view name = GeneratorName(packages_[id].name);
   if (GeneratorName(name).empty() && !step_.catalog->Find(name).has_value()) return true;
   const PackageId generator = graph_.FindOrAdd(name);
-  claims_.Join(generator, InstigatorCategory::kBuildDependency, id, packages_[id].cooks);
-  if (packages_[id].generated == nullptr && waits_.IsOver(generator)) {
-    wait_evaluation_.Unlisted(id, generator);
+  deps_.claims.Join(generator, InstigatorCategory::kBuildDependency, id, packages_[id].cooks);
+  if (packages_[id].generated == nullptr && deps_.waits.IsOver(generator)) {
+    deps_.wait_evaluation.Unlisted(id, generator);
     return false;
   }
-  wait_evaluation_.WaitForGenerator(id, generator);
+  deps_.wait_evaluation.WaitForGenerator(id, generator);
   return false;
 }
 

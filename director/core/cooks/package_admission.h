@@ -17,17 +17,17 @@ namespace galley::director {
 
 class PackageAdmission : PackagePart {
  public:
-  PackageAdmission(const PackageGround& ground, Costs& costs, Grants& grants, Waits& waits,
-                   PackageProgress& package_progress, Claims& claims,
-                   WaitEvaluation& wait_evaluation, Eligibility& eligibility)
-      : PackagePart(ground),
-        costs_(costs),
-        grants_(grants),
-        waits_(waits),
-        package_progress_(package_progress),
-        claims_(claims),
-        wait_evaluation_(wait_evaluation),
-        eligibility_(eligibility) {}
+  struct Deps {
+    Costs& costs;
+    Grants& grants;
+    Waits& waits;
+    PackageProgress& package_progress;
+    Claims& claims;
+    WaitEvaluation& wait_evaluation;
+    Eligibility& eligibility;
+  };
+  PackageAdmission(const PackageGround& ground, const Deps& deps)
+      : PackagePart(ground), deps_(deps) {}
 
   void Begin(PackageId package);
 
@@ -36,13 +36,7 @@ class PackageAdmission : PackagePart {
   bool MayCook(PackageId package, const CatalogEntry& entry);
   bool BeginGenerated(PackageId package);
 
-  Costs& costs_;
-  Grants& grants_;
-  Waits& waits_;
-  PackageProgress& package_progress_;
-  Claims& claims_;
-  WaitEvaluation& wait_evaluation_;
-  Eligibility& eligibility_;
+  const Deps deps_;
 };
 
 }  // namespace galley::director

@@ -46,7 +46,7 @@ void ProjectChanges::TakeLate() {
   ++step_.epoch;  // references that were judged since were judged beside packages as they were
   for (const FilesChanged& change : graph_.pending_changes().TakeLate()) TakeChange(change);
   Release();
-  graph_exploration_.ExploreLate();
+  deps_.graph_exploration.ExploreLate();
 }
 
 // Packages that are held go on, with the new files or, where no change reached them, as before.
@@ -55,7 +55,7 @@ void ProjectChanges::Release() {
     PackageData& package = packages_[id];
     if (package.work == nullptr || !std::exchange(package.work->is_held, false)) continue;
     if (package.work->has_begun) {
-      package_progress_.Advance(id);
+      deps_.package_progress.Advance(id);
     } else {
       graph_.Push({AgendaItem::Kind::kBegin, id});
     }
@@ -66,9 +66,10 @@ void ProjectChanges::OnFilesChanged(const FilesChanged& event) {
   if (event.catalog != nullptr) step_.catalog = event.catalog;
   ++step_.epoch;
   const NewNames new_names = NewNamesOf(event.renamed);
-  cooks_.ForEachWaiting([&](CookRequested& waiting) { RenameIn(waiting.selected, 0, new_names); });
+  deps_.cooks.ForEachWaiting(
+      [&](CookRequested& waiting) { RenameIn(waiting.selected, 0, new_names); });
   ForgiveWaiting(event);
-  cooks_.Discover(event.discovered);
+  deps_.cooks.Discover(event.discovered);
   if (claimants_.masks().running == 0) return;
   if (claimants_.masks().active != 0 && claimants_.masks().settling() == 0)
     return TakeChange(event);
@@ -82,7 +83,7 @@ void ProjectChanges::OnFilesChanged(const FilesChanged& event) {
 // Faults that an earlier director saw for a cook that still waits for its turn.
 void ProjectChanges::ForgiveWaiting(const FilesChanged& event) {
   bool is_any_blamed = false;
-  cooks_.ForEachWaiting(
+  deps_.cooks.ForEachWaiting(
       [&](const CookRequested& waiting) { is_any_blamed |= !waiting.blamed.empty(); });
   if (!is_any_blamed) return;
   absl::btree_set<std::string_view> changed(event.packages.begin(), event.packages.end());
@@ -93,7 +94,7 @@ void ProjectChanges::ForgiveWaiting(const FilesChanged& event) {
                                 [&](PackageId one) { changed.insert(packages_.NameOf(one)); });
     }
   }
-  cooks_.ForEachWaiting([&](CookRequested& waiting) {
+  deps_.cooks.ForEachWaiting([&](CookRequested& waiting) {
     for (CookRequested::Blamed& one : waiting.blamed) {
       if (changed.contains(one.package))
         one.own_faults = std::min(one.own_faults, retry_.OneChanceLeft());
@@ -110,9 +111,9 @@ void ProjectChanges::ForgiveLate(const FilesChanged& event) {
     if (!package.valid()) return;
     graph_.ForEachWithReaders(package, done, [&](PackageId one) {
       graph_.pending_changes().ForgiveLate(one);
-      package_progress_.NoteForgiven(one, retry_.OneChanceLeft());
+      deps_.package_progress.NoteForgiven(one, retry_.OneChanceLeft());
       graph_.pending_changes().Hold(one);
-      if (packages_[one].work != nullptr) package_progress_.Hold(one);
+      if (packages_[one].work != nullptr) deps_.package_progress.Hold(one);
     });
   };
   for (const std::string& name : event.packages) forgive(name);
@@ -133,19 +134,19 @@ void ProjectChanges::TakeChange(const FilesChanged& event) {
   RenameAll(event.renamed, done);
   for (const std::string& name : event.packages) {
     const PackageId package = packages_.Find(name);
-    if (package.valid()) claims_.RequeueWithReaders(package, done);
+    if (package.valid()) deps_.claims.RequeueWithReaders(package, done);
   }
   for (const PackageId id : waiting) {
     if (packages_[id].work == nullptr) continue;
     const std::string path = std::exchange(packages_[id].work->stale_path, "");
     const uint32_t changes = graph_.pending_changes().ChangesOf(path);
     if (retry_.AreChangesEnough(changes)) {
-      package_progress_.FailPackage(
+      deps_.package_progress.FailPackage(
           id, Stage::kLoad,
           path + " changed " + std::to_string(changes) +
               " times while it was cooked: expected files that keep still");
     } else {
-      package_progress_.Advance(id);
+      deps_.package_progress.Advance(id);
     }
   }
 }
@@ -183,18 +184,18 @@ void ProjectChanges::RenameAll(const std::vector<FilesChanged::Renamed>& all,
     moved.push_back(std::move(one));
   }
   for (const Moved& one : moved) {
-    claims_.Leave(one.from, "renamed");
+    deps_.claims.Leave(one.from, "renamed");
     graph_.edges().DropRoots(one.from);
-    claims_.RequeueWithReaders(one.from, done);
+    deps_.claims.RequeueWithReaders(one.from, done);
   }
   for (const Moved& one : moved) {
     const PackageId to = graph_.FindOrAdd(one.to);
     packages_[to].selected_by |= one.selected_by;
     packages_[to].named_by |= one.named_by;
     for (const InstigatorCategory cause : one.causes)
-      claims_.Join(to, cause, PackageId(), one.selected_by);
+      deps_.claims.Join(to, cause, PackageId(), one.selected_by);
     // `to` may have failed, when no file had that name.
-    claims_.RequeueWithReaders(to, done);
+    deps_.claims.RequeueWithReaders(to, done);
   }
 }
 
@@ -202,12 +203,12 @@ void ProjectChanges::OnPackagesCleared(const PackagesCleared& event) {
   if (claimants_.masks().active == 0 || claimants_.masks().settling() != 0) return;
   absl::btree_set<PackageId> done;
   for (const std::string& name : event.packages) {
-    const PackageId package = packages_.Find(claims_.NameAsked(name));
+    const PackageId package = packages_.Find(deps_.claims.NameAsked(name));
     if (!package.valid()) continue;
-    package_progress_.NoteForgiven(package, 0);
+    deps_.package_progress.NoteForgiven(package, 0);
     graph_.blame().Forget(package);
     graph_.blame().Pardon(package);
-    claims_.RequeueWithReaders(package, done);
+    deps_.claims.RequeueWithReaders(package, done);
     HoldGenerated(package, done);
   }
 }
@@ -219,7 +220,7 @@ void ProjectChanges::HoldGenerated(PackageId generator, absl::btree_set<PackageI
   for (const PackageId child : std::vector<PackageId>(listed.begin(), listed.end())) {
     if (packages_[child].work == nullptr) continue;
     packages_[child].generated.reset();
-    claims_.RequeueWithReaders(child, done);
+    deps_.claims.RequeueWithReaders(child, done);
   }
 }
 
@@ -240,13 +241,13 @@ void ProjectChanges::OnPlatformsChanged(const PlatformsChanged& event) {
   });
   const AddedPlatforms added(event, claimants_, open);
   if (added.is_any()) graph_.blame().PardonAll();  // one more chance
-  cooks_.ForEachWaiting([&](CookRequested& waiting) {
+  deps_.cooks.ForEachWaiting([&](CookRequested& waiting) {
     waiting.platforms = map.Mask(waiting.platforms) | AddedPlatforms::Of(event, waiting.request);
   });
-  commits_.Remap(map);
-  held_results_.DropAll();
+  deps_.commits.Remap(map);
+  deps_.held_results.DropAll();
   graph_.RemapAgenda(map);
-  cooks_.ForEachOf(claimants_.masks().running, [&](Cook& cook) {
+  deps_.cooks.ForEachOf(claimants_.masks().running, [&](Cook& cook) {
     Claimant& claimant = cook.claimant();
     cook.Remap(map, added.For(claimant.bit()));
     if ((open & claimant.bit()) != 0) claimants_.OpenAgain(claimant);
@@ -280,8 +281,8 @@ void ProjectChanges::RemapPackage(PackageId id, const PlatformMap& map, Platform
     wait.platform = platform.value_or(0);
     return !platform.has_value();
   });
-  for (const AttemptId current : attempts_.At(id)) {
-    Attempt& attempt = attempts_.at(current);
+  for (const AttemptId current : deps_.attempts.At(id)) {
+    Attempt& attempt = deps_.attempts.at(current);
     const PlatformMask remaining = map.Mask(attempt.remaining);
     attempt.is_partial |= std::popcount(remaining) != std::popcount(attempt.remaining);
     attempt.remaining = remaining;
@@ -292,14 +293,15 @@ void ProjectChanges::GoOnWithPlatforms(PackageId id, PlatformMask added) {
   PackageData& package = packages_[id];
   if (!package.is_in_cook()) return;
   if (package.work != nullptr) {
-    for (const AttemptId attempt : attempts_.At(id)) {
-      if (attempts_.at(attempt).remaining == 0) attempts_.EndAttempt(attempt, Tell::kCancel);
+    for (const AttemptId attempt : deps_.attempts.At(id)) {
+      if (deps_.attempts.at(attempt).remaining == 0)
+        deps_.attempts.EndAttempt(attempt, Tell::kCancel);
     }
-    return package_progress_.Advance(id);
+    return deps_.package_progress.Advance(id);
   }
   if (package.outcome == Outcome::kNone && !package.is_skipped) return;  // not begun
   if (added == 0) {
-    if (!package.is_skipped) package_progress_.Conclude(id);
+    if (!package.is_skipped) deps_.package_progress.Conclude(id);
     return;
   }
   graph_.lifecycle().SetOutcome(id, Outcome::kNone);

@@ -23,17 +23,17 @@ namespace galley::director {
 
 class ProjectChanges : PackagePart {
  public:
-  ProjectChanges(const PackageGround& ground, Attempts& attempts, PackageProgress& package_progress,
-                 PendingCommits& commits, Claims& claims, HeldResults& held_results,
-                 CookTable& cooks, GraphExploration& graph_exploration)
-      : PackagePart(ground),
-        attempts_(attempts),
-        package_progress_(package_progress),
-        commits_(commits),
-        claims_(claims),
-        held_results_(held_results),
-        cooks_(cooks),
-        graph_exploration_(graph_exploration) {}
+  struct Deps {
+    Attempts& attempts;
+    PackageProgress& package_progress;
+    PendingCommits& commits;
+    Claims& claims;
+    HeldResults& held_results;
+    CookTable& cooks;
+    GraphExploration& graph_exploration;
+  };
+  ProjectChanges(const PackageGround& ground, const Deps& deps)
+      : PackagePart(ground), deps_(deps) {}
 
   void OnFilesChanged(const FilesChanged& event);
   void OnPackagesCleared(const PackagesCleared& event);
@@ -54,13 +54,7 @@ class ProjectChanges : PackagePart {
   void RemapPackage(PackageId package, const PlatformMap& map, PlatformMask added);
   void GoOnWithPlatforms(PackageId package, PlatformMask added);
 
-  Attempts& attempts_;
-  PackageProgress& package_progress_;
-  PendingCommits& commits_;
-  Claims& claims_;
-  HeldResults& held_results_;
-  CookTable& cooks_;
-  GraphExploration& graph_exploration_;
+  const Deps deps_;
 };
 
 }  // namespace galley::director

@@ -36,7 +36,7 @@ LookUp::Item CacheQueries::QuestionFor(PackageId id) {
     package.slots[p].asked = graph_.lifecycle().equal_work().results_noted();
     graph_.lifecycle().SetPhase(id, p, Phase::kLookingUp);
     for (const PackageId input : package.cooked_inputs) {
-      const Waits::Availability availability = waits_.AvailabilityOf(input, p);
+      const Waits::Availability availability = deps_.waits.AvailabilityOf(input, p);
       if (availability != Waits::Availability::kReady) continue;
       item.cooked.push_back({input, p, packages_[input].slots[p].result->id});
     }
@@ -60,38 +60,38 @@ void CacheQueries::OnLookedUp(const LookedUp& event) {
       continue;
     if (package.slots[item.platform].phase != Phase::kLookingUp) continue;
     struct Answer {
-      CacheQueries& core;
+      CacheQueries& queries;
       PackageId id;
       PlatformIndex platform;
-      void operator()(const LookedUp::Hit& hit) { core.OnHit(id, platform, hit); }
+      void operator()(const LookedUp::Hit& hit) { queries.OnHit(id, platform, hit); }
       void operator()(const LookedUp::Miss& miss) {
-        core.packages_[id].slots[platform].last_load = miss.last_load;
-        core.packages_[id].slots[platform].last_save = miss.last_save;
-        core.packages_[id].slots[platform].work = miss.work;
-        uint64_t& memory_last = core.packages_[id].work->memory_last;
+        queries.packages_[id].slots[platform].last_load = miss.last_load;
+        queries.packages_[id].slots[platform].last_save = miss.last_save;
+        queries.packages_[id].slots[platform].work = miss.work;
+        uint64_t& memory_last = queries.packages_[id].work->memory_last;
         memory_last = std::max(memory_last, miss.last_memory_bytes);
-        core.NoteLastRead(id, miss.last_read);
-        core.graph_.lifecycle().SetPhase(id, platform, Phase::kToCook);
-        core.packages_[id].cost = CostOf(core.packages_[id], core.costs_);
+        queries.NoteLastRead(id, miss.last_read);
+        queries.graph_.lifecycle().SetPhase(id, platform, Phase::kToCook);
+        queries.packages_[id].cost = CostOf(queries.packages_[id], queries.deps_.costs);
       }
       void operator()(const LookedUp::NeedsCooked& needs) {
-        core.OnNeedsCooked(id, platform, needs);
+        queries.OnNeedsCooked(id, platform, needs);
       }
       void operator()(const LookedUp::Error& error) {
-        core.package_progress_.FailPlatforms(id, MaskOf(platform), Stage::kRequest, error.error, "",
-                                             FailureCause::kUnread);
+        queries.deps_.package_progress.FailPlatforms(id, MaskOf(platform), Stage::kRequest,
+                                                     error.error, "", FailureCause::kUnread);
       }
       void operator()(const LookedUp::TooLarge& large) {
-        core.package_progress_.FailPlatforms(id, MaskOf(platform), Stage::kRequest, large.error, "",
-                                             FailureCause::kProject);
+        queries.deps_.package_progress.FailPlatforms(id, MaskOf(platform), Stage::kRequest,
+                                                     large.error, "", FailureCause::kProject);
       }
       void operator()(const LookedUp::Kept& kept) {
-        core.package_progress_.FailPlatforms(id, MaskOf(platform), kept.stage, kept.error, kept.log,
-                                             FailureCause::kLimit);
+        queries.deps_.package_progress.FailPlatforms(id, MaskOf(platform), kept.stage, kept.error,
+                                                     kept.log, FailureCause::kLimit);
       }
     };
     std::visit(Answer{*this, item.package, item.platform}, item.outcome);
-    package_progress_.Advance(item.package);
+    deps_.package_progress.Advance(item.package);
   }
   if (in_flight_ == 0) graph_.lifecycle().equal_work().ForgetResults();
 }
@@ -109,16 +109,17 @@ void CacheQueries::NoteLastRead(PackageId id, const std::vector<uint64_t>& read)
 void CacheQueries::OnHit(PackageId id, PlatformIndex platform, const LookedUp::Hit& hit) {
   PackageData& package = packages_[id];
   package.slots[platform].result = hit.result;
-  commits_.Submit({id, platform, hit.result->id, false});
-  warnings_.NoteRead(package.cooks, id, hit.read);
+  deps_.commits.Submit({id, platform, hit.result->id, false});
+  deps_.warnings.NoteRead(package.cooks, id, hit.read);
   if (hit.result->is_verdict) {
-    return package_progress_.FailPlatforms(id, MaskOf(platform), Stage::kSave, hit.result->error,
-                                           hit.result->log, FailureCause::kVerdict);
+    return deps_.package_progress.FailPlatforms(id, MaskOf(platform), Stage::kSave,
+                                                hit.result->error, hit.result->log,
+                                                FailureCause::kVerdict);
   }
   graph_.lifecycle().SetPhase(id, platform, Phase::kDone,
                               hit.is_up_to_date ? ResultSource::kUpToDate : ResultSource::kCached);
-  discovered_references_.SetExplored(id, platform, hit.result, true);
-  package_progress_.Settle(id, platform);
+  deps_.discovered_references.SetExplored(id, platform, hit.result, true);
+  deps_.package_progress.Settle(id, platform);
 }
 
 // A look-up met an observation set that cannot be judged without results that are not there yet.
@@ -131,20 +132,20 @@ void CacheQueries::OnNeedsCooked(PackageId id, PlatformIndex platform,
   bool can_wait = !retry_.AreLateInputsEnough(++package.work->needs);
   for (const std::string& name : needs.packages) {
     std::string error;
-    if (!can_wait || !waits_.CanBeCookedInput(name, &error)) {
+    if (!can_wait || !deps_.waits.CanBeCookedInput(name, &error)) {
       can_wait = false;
       break;
     }
     const PackageId input = graph_.FindOrAdd(name);
-    claims_.Join(input, InstigatorCategory::kBuildDependency, id, package.cooks);
-    waits_.NoteInput(id, input);
-    const Waits::Availability availability = waits_.AvailabilityOf(input, platform);
+    deps_.claims.Join(input, InstigatorCategory::kBuildDependency, id, package.cooks);
+    deps_.waits.NoteInput(id, input);
+    const Waits::Availability availability = deps_.waits.AvailabilityOf(input, platform);
     can_wait = availability != Waits::Availability::kNone &&
-               wait_cycles_.AddWait(id, {input, platform, false});
+               deps_.wait_cycles.AddWait(id, {input, platform, false});
   }
   if (package.work == nullptr || package.slots[platform].phase != Phase::kWaiting) return;
-  if (!can_wait) return waits_.MissInstead(id, platform);
-  wait_evaluation_.EvaluateWaits(id);
+  if (!can_wait) return deps_.waits.MissInstead(id, platform);
+  deps_.wait_evaluation.EvaluateWaits(id);
 }
 
 }  // namespace galley::director

@@ -20,20 +20,18 @@ namespace galley::director {
 
 class CacheQueries : PackagePart {
  public:
-  CacheQueries(const PackageGround& ground, Costs& costs, Waits& waits,
-               PackageProgress& package_progress, PendingCommits& commits, Warnings& warnings,
-               Claims& claims, WaitCycles& wait_cycles, WaitEvaluation& wait_evaluation,
-               DiscoveredReferences& discovered_references)
-      : PackagePart(ground),
-        costs_(costs),
-        waits_(waits),
-        package_progress_(package_progress),
-        commits_(commits),
-        warnings_(warnings),
-        claims_(claims),
-        wait_cycles_(wait_cycles),
-        wait_evaluation_(wait_evaluation),
-        discovered_references_(discovered_references) {}
+  struct Deps {
+    Costs& costs;
+    Waits& waits;
+    PackageProgress& package_progress;
+    PendingCommits& commits;
+    Warnings& warnings;
+    Claims& claims;
+    WaitCycles& wait_cycles;
+    WaitEvaluation& wait_evaluation;
+    DiscoveredReferences& discovered_references;
+  };
+  CacheQueries(const PackageGround& ground, const Deps& deps) : PackagePart(ground), deps_(deps) {}
 
   void SendLookUps();
   void OnLookedUp(const LookedUp& event);
@@ -49,15 +47,7 @@ class CacheQueries : PackagePart {
 
   size_t in_flight_ = 0;
 
-  Costs& costs_;
-  Waits& waits_;
-  PackageProgress& package_progress_;
-  PendingCommits& commits_;
-  Warnings& warnings_;
-  Claims& claims_;
-  WaitCycles& wait_cycles_;
-  WaitEvaluation& wait_evaluation_;
-  DiscoveredReferences& discovered_references_;
+  const Deps deps_;
 };
 
 }  // namespace galley::director

@@ -44,7 +44,7 @@ void Claims::Bring(PackageId id, InstigatorCategory category, PackageId referenc
     urgency = std::max(urgency, packages_[referencer].urgency);
   const CookMask fresh = cooks & ~packages_[id].cooks;
   if (fresh != 0) Claim(id, fresh, urgency);
-  urgencies_.RaiseUrgency(id, urgency);
+  deps_.urgencies.RaiseUrgency(id, urgency);
 }
 
 void Claims::Claim(PackageId id, CookMask cooks, Urgency urgency) {
@@ -69,7 +69,7 @@ void Claims::Claim(PackageId id, CookMask cooks, Urgency urgency) {
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
     const Slot& slot = package.slots[p];
     if (slot.phase == Phase::kDone)
-      package_progress_.TellDone(id, p, cooks & claimants_.ListenersOn(id, p));
+      deps_.package_progress.TellDone(id, p, cooks & claimants_.ListenersOn(id, p));
   }
   // True: references that no earlier cook followed, or that were not followed before the cook
   // stopped.
@@ -94,8 +94,8 @@ void Claims::Claim(PackageId id, CookMask cooks, Urgency urgency) {
 void Claims::TryAgain(PackageId id, PlatformMask failed, CookMask before) {
   PackageData& package = packages_[id];
   claimants_.ForEachOf(before,
-                       [&](Claimant& cook) { cook_only_failures_.Settle(cook, id, failed); });
-  package_progress_.NoteForgiven(id, 0);
+                       [&](Claimant& cook) { deps_.cook_only_failures.Settle(cook, id, failed); });
+  deps_.package_progress.NoteForgiven(id, 0);
   graph_.blame().Forget(id);
   graph_.blame().Pardon(id);
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
@@ -126,14 +126,14 @@ size_t Claims::Spread(PackageId id) {
   if (const std::string_view generator = GeneratorName(package.name);
       !generator.empty() && (package.generated != nullptr || waits))
     Join(graph_.FindOrAdd(generator), InstigatorCategory::kBuildDependency, id, cooks);
-  package_progress_.Advance(id);
+  deps_.package_progress.Advance(id);
   return 1 + references.size() + generates.size() + inputs.size();
 }
 
 void Claims::Withdraw(PackageId id) {
   TellLeft(id, packages_[id].cooks);
   packages_[id].was_told = false;
-  cook_only_failures_.Forget(packages_[id].cooks, id);
+  deps_.cook_only_failures.Forget(packages_[id].cooks, id);
   graph_.edges().Unfollow(id);
   graph_.lifecycle().Withdraw(id);
 }
@@ -148,7 +148,7 @@ void Claims::TellLeft(PackageId id, CookMask cooks) {
 void Claims::Unclaim(PackageId id, CookMask cooks) {
   if (cooks == 0) return;
   TellLeft(id, cooks);
-  cook_only_failures_.Forget(cooks, id);
+  deps_.cook_only_failures.Forget(cooks, id);
   graph_.lifecycle().Unclaim(id, cooks);
 }
 
@@ -161,9 +161,9 @@ void Claims::Leave(PackageId id, std::string_view reason) {
   graph_.lifecycle().SetSkipped(id, false);
   package.is_listing_final = false;
   if (package.work != nullptr) {
-    waits_.WakeWaiters(id);
-    attempts_.EndAttempts(id);
-    package_progress_.StopWaitingForScan(id);
+    deps_.waits.WakeWaiters(id);
+    deps_.attempts.EndAttempts(id);
+    deps_.package_progress.StopWaitingForScan(id);
     graph_.lifecycle().SetState(id, State::kIdle, reason);
   }
   Withdraw(id);
@@ -223,7 +223,7 @@ void Claims::LowerUrgency(PackageId id) {
   graph_.lifecycle().SetUrgency(id, urgency);
   if (package.work == nullptr) return;
   for (const PackageId waiter : std::vector<PackageId>(package.work->waiters))
-    urgencies_.RaiseUrgency(id, packages_[waiter].urgency);
+    deps_.urgencies.RaiseUrgency(id, packages_[waiter].urgency);
 }
 
 // No cook wants the package: the knowledge of it here is void when its files change next.
@@ -244,7 +244,7 @@ void Claims::Forget(PackageId id) {
 }
 
 void Claims::Skip(PackageId id) {
-  waits_.WakeWaiters(id);
+  deps_.waits.WakeWaiters(id);
   graph_.lifecycle().SetSkipped(id, true);
   graph_.lifecycle().SetState(id, State::kIdle, "its generator failed");
 }
@@ -255,16 +255,16 @@ void Claims::Requeue(PackageId id) {
   graph_.ForgetNoGenerator(id);
   graph_.blame().Pardon(id);
   graph_.pending_changes().ForgetLate(id);
-  resumed_attempts_.Outdate(id);
+  deps_.resumed_attempts.Outdate(id);
   if (!package.is_in_cook()) return;
   claimants_.ForEachOf(package.cooks, [&](Claimant& cook) {
-    cook_only_failures_.Forget(cook.bit(), id);
-    warnings_.Forget(cook, id);
-    if (cook.is_settling) cook_only_failures_.BeginRound(cook);
+    deps_.cook_only_failures.Forget(cook.bit(), id);
+    deps_.warnings.Forget(cook, id);
+    if (cook.is_settling) deps_.cook_only_failures.BeginRound(cook);
   });
   if (!IsSabotaged(Sabotage::kBumpEpochAtDispatch)) package.NoteNewContent();
-  package_progress_.NoteForgiven(id, retry_.OneChanceLeft());
-  attempts_.EndAttempts(id);
+  deps_.package_progress.NoteForgiven(id, retry_.OneChanceLeft());
+  deps_.attempts.EndAttempts(id);
   graph_.lifecycle().SetOutcome(id, Outcome::kNone);
   graph_.lifecycle().SetSkipped(id, false);
   package.is_listing_final = false;
@@ -285,7 +285,7 @@ void Claims::Requeue(PackageId id) {
     package.work->waits_for_generator = false;
     package.work->is_loaded = false;
   }
-  if (!claimants_.IsWanted(id)) return package_progress_.GiveUp(id);
+  if (!claimants_.IsWanted(id)) return deps_.package_progress.GiveUp(id);
   if (package.work != nullptr)
     graph_.lifecycle().SetState(id, State::kRequest, "from the beginning");
   graph_.Push({AgendaItem::Kind::kBegin, id});

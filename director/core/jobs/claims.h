@@ -23,17 +23,16 @@ namespace galley::director {
 
 class Claims : PackagePart {
  public:
-  Claims(const PackageGround& ground, Attempts& attempts, ResumedAttempts& resumed_attempts,
-         Urgencies& urgencies, Waits& waits, PackageProgress& package_progress,
-         CookOnlyFailures& cook_only_failures, Warnings& warnings)
-      : PackagePart(ground),
-        attempts_(attempts),
-        resumed_attempts_(resumed_attempts),
-        urgencies_(urgencies),
-        waits_(waits),
-        package_progress_(package_progress),
-        cook_only_failures_(cook_only_failures),
-        warnings_(warnings) {}
+  struct Deps {
+    Attempts& attempts;
+    ResumedAttempts& resumed_attempts;
+    Urgencies& urgencies;
+    Waits& waits;
+    PackageProgress& package_progress;
+    CookOnlyFailures& cook_only_failures;
+    Warnings& warnings;
+  };
+  Claims(const PackageGround& ground, const Deps& deps) : PackagePart(ground), deps_(deps) {}
 
   std::string NameAsked(std::string_view name_or_file) const;
 
@@ -75,13 +74,7 @@ class Claims : PackagePart {
   void Forget(PackageId package);
   void Withdraw(PackageId package);
 
-  Attempts& attempts_;
-  ResumedAttempts& resumed_attempts_;
-  Urgencies& urgencies_;
-  Waits& waits_;
-  PackageProgress& package_progress_;
-  CookOnlyFailures& cook_only_failures_;
-  Warnings& warnings_;
+  const Deps deps_;
 };
 
 }  // namespace galley::director

@@ -44,24 +44,22 @@ struct JobLayer {
                                    packages.waits};
   PendingCommits commits{ground, equal_work_followers};
   CookOnlyFailures cook_only_failures{ground, package_progress};
-  Claims claims{ground,         attempts,         resumed_attempts,   packages.urgencies,
-                packages.waits, package_progress, cook_only_failures, packages.warnings};
+  Claims claims{ground,
+                {attempts, resumed_attempts, packages.urgencies, packages.waits, package_progress,
+                 cook_only_failures, packages.warnings}};
   WaitCycles wait_cycles{ground, packages.urgencies, packages.waits, package_progress};
-  WaitEvaluation wait_evaluation{ground, packages.waits, package_progress, cook_only_failures,
-                                 claims, wait_cycles};
+  WaitEvaluation wait_evaluation{
+      ground, {packages.waits, package_progress, cook_only_failures, claims, wait_cycles}};
   DiscoveredReferences discovered_references{ground, package_progress, claims, wait_evaluation};
   CacheQueries cache_queries{
-      ground, packages.costs, packages.waits,  package_progress,     commits, packages.warnings,
-      claims, wait_cycles,    wait_evaluation, discovered_references};
+      ground,
+      {packages.costs, packages.waits, package_progress, commits, packages.warnings, claims,
+       wait_cycles, wait_evaluation, discovered_references}};
   Acknowledgements acknowledgements{ground, attempts, resumed_attempts};
   JobReturns job_returns{ground, attempts, package_progress};
   ResultAcceptance result_acceptance{ground,
-                                     packages.costs,
-                                     attempts,
-                                     packages.waits,
-                                     commits,
-                                     packages.warnings,
-                                     discovered_references};
+                                     {packages.costs, attempts, packages.waits, commits,
+                                      packages.warnings, discovered_references}};
 };
 
 }  // namespace galley::director

@@ -14,16 +14,16 @@ namespace galley::director {
 
 class ResultAcceptance : PackagePart {
  public:
-  ResultAcceptance(const PackageGround& ground, Costs& costs, Attempts& attempts, Waits& waits,
-                   PendingCommits& commits, Warnings& warnings,
-                   DiscoveredReferences& discovered_references)
-      : PackagePart(ground),
-        costs_(costs),
-        attempts_(attempts),
-        waits_(waits),
-        commits_(commits),
-        warnings_(warnings),
-        discovered_references_(discovered_references) {}
+  struct Deps {
+    Costs& costs;
+    Attempts& attempts;
+    Waits& waits;
+    PendingCommits& commits;
+    Warnings& warnings;
+    DiscoveredReferences& discovered_references;
+  };
+  ResultAcceptance(const PackageGround& ground, const Deps& deps)
+      : PackagePart(ground), deps_(deps) {}
 
   struct Source {
     PackageId package;
@@ -37,12 +37,7 @@ class ResultAcceptance : PackagePart {
   void Accept(const Source& source, const WorkerReport::Saved& saved);
 
  private:
-  Costs& costs_;
-  Attempts& attempts_;
-  Waits& waits_;
-  PendingCommits& commits_;
-  Warnings& warnings_;
-  DiscoveredReferences& discovered_references_;
+  const Deps deps_;
 };
 
 }  // namespace galley::director

@@ -8,8 +8,8 @@ namespace galley::director {
 // The awaited package may have been given up when a cook ended.
 void WaitEvaluation::WantAgain(PackageId on, PackageId waiter, CookMask cooks) {
   std::string error;
-  if (!claimants_.IsWanted(on) && waits_.CanBeCookedInput(packages_.NameOf(on), &error))
-    claims_.Bring(on, InstigatorCategory::kBuildDependency, waiter, cooks);
+  if (!claimants_.IsWanted(on) && deps_.waits.CanBeCookedInput(packages_.NameOf(on), &error))
+    deps_.claims.Bring(on, InstigatorCategory::kBuildDependency, waiter, cooks);
 }
 
 void WaitEvaluation::EvaluateGenerator(PackageId id) {
@@ -20,10 +20,10 @@ void WaitEvaluation::EvaluateGenerator(PackageId id) {
     package.work->waits_for_generator = false;
     graph_.lifecycle().Refresh(id);
     graph_.Push({AgendaItem::Kind::kBegin, id});
-  } else if (waits_.IsOver(generator)) {
+  } else if (deps_.waits.IsOver(generator)) {
     Unlisted(id, generator);
   } else {
-    waits_.AddWaiter(generator, id);
+    deps_.waits.AddWaiter(generator, id);
   }
 }
 
@@ -38,19 +38,19 @@ void WaitEvaluation::EvaluateWaits(PackageId id) {
   for (const Wait& wait : waits) {
     if (package.slots[wait.platform].phase == Phase::kFailed) continue;
     WantAgain(wait.on, id, package.cooks);
-    const Waits::Availability availability = waits_.AvailabilityOf(wait.on, wait.platform);
+    const Waits::Availability availability = deps_.waits.AvailabilityOf(wait.on, wait.platform);
     if (availability == Waits::Availability::kPending) {
       package.work->waits.push_back(wait);
-      waits_.AddWaiter(wait.on, id);
+      deps_.waits.AddWaiter(wait.on, id);
     } else if (availability == Waits::Availability::kNone && wait.is_certain) {
-      package_progress_.FailPlatforms(id, MaskOf(wait.platform), Stage::kLoad,
-                                      waits_.WhyNone(wait.on), "");
+      deps_.package_progress.FailPlatforms(id, MaskOf(wait.platform), Stage::kLoad,
+                                           deps_.waits.WhyNone(wait.on), "");
     } else if (availability == Waits::Availability::kNone) {
       missed |= MaskOf(wait.platform);
     }
   }
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
-    if (missed & MaskOf(p)) waits_.MissInstead(id, p);
+    if (missed & MaskOf(p)) deps_.waits.MissInstead(id, p);
     if (package.slots[p].phase != Phase::kWaiting) continue;
     const std::vector<Wait>& left = package.work->waits;
     const bool waits_on = std::any_of(left.begin(), left.end(), [&](const Wait& wait) {
@@ -58,14 +58,14 @@ void WaitEvaluation::EvaluateWaits(PackageId id) {
     });
     if (!waits_on) graph_.lifecycle().SetPhase(id, p, Phase::kToLookUp);
   }
-  package_progress_.Advance(id);
+  deps_.package_progress.Advance(id);
 }
 
 void WaitEvaluation::WaitForGenerator(PackageId id, PackageId generator) {
   packages_[id].work->waits_for_generator = true;
-  waits_.AddWaiter(generator, id);
+  deps_.waits.AddWaiter(generator, id);
   graph_.lifecycle().Refresh(id);
-  wait_cycles_.BreakCycles(id);
+  deps_.wait_cycles.BreakCycles(id);
 }
 
 // The package's generator is over and does not list the package. A reference to the package is
@@ -76,8 +76,8 @@ void WaitEvaluation::Unlisted(PackageId id, PackageId generator) {
   const CookMask fresh = package.cooks & claimants_.masks().open & ~packages_[generator].cooks &
                          ~package.asked_generator;
   package.asked_generator |= fresh;
-  if (fresh != 0) claims_.Join(generator, InstigatorCategory::kBuildDependency, id, fresh);
-  if (!waits_.IsOver(generator)) return WaitForGenerator(id, generator);
+  if (fresh != 0) deps_.claims.Join(generator, InstigatorCategory::kBuildDependency, id, fresh);
+  if (!deps_.waits.IsOver(generator)) return WaitForGenerator(id, generator);
   package.work->waits_for_generator = false;
   const PackageData& from = packages_[generator];
   const bool has_failed =
@@ -90,15 +90,15 @@ void WaitEvaluation::Unlisted(PackageId id, PackageId generator) {
   const CookMask failing = package.is_cooked_input ? lacking : lacking & package.selected_by;
   const std::string text =
       from.name + " does not generate it: expected it in the list of packages that its cook gives";
-  if (skipping == 0 && failing == 0) return claims_.Leave(id, "not generated");
-  claims_.Unclaim(id, lacking & ~failing);
-  if (skipping == 0) return package_progress_.FailPackage(id, Stage::kRequest, text);
-  claims_.TellLeft(id,
-                   skipping);  // it may have failed before, when its generator listed others
+  if (skipping == 0 && failing == 0) return deps_.claims.Leave(id, "not generated");
+  deps_.claims.Unclaim(id, lacking & ~failing);
+  if (skipping == 0) return deps_.package_progress.FailPackage(id, Stage::kRequest, text);
+  deps_.claims.TellLeft(id,
+                        skipping);  // it may have failed before, when its generator listed others
   claimants_.ForEachOf(failing, [&](Claimant& cook) {
-    cook_only_failures_.Fail(cook, id, ~PlatformMask{0}, Stage::kRequest, text);
+    deps_.cook_only_failures.Fail(cook, id, ~PlatformMask{0}, Stage::kRequest, text);
   });
-  claims_.Skip(id);
+  deps_.claims.Skip(id);
 }
 
 }  // namespace galley::director

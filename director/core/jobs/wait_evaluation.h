@@ -14,14 +14,15 @@ namespace galley::director {
 
 class WaitEvaluation : PackagePart {
  public:
-  WaitEvaluation(const PackageGround& ground, Waits& waits, PackageProgress& package_progress,
-                 CookOnlyFailures& cook_only_failures, Claims& claims, WaitCycles& wait_cycles)
-      : PackagePart(ground),
-        waits_(waits),
-        package_progress_(package_progress),
-        cook_only_failures_(cook_only_failures),
-        claims_(claims),
-        wait_cycles_(wait_cycles) {}
+  struct Deps {
+    Waits& waits;
+    PackageProgress& package_progress;
+    CookOnlyFailures& cook_only_failures;
+    Claims& claims;
+    WaitCycles& wait_cycles;
+  };
+  WaitEvaluation(const PackageGround& ground, const Deps& deps)
+      : PackagePart(ground), deps_(deps) {}
 
   void EvaluateWaits(PackageId package);
   void EvaluateGenerator(PackageId package);
@@ -33,11 +34,7 @@ class WaitEvaluation : PackagePart {
  private:
   void WantAgain(PackageId on, PackageId waiter, CookMask cooks);
 
-  Waits& waits_;
-  PackageProgress& package_progress_;
-  CookOnlyFailures& cook_only_failures_;
-  Claims& claims_;
-  WaitCycles& wait_cycles_;
+  const Deps deps_;
 };
 
 }  // namespace galley::director

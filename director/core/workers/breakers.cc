@@ -22,26 +22,26 @@ void Breakers::AddFault(WorkerId id, PackageId package, const std::string& why) 
   Worker* const worker = workers_.Find(id);
   if (worker == nullptr) return;
   const uint32_t number = worker->machine;
-  MachineTable::Health& machine = machines_.health()[number];
+  MachineTable::Health& machine = deps_.machines.health()[number];
   if (package.valid()) (void)graph_.blame().AddMachine(package, number);
   worker->health.held_why = machine.why = why;
   const bool is_worker = worker->health.breaker.AddFault(
       {.worker = id, .package = package, .is_only = true}, step_.awake);
   const bool is_machine = machine.breaker.AddFault(
       {.worker = id, .package = package, .is_only = AttachedOn(number) <= 1}, step_.awake);
-  worker_trust_.NoteJudged(id);
+  deps_.worker_trust.NoteJudged(id);
   OnOpened(id, is_worker, is_machine);
 }
 
 void Breakers::AddSuccess(WorkerId id) {
   Worker* const worker = workers_.Find(id);
   if (worker == nullptr) return;
-  MachineTable::Health& machine = machines_.health()[worker->machine];
+  MachineTable::Health& machine = deps_.machines.health()[worker->machine];
   // The check saves a look at all workers for each result.
-  const bool was_doubtful = machines_.HasFailed(workers_.Find(id));
+  const bool was_doubtful = deps_.machines.HasFailed(workers_.Find(id));
   const bool is_worker = worker->health.breaker.AddSuccess(step_.awake);
   const bool is_machine = machine.breaker.AddSuccess(step_.awake);
-  if (was_doubtful) worker_trust_.NoteJudged(id);
+  if (was_doubtful) deps_.worker_trust.NoteJudged(id);
   if (!is_worker && !is_machine) return;
   HoldAnew();
   TellOver(id, is_worker, is_machine);
@@ -58,7 +58,7 @@ void Breakers::AddViolation(WorkerId id, const std::string& why) {
                 claimants_.masks().running);
   worker->health.held_why = text;
   counts_.figures.breakers_opened += worker->health.breaker.Open(step_.awake);
-  worker_loss_.LoseViolator(id);
+  deps_.worker_loss.LoseViolator(id);
   HoldAnew();
 }
 
@@ -69,14 +69,14 @@ void Breakers::OnOpened(WorkerId id, bool is_worker, bool is_machine) {
   HoldAnew();
   if (is_worker) {
     TellOf(id, claimants_.masks().running);
-    job_returns_.TakeBackWaiting(id);
+    deps_.job_returns.TakeBackWaiting(id);
   }
   if (!is_machine) return;
   const uint32_t machine = workers_.Find(id)->machine;
   TellOfMachine(machine, claimants_.masks().running);
   const std::vector<WorkerId> ring = workers_.attached().ring();
   for (const WorkerId other : ring) {
-    if (workers_.Find(other)->machine == machine) job_returns_.TakeBackWaiting(other);
+    if (workers_.Find(other)->machine == machine) deps_.job_returns.TakeBackWaiting(other);
   }
 }
 
@@ -84,14 +84,14 @@ void Breakers::NoteGiven(WorkerId id, AttemptId attempt) {
   if (!are_any_open_) return;
   Worker& worker = *workers_.Find(id);
   const bool is_trial = worker.health.breaker.NoteGiven(attempt);
-  if (machines_.health()[worker.machine].breaker.NoteGiven(attempt) || is_trial) HoldAnew();
+  if (deps_.machines.health()[worker.machine].breaker.NoteGiven(attempt) || is_trial) HoldAnew();
 }
 
 void Breakers::NoteEnded(WorkerId id, AttemptId attempt) {
   Worker* const worker = are_any_open_ ? workers_.Find(id) : nullptr;
   if (worker == nullptr) return;
   const bool was_trial = worker->health.breaker.NoteEnded(attempt);
-  if (machines_.health()[worker->machine].breaker.NoteEnded(attempt) || was_trial)
+  if (deps_.machines.health()[worker->machine].breaker.NoteEnded(attempt) || was_trial)
     looks_at_ = -absl::InfiniteDuration();
 }
 
@@ -111,12 +111,12 @@ void Breakers::HoldAnew() {
     if (step_.awake < breaker.paused_until())
       looks_at_ = std::min(looks_at_, breaker.paused_until());
   };
-  for (const auto& [number, machine] : machines_.health()) look_at(machine.breaker);
+  for (const auto& [number, machine] : deps_.machines.health()) look_at(machine.breaker);
   workers_.ForEach([&](WorkerId, const Worker& worker) { look_at(worker.health.breaker); });
   held_ = 0;
   for (const WorkerId id : workers_.attached().ring()) {
     const Worker& worker = *workers_.Find(id);
-    const MachineTable::Health& machine = machines_.health()[worker.machine];
+    const MachineTable::Health& machine = deps_.machines.health()[worker.machine];
     const bool is_held =
         !worker.health.breaker.MayTake(step_.awake) || !machine.breaker.MayTake(step_.awake);
     if (worker.is_held != is_held) workers_.SetHeld(id, is_held);
@@ -140,9 +140,9 @@ void Breakers::TellOfMachine(uint32_t number, CookMask cooks) {
         return worker.machine != number || worker.health.breaker.is_open();
       });
   if (is_told) return;
-  MachineTable::Health& machine = machines_.health()[number];
+  MachineTable::Health& machine = deps_.machines.health()[number];
   effects_.Note(WorkerHeld{.worker = WorkerId(),
-                           .machine = machines_.NameOf(number),
+                           .machine = deps_.machines.NameOf(number),
                            .why = machine.why,
                            .is_over = false},
                 cooks & ~machine.told);
@@ -154,7 +154,7 @@ void Breakers::TellOver(WorkerId id, bool is_worker, bool is_machine) {
     effects_.Note(WorkerHeld{.worker = id, .machine = "", .why = "", .is_over = true}, 0);
   if (is_machine)
     effects_.Note(WorkerHeld{.worker = WorkerId(),
-                             .machine = machines_.NameOf(workers_.Find(id)->machine),
+                             .machine = deps_.machines.NameOf(workers_.Find(id)->machine),
                              .why = "",
                              .is_over = true},
                   0);
@@ -162,20 +162,20 @@ void Breakers::TellOver(WorkerId id, bool is_worker, bool is_machine) {
 
 void Breakers::BeginCook(CookMask cook, bool is_only) {
   all_bad_since_.reset();
-  for (auto& [number, machine] : machines_.health()) machine.told &= ~cook;
+  for (auto& [number, machine] : deps_.machines.health()) machine.told &= ~cook;
   workers_.ForEach([&](WorkerId, Worker& worker) { worker.health.held_told &= ~cook; });
   if (!are_any_open_) return;
   if (is_only) EndPauses();
   for (const WorkerId id : workers_.attached().ring()) {
     if (workers_.Find(id)->health.breaker.is_open()) TellOf(id, cook);
   }
-  for (const auto& [number, machine] : machines_.health()) {
+  for (const auto& [number, machine] : deps_.machines.health()) {
     if (machine.breaker.is_open() && AttachedOn(number) > 0) TellOfMachine(number, cook);
   }
 }
 
 void Breakers::EndPauses() {
-  for (auto& [number, machine] : machines_.health()) {
+  for (auto& [number, machine] : deps_.machines.health()) {
     if (machine.breaker.is_open()) machine.breaker.EndPause(step_.awake);
   }
   workers_.ForEach([&](WorkerId, Worker& worker) {
@@ -191,7 +191,7 @@ std::string Breakers::WhyNobody() const {
     const Worker& worker = *workers_.Find(id);
     std::string& of = why[worker.machine];
     if (of.empty() || worker.health.breaker.is_open())
-      of = machines_.health().at(worker.machine).why;
+      of = deps_.machines.health().at(worker.machine).why;
   }
   size_t named = 0;
   for (const auto& [number, of] : why) {
@@ -199,22 +199,22 @@ std::string Breakers::WhyNobody() const {
       text += "; and " + std::to_string(why.size() - kMachinesNamedMax) + " more machines";
       break;
     }
-    text += (text.empty() ? "" : "; ") + machines_.NameOf(number) + ": " + of;
+    text += (text.empty() ? "" : "; ") + deps_.machines.NameOf(number) + ": " + of;
   }
   return text;
 }
 
 bool Breakers::IsBad(const Worker& worker) const {
-  const auto machine = machines_.health().find(worker.machine);
+  const auto machine = deps_.machines.health().find(worker.machine);
   return worker.health.breaker.is_bad() ||
-         (machine != machines_.health().end() && machine->second.breaker.is_bad());
+         (machine != deps_.machines.health().end() && machine->second.breaker.is_bad());
 }
 
 void Breakers::Look() {
   const bool is_one_lost = std::exchange(losses_seen_, workers_.losses()) != workers_.losses();
   if (are_any_open_ && (is_one_lost || step_.awake >= looks_at_)) HoldAnew();
-  if (machines_.health().empty()) return;
-  const bool has_work = claimants_.masks().active != 0 && job_queue_.HasLoadWork();
+  if (deps_.machines.health().empty()) return;
+  const bool has_work = claimants_.masks().active != 0 && deps_.job_queue.HasLoadWork();
   const bool are_all_bad =
       workers_.attached().count() > 0 && workers_.alive() == workers_.attached().count() &&
       std::all_of(workers_.attached().ring().begin(), workers_.attached().ring().end(),
@@ -232,7 +232,7 @@ void Breakers::Look() {
   // A job that has begun, or is being committed, may still succeed; a ready job goes to a worker
   // that is not held.
   const bool may_go_on =
-      workers_.attached().jobs_in_hand() > 0 || commits_.HasAnyOf(claimants_.masks().active) ||
+      workers_.attached().jobs_in_hand() > 0 || deps_.commits.HasAnyOf(claimants_.masks().active) ||
       (!graph_.queues().loads().empty() && !workers_.attached().with_room().empty());
   if (bad_for < kAllHeldMax || may_go_on) return;
   all_bad_since_.reset();

@@ -39,16 +39,15 @@ class Breakers : JobPart {
   static constexpr absl::Duration kBetweenTries = absl::Seconds(10);
   static constexpr uint32_t kViolationsMax = 3;
 
-  Breakers(const JobGround& ground, MachineTable& machines, PendingCommits& commits,
-           JobReturns& job_returns, WorkerTrust& worker_trust, WorkerLoss& worker_loss,
-           JobQueue& job_queue)
-      : JobPart(ground),
-        machines_(machines),
-        commits_(commits),
-        job_returns_(job_returns),
-        worker_trust_(worker_trust),
-        worker_loss_(worker_loss),
-        job_queue_(job_queue) {}
+  struct Deps {
+    MachineTable& machines;
+    PendingCommits& commits;
+    JobReturns& job_returns;
+    WorkerTrust& worker_trust;
+    WorkerLoss& worker_loss;
+    JobQueue& job_queue;
+  };
+  Breakers(const JobGround& ground, const Deps& deps) : JobPart(ground), deps_(deps) {}
 
   // Something failed at the worker for its machine's sake. `package`: the package that was cooked;
   // invalid: any package would have failed. An unknown worker changes nothing.
@@ -93,12 +92,7 @@ class Breakers : JobPart {
   uint64_t held_ = 0;
   uint64_t losses_seen_ = 0;  // WorkerTable::losses
 
-  MachineTable& machines_;
-  PendingCommits& commits_;
-  JobReturns& job_returns_;
-  WorkerTrust& worker_trust_;
-  WorkerLoss& worker_loss_;
-  JobQueue& job_queue_;
+  const Deps deps_;
 };
 
 }  // namespace galley::director

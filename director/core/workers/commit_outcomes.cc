@@ -6,10 +6,10 @@ void CommitOutcomes::OnPersisted(const Persisted& event) {
   if (!event.error.empty()) claimants_.EndAll("results could not be made durable: " + event.error);
   if (!event.error.empty()) return Uncommit(event.items);
   for (const Persisted::Item& item : event.items) {
-    const std::optional<PendingCommits::InFlight> commit = commits_.Take(item);
+    const std::optional<PendingCommits::InFlight> commit = deps_.commits.Take(item);
     if (!commit.has_value()) continue;  // a hit: no report waits for its commit
     const std::vector<std::pair<WorkerId, ReportId>>& reports = commit->reports;
-    for (const auto& [worker, report] : reports) acknowledgements_.Acknowledge(worker, report);
+    for (const auto& [worker, report] : reports) deps_.acknowledgements.Acknowledge(worker, report);
     const std::optional<PlatformIndex> platform = commit->platform;
     for (const auto& [worker, report] : reports) JudgeWorker(worker, item);
     const PackageData& package = packages_[item.package];
@@ -27,25 +27,26 @@ void CommitOutcomes::OnPersisted(const Persisted& event) {
     if (slot.phase != Phase::kCommitting) continue;
     if (slot.result->is_verdict) {
       const ResultViewPtr verdict = slot.result;
-      package_progress_.FailPlatforms(item.package, MaskOf(*platform), Stage::kSave, verdict->error,
-                                      verdict->log, FailureCause::kVerdict);
+      deps_.package_progress.FailPlatforms(item.package, MaskOf(*platform), Stage::kSave,
+                                           verdict->error, verdict->log, FailureCause::kVerdict);
     } else {
       graph_.lifecycle().SetPhase(item.package, *platform, Phase::kDone,
                                   item.was_stored ? ResultSource::kCached : slot.source);
-      package_progress_.Settle(item.package, *platform);
+      deps_.package_progress.Settle(item.package, *platform);
     }
-    attempts_.CancelOutrun(item.package, MaskOf(*platform));
-    package_progress_.Advance(item.package);
+    deps_.attempts.CancelOutrun(item.package, MaskOf(*platform));
+    deps_.package_progress.Advance(item.package);
   }
 }
 
 // A worker that names bytes that are not there told a lie, unless the store lost the bytes. A
 // worker of this machine has written the bytes itself, and its disk may have failed it.
 void CommitOutcomes::JudgeWorker(WorkerId worker, const Persisted::Item& item) {
-  if (item.refused.empty()) return breakers_.AddSuccess(worker);
+  if (item.refused.empty()) return deps_.breakers.AddSuccess(worker);
   if (item.is_loss) return;
-  if (PoolOf(worker) == Pool::kLocal) return breakers_.AddFault(worker, item.package, item.refused);
-  breakers_.AddViolation(worker, "a result of it is refused: " + item.refused);
+  if (PoolOf(worker) == Pool::kLocal)
+    return deps_.breakers.AddFault(worker, item.package, item.refused);
+  deps_.breakers.AddViolation(worker, "a result of it is refused: " + item.refused);
 }
 
 // The worker is wrong about where the bytes of the result are: the platform is as if it had not
@@ -54,8 +55,8 @@ void CommitOutcomes::JudgeWorker(WorkerId worker, const Persisted::Item& item) {
 void CommitOutcomes::OnRefused(PackageId id, PlatformIndex platform, const std::string& why) {
   graph_.lifecycle().SetPhase(id, platform, claimants_.FirstPhaseOf(id));
   packages_[id].slots[platform].result.reset();
-  faults_.BlameInfrastructure(id, MaskOf(platform), why, "");
-  package_progress_.Advance(id);
+  deps_.faults.BlameInfrastructure(id, MaskOf(platform), why, "");
+  deps_.package_progress.Advance(id);
 }
 
 // An earlier cook of the very same inputs came out otherwise: the stored outcome counts, since all
@@ -63,13 +64,13 @@ void CommitOutcomes::OnRefused(PackageId id, PlatformIndex platform, const std::
 void CommitOutcomes::StandInstead(PackageId id, PlatformIndex platform,
                                   const ResultViewPtr& instead) {
   packages_[id].slots[platform].result = instead;
-  if (!instead->is_verdict) discovered_references_.SetExplored(id, platform, instead, true);
+  if (!instead->is_verdict) deps_.discovered_references.SetExplored(id, platform, instead, true);
 }
 
 // The workers keep results whose commit failed: these are taken again when they are sent again.
 void CommitOutcomes::Uncommit(const std::vector<Persisted::Item>& items) {
   for (const Persisted::Item& item : items) {
-    const std::optional<PendingCommits::InFlight> commit = commits_.Take(item);
+    const std::optional<PendingCommits::InFlight> commit = deps_.commits.Take(item);
     if (!commit.has_value()) continue;
     for (const auto& [id, report] : commit->reports) {
       Worker* worker = workers_.Find(id);

@@ -19,17 +19,16 @@ namespace galley::director {
 
 class CommitOutcomes : JobPart {
  public:
-  CommitOutcomes(const JobGround& ground, Attempts& attempts, PackageProgress& package_progress,
-                 PendingCommits& commits, DiscoveredReferences& discovered_references,
-                 Acknowledgements& acknowledgements, Breakers& breakers, Faults& faults)
-      : JobPart(ground),
-        attempts_(attempts),
-        package_progress_(package_progress),
-        commits_(commits),
-        discovered_references_(discovered_references),
-        acknowledgements_(acknowledgements),
-        breakers_(breakers),
-        faults_(faults) {}
+  struct Deps {
+    Attempts& attempts;
+    PackageProgress& package_progress;
+    PendingCommits& commits;
+    DiscoveredReferences& discovered_references;
+    Acknowledgements& acknowledgements;
+    Breakers& breakers;
+    Faults& faults;
+  };
+  CommitOutcomes(const JobGround& ground, const Deps& deps) : JobPart(ground), deps_(deps) {}
 
   void OnPersisted(const Persisted& event);
 
@@ -39,13 +38,7 @@ class CommitOutcomes : JobPart {
   void StandInstead(PackageId package, PlatformIndex platform, const ResultViewPtr& instead);
   void Uncommit(const std::vector<Persisted::Item>& items);
 
-  Attempts& attempts_;
-  PackageProgress& package_progress_;
-  PendingCommits& commits_;
-  DiscoveredReferences& discovered_references_;
-  Acknowledgements& acknowledgements_;
-  Breakers& breakers_;
-  Faults& faults_;
+  const Deps deps_;
 };
 
 }  // namespace galley::director

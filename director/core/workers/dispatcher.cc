@@ -7,54 +7,54 @@
 namespace galley::director {
 void Dispatcher::HandOverAll() {
   if (claimants_.masks().active == 0) return;
-  survivors_.DropUnwanted();
-  survivors_.HoldResources();
-  if (!job_queue_.HasLoadWork()) return;
-  parked_jobs_.ParkForHelpers();
-  fleet_.Keep();
-  reservations_.Look();
-  parked_jobs_.Unpark();
-  ExclusiveRun& exclusive_run = exclusive_run_;
-  if (exclusive_run.IsForTooLong()) attempts_.EndAlone();
-  if (attempts_.alone() != 0 && !job_queue_.HasBlockingJob()) return;
-  if (attempts_.alone() == 0) {
-    large_jobs_.LookAtParked();
-    large_jobs_.HandOverKept();
+  deps_.survivors.DropUnwanted();
+  deps_.survivors.HoldResources();
+  if (!deps_.job_queue.HasLoadWork()) return;
+  deps_.parked_jobs.ParkForHelpers();
+  deps_.fleet.Keep();
+  deps_.reservations.Look();
+  deps_.parked_jobs.Unpark();
+  if (deps_.exclusive_run.IsForTooLong()) deps_.attempts.EndAlone();
+  if (deps_.attempts.alone() != 0 && !deps_.job_queue.HasBlockingJob()) return;
+  if (deps_.attempts.alone() == 0) {
+    deps_.large_jobs.LookAtParked();
+    deps_.large_jobs.HandOverKept();
   }
   std::vector<PackageId> aside;
   // A package that is quarantined may end a cook, which gives up other packages.
   while (!claimants_.has_stopped() &&
-         (!workers_.attached().with_room().empty() || job_queue_.HasBlockingJob())) {
-    const PackageId package = job_queue_.NextJob();
+         (!workers_.attached().with_room().empty() || deps_.job_queue.HasBlockingJob())) {
+    const PackageId package = deps_.job_queue.NextJob();
     if (!package.valid()) break;
-    if (attempts_.alone() != 0 && packages_[package].urgency != Urgency::kBlocking) break;
-    const bool runs_alone = exclusive_run.WaitsToBeAlone(package);
-    if (runs_alone && !exclusive_run.IsAllElseDone()) break;
-    if (faults_.Quarantine(package) || survivors_.TakeUp(package)) continue;
+    if (deps_.attempts.alone() != 0 && packages_[package].urgency != Urgency::kBlocking) break;
+    const bool runs_alone = deps_.exclusive_run.WaitsToBeAlone(package);
+    if (runs_alone && !deps_.exclusive_run.IsAllElseDone()) break;
+    if (deps_.faults.Quarantine(package) || deps_.survivors.TakeUp(package)) continue;
     if (runs_alone) {
       // Resources of a job of an earlier director are not waited for.
-      if (!job_queue_.HasResources(package)) resumed_attempts_.CancelResumed();
-      if (!worker_choice_.Place(package).worker.valid() && parked_jobs_.Park(package)) continue;
-      job_handover_.HandOverAlone(package);
+      if (!deps_.job_queue.HasResources(package)) deps_.resumed_attempts.CancelResumed();
+      if (!deps_.worker_choice.Place(package).worker.valid() && deps_.parked_jobs.Park(package))
+        continue;
+      deps_.job_handover.HandOverAlone(package);
       break;
     }
-    const Placement at = worker_choice_.Place(package);
+    const Placement at = deps_.worker_choice.Place(package);
     if (at.worker.valid()) {
-      job_handover_.HandOver(package, at);
-    } else if (!parked_jobs_.Park(package) && !culprits_.PutOff(package) &&
-               !large_jobs_.SetAside(package, aside)) {
+      deps_.job_handover.HandOver(package, at);
+    } else if (!deps_.parked_jobs.Park(package) && !deps_.culprits.PutOff(package) &&
+               !deps_.large_jobs.SetAside(package, aside)) {
       break;
     }
   }
-  job_queue_.EndTurn();
+  deps_.job_queue.EndTurn();
   for (const PackageId package : aside) graph_.lifecycle().Refresh(package);
-  if (attempts_.alone() == 0 && claimants_.masks().has_several_classes()) Overtake();
-  if (claimants_.has_stopped() || attempts_.alone() != 0) return;
-  load_balancer_.Balance();
-  const bool are_any_doubtful = worker_trust_.Look();
-  const bool is_anybody_free = stragglers_.IsTimeToLook();
+  if (deps_.attempts.alone() == 0 && claimants_.masks().has_several_classes()) Overtake();
+  if (claimants_.has_stopped() || deps_.attempts.alone() != 0) return;
+  deps_.load_balancer.Balance();
+  const bool are_any_doubtful = deps_.worker_trust.Look();
+  const bool is_anybody_free = deps_.stragglers.IsTimeToLook();
   if (is_anybody_free) job_splitting_.Split();
-  if (is_anybody_free || are_any_doubtful) stragglers_.BackUp();
+  if (is_anybody_free || are_any_doubtful) deps_.stragglers.BackUp();
 }
 
 // No worker has room; but jobs of lower classes wait at the workers. A job of a higher class waits
@@ -62,15 +62,16 @@ void Dispatcher::HandOverAll() {
 // ends.
 void Dispatcher::Overtake() {
   while (!claimants_.has_stopped() && !graph_.queues().loads().empty() &&
-         !worker_trust_.HasRoom()) {
-    const PackageId package = job_queue_.NextJob();
+         !deps_.worker_trust.HasRoom()) {
+    const PackageId package = deps_.job_queue.NextJob();
     if (!package.valid() || packages_[package].work->runs_alone) break;
-    const WorkerId worker = worker_choice_.PlaceBefore(package, job_queue_.UrgencyOf(package));
+    const WorkerId worker =
+        deps_.worker_choice.PlaceBefore(package, deps_.job_queue.UrgencyOf(package));
     if (!worker.valid()) break;
-    if (faults_.Quarantine(package) || survivors_.TakeUp(package)) continue;
-    job_handover_.HandOver(package, {.worker = worker});
+    if (deps_.faults.Quarantine(package) || deps_.survivors.TakeUp(package)) continue;
+    deps_.job_handover.HandOver(package, {.worker = worker});
   }
-  job_queue_.EndTurn();
+  deps_.job_queue.EndTurn();
 }
 
 }  // namespace galley::director

@@ -49,7 +49,7 @@ std::string QuarantineText(const std::string& what, const std::string& error, ui
 // the last fault of the present one: it is told of at least one less than the maximum.
 uint32_t Faults::CountOwnFault(PackageId package, WorkerId worker,
                                const WorkerReport::Failed& failed, bool is_of_today) {
-  attempts_.CancelRetracted(package);
+  deps_.attempts.CancelRetracted(package);
   const Worker* const where = workers_.Find(worker);
   const uint32_t machine = where == nullptr ? kHomeMachine : where->machine;
   const uint32_t before = graph_.blame().Of(package).own;
@@ -63,7 +63,7 @@ uint32_t Faults::CountOwnFault(PackageId package, WorkerId worker,
   if (count == before && packages_[package].work != nullptr)
     graph_.lifecycle().BackOff(package, step_.now + kBetweenUncounted);
   if (is_of_today && packages_[package].work != nullptr) {
-    packages_[package].work->runs_alone = exclusive_run_.IsToRunAlone(package);
+    packages_[package].work->runs_alone = deps_.exclusive_run.IsToRunAlone(package);
     graph_.lifecycle().Refresh(package);
   }
   const uint32_t told = is_of_today && !graph_.pending_changes().IsForgivenLate(package)
@@ -80,22 +80,22 @@ bool Faults::Quarantine(PackageId id) {
   const CookRequested::Blamed* const found = graph_.blame().Quarantined(id);
   if (found == nullptr) return false;
   const CookRequested::Blamed before = *found;
-  package_progress_.FailPlatforms(id, InPhase(packages_[id], Phase::kToCook), Stage::kLoad,
-                                  QuarantineText(before.what, before.error, before.own_faults),
-                                  before.log, FailureCause::kPackage);
-  package_progress_.Advance(id);
+  deps_.package_progress.FailPlatforms(id, InPhase(packages_[id], Phase::kToCook), Stage::kLoad,
+                                       QuarantineText(before.what, before.error, before.own_faults),
+                                       before.log, FailureCause::kPackage);
+  deps_.package_progress.Advance(id);
   return true;
 }
 
 void Faults::OnOwnFault(AttemptId id, const WorkerReport::Failed& failed, PlatformMask platforms) {
-  const Attempt& attempt = attempts_.at(id);
+  const Attempt& attempt = deps_.attempts.at(id);
   const uint32_t count = CountOwnFault(attempt.package, attempt.worker, failed);
   if (!retry_.AreOwnFaultsEnough(count)) {
     claimants_.CountRetry(attempt.package, RetryCauseOf(failed.fault));
     // The attempts that go on elsewhere would be the package's last attempt, and not alone.
-    if (!exclusive_run_.WaitsToBeAlone(attempt.package)) return;
-    for (const AttemptId other : attempts_.At(attempt.package)) {
-      if (other != id) attempts_.EndAttempt(other, Tell::kCancel);
+    if (!deps_.exclusive_run.WaitsToBeAlone(attempt.package)) return;
+    for (const AttemptId other : deps_.attempts.At(attempt.package)) {
+      if (other != id) deps_.attempts.EndAttempt(other, Tell::kCancel);
     }
     return;
   }
@@ -104,12 +104,12 @@ void Faults::OnOwnFault(AttemptId id, const WorkerReport::Failed& failed, Platfo
     QuarantineOnceToCook(attempt.package, failed, count);
   const Stage stage = packages_[attempt.package].work->is_loaded ? Stage::kSave : Stage::kLoad;
   const PlatformMask by_limit = KeptLimit(attempt, failed) & platforms;
-  package_progress_.FailPlatforms(attempt.package, by_limit, stage,
-                                  LimitText(WhatItDid(failed.fault), failed.error, count),
-                                  failed.log, FailureCause::kLimit, id);
-  package_progress_.FailPlatforms(attempt.package, platforms & ~by_limit, stage,
-                                  QuarantineText(WhatItDid(failed.fault), failed.error, count),
-                                  failed.log, FailureCause::kPackage, id);
+  deps_.package_progress.FailPlatforms(attempt.package, by_limit, stage,
+                                       LimitText(WhatItDid(failed.fault), failed.error, count),
+                                       failed.log, FailureCause::kLimit, id);
+  deps_.package_progress.FailPlatforms(attempt.package, platforms & ~by_limit, stage,
+                                       QuarantineText(WhatItDid(failed.fault), failed.error, count),
+                                       failed.log, FailureCause::kPackage, id);
 }
 
 // Platforms that are not looked up yet may have been cooked before: only those that turn out to
@@ -127,8 +127,8 @@ void Faults::QuarantineOnceToCook(PackageId id, const WorkerReport::Failed& fail
 // package does not fail for it. The package has only one chance left, though: one fault of the
 // present content quarantines the package.
 void Faults::OnLateFault(AttemptId id, const WorkerReport::Failed& failed) {
-  attempts_.ForgetRetracted(id);  // this one is over
-  const Attempt late = attempts_.at(id);
+  deps_.attempts.ForgetRetracted(id);  // this one is over
+  const Attempt late = deps_.attempts.at(id);
   const bool is_over = packages_[late.package].work == nullptr;
   if ((packages_[late.package].cooks & claimants_.masks().running) == 0 && !late.is_earlier) return;
   if (claimants_.masks().running == 0) return;
@@ -137,19 +137,19 @@ void Faults::OnLateFault(AttemptId id, const WorkerReport::Failed& failed) {
   const uint32_t count = CountOwnFault(late.package, late.worker, failed,
                                        is_of_today || package.outcome == Outcome::kFailed);
   // The attempts in hand would be the package's last attempt, and not alone.
-  if (!is_over && is_of_today && exclusive_run_.WaitsToBeAlone(late.package)) {
-    attempts_.EndAttempts(late.package);
-    return package_progress_.Advance(late.package);
+  if (!is_over && is_of_today && deps_.exclusive_run.WaitsToBeAlone(late.package)) {
+    deps_.attempts.EndAttempts(late.package);
+    return deps_.package_progress.Advance(late.package);
   }
   if (!retry_.AreOwnFaultsEnough(count) || !is_of_today || (is_over && !late.is_earlier)) return;
   QuarantineOnceToCook(late.package, failed, count);
   if (is_over) return;  // or was not asked for yet
-  attempts_.EndAttempts(late.package);
-  package_progress_.FailPlatforms(late.package, InPhase(packages_[late.package], Phase::kToCook),
-                                  Stage::kLoad,
-                                  QuarantineText(WhatItDid(failed.fault), failed.error, count),
-                                  failed.log, FailureCause::kPackage, id);
-  package_progress_.Advance(late.package);
+  deps_.attempts.EndAttempts(late.package);
+  deps_.package_progress.FailPlatforms(
+      late.package, InPhase(packages_[late.package], Phase::kToCook), Stage::kLoad,
+      QuarantineText(WhatItDid(failed.fault), failed.error, count), failed.log,
+      FailureCause::kPackage, id);
+  deps_.package_progress.Advance(late.package);
 }
 
 bool Faults::HasFailedGenerator(PackageId id) const {
@@ -162,13 +162,13 @@ void Faults::BlameInfrastructure(PackageId id, PlatformMask platforms, const std
                                  const std::string& log, RetryCause cause, bool is_new_there) {
   PackageData& package = packages_[id];
   if (package.work == nullptr) return;
-  platforms &= ~attempts_.StillInHand(id);  // another attempt goes on
+  platforms &= ~deps_.attempts.StillInHand(id);  // another attempt goes on
   if (platforms == 0) return;
   // The source may be the unreadable file, and a generator that failed does not make it again.
   const bool is_orphan = package.generated != nullptr && HasFailedGenerator(id);
   // Another machine may do the job at once.
-  const bool is_untried = is_new_there && worker_choice_.IsUntriedAnywhere(id);
-  const bool says_nothing = (breakers_.are_all_held() || is_untried) && !is_orphan;
+  const bool is_untried = is_new_there && deps_.worker_choice.IsUntriedAnywhere(id);
+  const bool says_nothing = (deps_.breakers.are_all_held() || is_untried) && !is_orphan;
   const uint32_t count = says_nothing ? graph_.blame().Of(id).infrastructure
                                       : graph_.blame().AddInfrastructureFault(id);
   // A load on a faulty machine says nothing of how long a load takes, and the next load may be
@@ -194,8 +194,8 @@ void Faults::BlameInfrastructure(PackageId id, PlatformMask platforms, const std
       (is_orphan
            ? " (its generator " + std::string(GeneratorName(packages_.NameOf(id))) + " failed)"
            : "");
-  package_progress_.FailPlatforms(id, platforms & ~InPhase(packages_[id], Phase::kCommitting),
-                                  stage, text, log, FailureCause::kMachine);
+  deps_.package_progress.FailPlatforms(id, platforms & ~InPhase(packages_[id], Phase::kCommitting),
+                                       stage, text, log, FailureCause::kMachine);
 }
 
 // Memory may have been short because of jobs that ran beside it. A timeout counts as a limit only

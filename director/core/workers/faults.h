@@ -21,14 +21,14 @@ namespace galley::director {
 
 class Faults : JobPart {
  public:
-  Faults(const JobGround& ground, Attempts& attempts, PackageProgress& package_progress,
-         ExclusiveRun& exclusive_run, WorkerChoice& worker_choice, Breakers& breakers)
-      : JobPart(ground),
-        attempts_(attempts),
-        package_progress_(package_progress),
-        exclusive_run_(exclusive_run),
-        worker_choice_(worker_choice),
-        breakers_(breakers) {}
+  struct Deps {
+    Attempts& attempts;
+    PackageProgress& package_progress;
+    ExclusiveRun& exclusive_run;
+    WorkerChoice& worker_choice;
+    Breakers& breakers;
+  };
+  Faults(const JobGround& ground, const Deps& deps) : JobPart(ground), deps_(deps) {}
 
   void OnOwnFault(AttemptId id, const WorkerReport::Failed& failed, PlatformMask platforms);
   void OnLateFault(AttemptId id, const WorkerReport::Failed& failed);
@@ -52,11 +52,7 @@ class Faults : JobPart {
   static bool IsLimit(const WorkerReport::Failed& failed);
   PlatformMask KeptLimit(const Attempt& attempt, const WorkerReport::Failed& failed) const;
 
-  Attempts& attempts_;
-  PackageProgress& package_progress_;
-  ExclusiveRun& exclusive_run_;
-  WorkerChoice& worker_choice_;
-  Breakers& breakers_;
+  const Deps deps_;
 };
 
 }  // namespace galley::director

@@ -28,7 +28,7 @@ uint32_t Fleet::HelpersWanted() const {
   for (const WorkerId id : workers_.attached().ring())
     busy += PoolOf(id) == Pool::kLocal && !workers_.Find(id)->jobs.empty();
   return static_cast<uint32_t>(
-      std::min<size_t>(busy + parked_jobs_.CountForHelpers(), options_.fleet.helpers_max));
+      std::min<size_t>(busy + deps_.parked_jobs.CountForHelpers(), options_.fleet.helpers_max));
 }
 
 bool Fleet::IsNobodyThere() const {
@@ -42,7 +42,7 @@ bool Fleet::IsAnyIdleFor(PackageId package) const {
                        const Worker& worker = *workers_.Find(id);
                        return PoolOf(id) == Pool::kLaunched && worker.jobs.empty() &&
                               step_.awake - worker.idle_since >= kLookPeriod &&
-                              eligibility_.Has(id, worker, package);
+                              deps_.eligibility.Has(id, worker, package);
                      });
 }
 
@@ -63,9 +63,9 @@ uint32_t Fleet::FurtherMachines() {
   const bool is_nobody_there = IsNobodyThere();
   const absl::btree_set<uint32_t> were_in_vain = std::exchange(in_vain_, {});
   graph_.queues().saves().ForEachLine([&](uint32_t group, PackageId first, size_t size) {
-    const uint64_t jobs = std::min<uint64_t>(size, grants_.FreeOfFarm(group));
+    const uint64_t jobs = std::min<uint64_t>(size, deps_.grants.FreeOfFarm(group));
     const uint64_t of_each = std::min<uint64_t>(
-        options_.fleet.slots, grants_.JobsOn(group, options_.fleet.offer.resources));
+        options_.fleet.slots, deps_.grants.JobsOn(group, options_.fleet.offer.resources));
     if (jobs == 0 || of_each == 0) return;
     if (!is_nobody_there && (were_in_vain.contains(group) || IsAnyIdleFor(first))) {
       in_vain_.insert(group);
@@ -80,12 +80,12 @@ uint32_t Fleet::FurtherMachines() {
 uint32_t Fleet::Wanted() {
   const FleetOptions& fleet = options_.fleet;
   // A worker that made something else than others is not replaced.
-  const uint32_t out = std::min(held_results_.quarantined(Pool::kLaunched), fleet.max - 1);
+  const uint32_t out = std::min(deps_.held_results.quarantined(Pool::kLaunched), fleet.max - 1);
   const uint32_t most = fleet.max - out;
   const uint32_t least = std::min(fleet.min, most);
   // The jobs that launched workers can take: without the jobs that only helpers or others can cook,
   // and without the jobs that wait for a resource of the farm.
-  const size_t demanding = parked_jobs_.CountForFleet();
+  const size_t demanding = deps_.parked_jobs.CountForFleet();
   const uint32_t further = FurtherMachines();
   // Stalled jobs wait for a worker if no worker is left that holds the awaited resources.
   const size_t stalled = IsNobodyThere() ? graph_.queues().saves().size() : 0;
@@ -125,7 +125,8 @@ void Fleet::LetIdleGo() {
   if (options_.fleet.max == 0 || step_.awake - looked_at_ < kLookPeriod) return;
   looked_at_ = step_.awake;
   // A wanted worker would be asked for again at once.
-  const uint32_t kept = (claimants_.masks().active != 0 && job_queue_.HasLoadWork()) ? Wanted() : 0;
+  const uint32_t kept =
+      (claimants_.masks().active != 0 && deps_.job_queue.HasLoadWork()) ? Wanted() : 0;
   uint32_t launched = workers_.alive(Pool::kLaunched) - workers_.draining(Pool::kLaunched);
   std::vector<WorkerId> idle;
   for (const WorkerId id : workers_.attached().ring()) {
@@ -142,7 +143,7 @@ void Fleet::LetIdleGo() {
     launched -= pool == Pool::kLaunched;
     idle.push_back(id);
   }
-  for (const WorkerId id : idle) worker_loss_.Drain(id);
+  for (const WorkerId id : idle) deps_.worker_loss.Drain(id);
 }
 
 }  // namespace galley::director

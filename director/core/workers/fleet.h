@@ -38,16 +38,15 @@ class Fleet : JobPart {
  public:
   static constexpr int kWorthStarts = 10;
 
-  Fleet(const JobGround& ground, Grants& grants, HeldResults& held_results,
-        Eligibility& eligibility, WorkerLoss& worker_loss, ParkedJobs& parked_jobs,
-        JobQueue& job_queue)
-      : JobPart(ground),
-        grants_(grants),
-        held_results_(held_results),
-        eligibility_(eligibility),
-        worker_loss_(worker_loss),
-        parked_jobs_(parked_jobs),
-        job_queue_(job_queue) {}
+  struct Deps {
+    Grants& grants;
+    HeldResults& held_results;
+    Eligibility& eligibility;
+    WorkerLoss& worker_loss;
+    ParkedJobs& parked_jobs;
+    JobQueue& job_queue;
+  };
+  Fleet(const JobGround& ground, const Deps& deps) : JobPart(ground), deps_(deps) {}
 
   // Asks for the workers that are missing. REQUIRES: there is work.
   void Keep();
@@ -70,12 +69,7 @@ class Fleet : JobPart {
   absl::Duration looked_at_ = -absl::InfiniteDuration();  // of LetIdleGo
   StartFailures start_failures_;
 
-  Grants& grants_;
-  HeldResults& held_results_;
-  Eligibility& eligibility_;
-  WorkerLoss& worker_loss_;
-  ParkedJobs& parked_jobs_;
-  JobQueue& job_queue_;
+  const Deps deps_;
 };
 
 }  // namespace galley::director

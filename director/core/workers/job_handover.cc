@@ -5,9 +5,9 @@
 namespace galley::director {
 
 void JobHandover::HandOver(PackageId id, const Placement& at) {
-  const absl::Duration expected = CostOf(packages_[id], costs_);
+  const absl::Duration expected = CostOf(packages_[id], deps_.costs);
   const PlatformMask platforms =
-      PutInHand(id, ~held_results_.NotFor(*workers_.Find(at.worker), id));
+      PutInHand(id, ~deps_.held_results.NotFor(*workers_.Find(at.worker), id));
   SetHandedOver(id, Give(id, at, platforms, expected));
 }
 
@@ -27,23 +27,23 @@ void JobHandover::SetHandedOver(PackageId id, AttemptId attempt) {
   work.handed = step_.now;
   work.aside_since = absl::InfiniteFuture();
   ++work.attempts;
-  work.is_loaded = attempts_.at(attempt).is_loaded;
+  work.is_loaded = deps_.attempts.at(attempt).is_loaded;
   graph_.lifecycle().Refresh(id);
 }
 
 // REQUIRES: the attempt's package, worker, group and expected time are known.
 void JobHandover::Hold(AttemptId id, const Attempt& attempt) {
-  attempts_.EndAlone();
-  const Urgency urgency = job_queue_.UrgencyOf(attempt.package);
-  job_queue_.Account(attempt.package,
-                     attempt.expected);  // shared resources are free until here
-  grants_.Acquire(id, attempt.group, attempt.worker);
-  input_affinity_.Note(attempt.worker, worker_choice_.InputsOf(attempt.package));
+  deps_.attempts.EndAlone();
+  const Urgency urgency = deps_.job_queue.UrgencyOf(attempt.package);
+  deps_.job_queue.Account(attempt.package,
+                          attempt.expected);  // shared resources are free until here
+  deps_.grants.Acquire(id, attempt.group, attempt.worker);
+  deps_.input_affinity.Note(attempt.worker, deps_.worker_choice.InputsOf(attempt.package));
   const uint64_t pending =
       workers_.Take(attempt.worker, id,
                     {.urgency = urgency,
                      .expected = attempt.expected,
-                     .memory_bytes = MemoryOf(packages_[attempt.package], costs_)},
+                     .memory_bytes = MemoryOf(packages_[attempt.package], deps_.costs)},
                     step_.awake);
   claimants_.CountForAll(&Counters::jobs_pending, pending);
 }
@@ -51,7 +51,7 @@ void JobHandover::Hold(AttemptId id, const Attempt& attempt) {
 AttemptId JobHandover::Give(PackageId id, const Placement& at, PlatformMask platforms,
                             absl::Duration expected) {
   const PackageData& package = packages_[id];
-  const AttemptId attempt_id = attempts_.NewId();
+  const AttemptId attempt_id = deps_.attempts.NewId();
   const Attempt attempt{.package = id,
                         .worker = at.worker,
                         .platform_set = step_.platform_sets.present(),
@@ -67,20 +67,20 @@ AttemptId JobHandover::Give(PackageId id, const Placement& at, PlatformMask plat
                       .platforms = platforms,
                       .cooked = {},
                       .expected = expected,
-                      .memory_bytes = MemoryOf(packages_[id], costs_),
-                      .urgency = job_queue_.UrgencyOf(id),
-                      .is_awaited = equal_work_followers_.IsAwaited(id),
+                      .memory_bytes = MemoryOf(packages_[id], deps_.costs),
+                      .urgency = deps_.job_queue.UrgencyOf(id),
+                      .is_awaited = deps_.equal_work_followers.IsAwaited(id),
                       .runs_alone = package.work->runs_alone};
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
     if (!(platforms & MaskOf(p))) continue;
     for (const PackageId input : package.cooked_inputs) {
-      if (waits_.AvailabilityOf(input, p) != Waits::Availability::kReady) continue;
+      if (deps_.waits.AvailabilityOf(input, p) != Waits::Availability::kReady) continue;
       start.cooked.push_back({input, p, packages_[input].slots[p].result->id});
     }
   }
   Hold(attempt_id, attempt);
-  attempts_.Add(attempt_id, attempt);
-  breakers_.NoteGiven(at.worker, attempt_id);
+  deps_.attempts.Add(attempt_id, attempt);
+  deps_.breakers.NoteGiven(at.worker, attempt_id);
   effects_.DesireFor(at.worker).start.push_back(std::move(start));
   return attempt_id;
 }
@@ -88,12 +88,12 @@ AttemptId JobHandover::Give(PackageId id, const Placement& at, PlatformMask plat
 // A job that a worker of an earlier director has may go on somewhere; but the job may never be
 // heard of again, and is not waited for.
 void JobHandover::HandOverAlone(PackageId id) {
-  const Placement at = worker_choice_.Place(id);
+  const Placement at = deps_.worker_choice.Place(id);
   if (!at.worker.valid()) return;
-  attempts_.CancelAllRetracted();
+  deps_.attempts.CancelAllRetracted();
   HandOver(id, at);
-  if (!resumed_attempts_.empty()) return;
-  attempts_.SetAlone(packages_[id].work->attempt);
+  if (!deps_.resumed_attempts.empty()) return;
+  deps_.attempts.SetAlone(packages_[id].work->attempt);
 }
 
 }  // namespace galley::director

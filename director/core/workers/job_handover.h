@@ -21,22 +21,20 @@ namespace galley::director {
 
 class JobHandover : JobPart {
  public:
-  JobHandover(const JobGround& ground, Costs& costs, Grants& grants, InputAffinity& input_affinity,
-              Attempts& attempts, ResumedAttempts& resumed_attempts,
-              EqualWorkFollowers& equal_work_followers, Waits& waits, HeldResults& held_results,
-              WorkerChoice& worker_choice, JobQueue& job_queue, Breakers& breakers)
-      : JobPart(ground),
-        costs_(costs),
-        grants_(grants),
-        input_affinity_(input_affinity),
-        attempts_(attempts),
-        resumed_attempts_(resumed_attempts),
-        equal_work_followers_(equal_work_followers),
-        waits_(waits),
-        held_results_(held_results),
-        worker_choice_(worker_choice),
-        job_queue_(job_queue),
-        breakers_(breakers) {}
+  struct Deps {
+    Costs& costs;
+    Grants& grants;
+    InputAffinity& input_affinity;
+    Attempts& attempts;
+    ResumedAttempts& resumed_attempts;
+    EqualWorkFollowers& equal_work_followers;
+    Waits& waits;
+    HeldResults& held_results;
+    WorkerChoice& worker_choice;
+    JobQueue& job_queue;
+    Breakers& breakers;
+  };
+  JobHandover(const JobGround& ground, const Deps& deps) : JobPart(ground), deps_(deps) {}
 
   void HandOver(PackageId package, const Placement& at);
   // Gives the package to a worker while no job is in hand anywhere (exclusive_run.h), if there is a
@@ -51,17 +49,7 @@ class JobHandover : JobPart {
                  absl::Duration expected);
 
  private:
-  Costs& costs_;
-  Grants& grants_;
-  InputAffinity& input_affinity_;
-  Attempts& attempts_;
-  ResumedAttempts& resumed_attempts_;
-  EqualWorkFollowers& equal_work_followers_;
-  Waits& waits_;
-  HeldResults& held_results_;
-  WorkerChoice& worker_choice_;
-  JobQueue& job_queue_;
-  Breakers& breakers_;
+  const Deps deps_;
 };
 
 }  // namespace galley::director

@@ -13,7 +13,7 @@ PackageId JobQueue::NextJob() {
   while (true) {
     const PackageId next = NextInTurn();
     if (!next.valid() || graph_.queues().saves().Contains(next) ||
-        exclusive_run_.WaitsToBeAlone(next) || HasResources(next))
+        deps_.exclusive_run.WaitsToBeAlone(next) || HasResources(next))
       return next;
     graph_.lifecycle().SetState(next, State::kSaveStalled, "its resources are taken");
   }
@@ -28,7 +28,7 @@ PackageId JobQueue::NextInTurn() {
   PackageId next = stalled;
   // Other jobs are to end before the package that waits to be alone begins; but a job that has its
   // resource goes on.
-  const bool waits_alone = !loads.empty() && exclusive_run_.WaitsToBeAlone(loads.Top());
+  const bool waits_alone = !loads.empty() && deps_.exclusive_run.WaitsToBeAlone(loads.Top());
   if (!loads.empty() && !(waits_alone && stalled.valid()) &&
       (!stalled.valid() || packages_[stalled].urgency < loads.TopUrgency()))
     next = loads.Top();
@@ -41,10 +41,10 @@ PackageId JobQueue::NextInTurn() {
     const PackageId lower = waits_alone ? FirstStalled(below) : FirstAtMost(below);
     if (!lower.valid() || IsSabotaged(Sabotage::kStarveClass)) break;
     // A package that waits to be alone has no turn before higher classes.
-    if (exclusive_run_.WaitsToBeAlone(lower)) break;
+    if (deps_.exclusive_run.WaitsToBeAlone(lower)) break;
     const bool is_held_up =
         urgency == Urgency::kBlocking && IsSabotaged(Sabotage::kHoldUpNow) && lent_.package != next;
-    if (!class_quota_.IsTurnOfLower(of_class, CostOf(packages_[lower], costs_)) && !is_held_up)
+    if (!class_quota_.IsTurnOfLower(of_class, CostOf(packages_[lower], deps_.costs)) && !is_held_up)
       break;
     next = lower;
     lent_ = {next, urgency};
@@ -55,8 +55,9 @@ PackageId JobQueue::NextInTurn() {
 // A package whose earlier attempt may go on has its resources: Survivors::TakeUp looks at that.
 bool JobQueue::HasResources(PackageId package) const {
   const uint32_t group = packages_[package].resource_group;
-  if (group == 0 || resumed_attempts_.Has(package)) return true;
-  return !resumed_attempts_.is_unsure() && grants_.IsFree(group) && reservations_.MayTake(package);
+  if (group == 0 || deps_.resumed_attempts.Has(package)) return true;
+  return !deps_.resumed_attempts.is_unsure() && deps_.grants.IsFree(group) &&
+         deps_.reservations.MayTake(package);
 }
 
 // The first package that waits for resources which are free by now and that is at most as urgent.

@@ -16,14 +16,14 @@ namespace galley::director {
 
 class JobQueue : JobPart {
  public:
-  JobQueue(const JobGround& ground, Costs& costs, Grants& grants, ResumedAttempts& resumed_attempts,
-           ExclusiveRun& exclusive_run, Reservations& reservations)
-      : JobPart(ground),
-        costs_(costs),
-        grants_(grants),
-        resumed_attempts_(resumed_attempts),
-        exclusive_run_(exclusive_run),
-        reservations_(reservations) {}
+  struct Deps {
+    Costs& costs;
+    Grants& grants;
+    ResumedAttempts& resumed_attempts;
+    ExclusiveRun& exclusive_run;
+    Reservations& reservations;
+  };
+  JobQueue(const JobGround& ground, const Deps& deps) : JobPart(ground), deps_(deps) {}
 
   // True: some job is ready, waits for something, or is in hand.
   bool HasLoadWork() const;
@@ -54,11 +54,7 @@ class JobQueue : JobPart {
   Lent lent_;
   ClassQuota class_quota_;
 
-  Costs& costs_;
-  Grants& grants_;
-  ResumedAttempts& resumed_attempts_;
-  ExclusiveRun& exclusive_run_;
-  Reservations& reservations_;
+  const Deps deps_;
 };
 
 }  // namespace galley::director

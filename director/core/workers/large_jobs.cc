@@ -18,7 +18,7 @@ constexpr absl::Duration kOvertakenMax = absl::Seconds(5);
 bool LargeJobs::SetAside(PackageId id, std::vector<PackageId>& aside) {
   const PackageData& package = packages_[id];
   if (aside.size() >= kAsideMax || package.urgency == Urgency::kBlocking) return false;
-  const bool is_large = MemoryOf(packages_[id], costs_) > 0;
+  const bool is_large = MemoryOf(packages_[id], deps_.costs) > 0;
   if (!is_large && !kept_worker_.has_value()) return false;
   if (is_large) NoteOvertaken(id);
   graph_.queues().SetAside(id);
@@ -43,13 +43,13 @@ void LargeJobs::LookAtParked() {
 
 // True: some worker meets all other needs of the package, and has room for a job.
 bool LargeJobs::IsHeldUpByMemory(PackageId id) const {
-  const uint64_t bytes = MemoryOf(packages_[id], costs_);
+  const uint64_t bytes = MemoryOf(packages_[id], deps_.costs);
   return bytes > 0 &&
          std::any_of(workers_.attached().with_room().begin(), workers_.attached().with_room().end(),
                      [&](const WorkerIndex::Load& load) {
                        const Worker& worker = *workers_.Find(load.worker);
-                       return eligibility_.Has(load.worker, worker, id) &&
-                              reservations_.MayTakeAt(id, load.worker) &&
+                       return deps_.eligibility.Has(load.worker, worker, id) &&
+                              deps_.reservations.MayTakeAt(id, load.worker) &&
                               !worker.jobs.HasMemoryFor(bytes, worker.memory_bytes);
                      });
 }
@@ -62,7 +62,7 @@ void LargeJobs::KeepWorkerFor(PackageId package) {
   for (const WorkerId id : workers_.attached().ring()) {
     const Worker& worker = *workers_.Find(id);
     if (!MayBeKeptFor(package, id, worker)) continue;
-    const PlacementCandidate view = worker_choice_.ViewOf(package, id, worker, 0);
+    const PlacementCandidate view = deps_.worker_choice.ViewOf(package, id, worker, 0);
     const Order order(!view.is_large_enough, view.load, id);
     if (kept_worker_.has_value() && least <= order) continue;
     kept_worker_ = KeptWorker{.worker = id, .package = package};
@@ -72,10 +72,10 @@ void LargeJobs::KeepWorkerFor(PackageId package) {
 
 bool LargeJobs::MayBeKeptFor(PackageId package, WorkerId id, const Worker& worker) const {
   return worker.presence == Worker::Presence::kAttached && !worker.is_draining &&
-         eligibility_.Has(id, worker, package) && workers_.attached().IsUsable(worker) &&
-         reservations_.MayTakeAt(package, id) && !graph_.blame().HasFailedOn(package, id) &&
-         worker_trust_.MayTake(package, id, worker) &&
-         worker.jobs.HasMemoryBesidePending(MemoryOf(packages_[package], costs_),
+         deps_.eligibility.Has(id, worker, package) && workers_.attached().IsUsable(worker) &&
+         deps_.reservations.MayTakeAt(package, id) && !graph_.blame().HasFailedOn(package, id) &&
+         deps_.worker_trust.MayTake(package, id, worker) &&
+         worker.jobs.HasMemoryBesidePending(MemoryOf(packages_[package], deps_.costs),
                                             worker.memory_bytes);
 }
 
@@ -85,20 +85,21 @@ void LargeJobs::HandOverKept() {
   const PackageId id = kept_worker_->package;
   const PackageData& package = packages_[id];
   const bool is_ready = (package.state == State::kLoad || package.state == State::kSaveStalled) &&
-                        package.work->attempt == 0 && !exclusive_run_.WaitsToBeAlone(id) &&
+                        package.work->attempt == 0 && !deps_.exclusive_run.WaitsToBeAlone(id) &&
                         package.work->not_before == absl::InfinitePast() &&
-                        job_queue_.HasResources(id);
+                        deps_.job_queue.HasResources(id);
   if (!is_ready || !MayBeKeptFor(id, kept_worker_->worker, *workers_.Find(kept_worker_->worker))) {
     kept_worker_.reset();
     return;
   }
   const Worker& worker = *workers_.Find(kept_worker_->worker);
   if (!workers_.attached().HasRoom(worker) ||
-      !worker_choice_.MayTake(id, kept_worker_->worker, worker))
+      !deps_.worker_choice.MayTake(id, kept_worker_->worker, worker))
     return;
   const WorkerId to = kept_worker_->worker;
   kept_worker_.reset();
-  if (!faults_.Quarantine(id) && !survivors_.TakeUp(id)) job_handover_.HandOver(id, {.worker = to});
+  if (!deps_.faults.Quarantine(id) && !deps_.survivors.TakeUp(id))
+    deps_.job_handover.HandOver(id, {.worker = to});
 }
 
 }  // namespace galley::director

@@ -22,22 +22,20 @@ namespace galley::director {
 
 class LargeJobs : JobPart {
  public:
-  LargeJobs(const JobGround& ground, Costs& costs, ExclusiveRun& exclusive_run,
-            Eligibility& eligibility, Reservations& reservations, WorkerTrust& worker_trust,
-            WorkerChoice& worker_choice, JobQueue& job_queue, JobHandover& job_handover,
-            Faults& faults, Survivors& survivors)
-      : JobPart(ground),
-        costs_(costs),
-        kept_worker_(reservations.kept_worker()),
-        exclusive_run_(exclusive_run),
-        eligibility_(eligibility),
-        reservations_(reservations),
-        worker_trust_(worker_trust),
-        worker_choice_(worker_choice),
-        job_queue_(job_queue),
-        job_handover_(job_handover),
-        faults_(faults),
-        survivors_(survivors) {}
+  struct Deps {
+    Costs& costs;
+    ExclusiveRun& exclusive_run;
+    Eligibility& eligibility;
+    Reservations& reservations;
+    WorkerTrust& worker_trust;
+    WorkerChoice& worker_choice;
+    JobQueue& job_queue;
+    JobHandover& job_handover;
+    Faults& faults;
+    Survivors& survivors;
+  };
+  LargeJobs(const JobGround& ground, const Deps& deps)
+      : JobPart(ground), deps_(deps), kept_worker_(deps.reservations.kept_worker()) {}
 
   // False: the package is to wait at the head of its queue.
   bool SetAside(PackageId package, std::vector<PackageId>& aside);
@@ -53,17 +51,8 @@ class LargeJobs : JobPart {
   void KeepWorkerFor(PackageId package);
   bool MayBeKeptFor(PackageId package, WorkerId id, const Worker& worker) const;
 
-  Costs& costs_;
+  const Deps deps_;
   std::optional<KeptWorker>& kept_worker_;
-  ExclusiveRun& exclusive_run_;
-  Eligibility& eligibility_;
-  Reservations& reservations_;
-  WorkerTrust& worker_trust_;
-  WorkerChoice& worker_choice_;
-  JobQueue& job_queue_;
-  JobHandover& job_handover_;
-  Faults& faults_;
-  Survivors& survivors_;
 };
 
 }  // namespace galley::director

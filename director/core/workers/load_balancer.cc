@@ -57,7 +57,7 @@ void LoadBalancer::Balance() {
                                    workers_.attached().idle().end());
   for (const WorkerId to : idle) {
     if (!workers_.attached().IsUsable(*workers_.Find(to)) ||
-        reservations_.IsKeptFrom(PackageId(), to))
+        deps_.reservations.IsKeptFrom(PackageId(), to))
       continue;
     // A copy, since jobs that are moved change the order.
     std::vector<WorkerIndex::Excess> busiest;
@@ -86,7 +86,8 @@ bool LoadBalancer::RetractFor(WorkerId idle, WorkerId busy) {
   std::stable_partition(queue.begin(), queue.end(), [&](AttemptId attempt) {
     return from.jobs.At(attempt).urgency == Urgency::kBlocking;
   });
-  const bool is_trusted = workers_.attached().IsUsable(from) && !worker_trust_.IsDoubtful(busy);
+  const bool is_trusted =
+      workers_.attached().IsUsable(from) && !deps_.worker_trust.IsDoubtful(busy);
   const bool is_urgent = from.jobs.blocking_count() > 0;
   if (is_trusted && !is_urgent && from.jobs.expected() < kWorthMoving) return false;
   // Moving `excess` makes both workers equal for each slot; one job goes into a free slot in any
@@ -98,24 +99,24 @@ bool LoadBalancer::RetractFor(WorkerId idle, WorkerId busy) {
   absl::Duration moved;
   bool has_moved = false;
   for (const AttemptId id : queue) {
-    if (attempts_.Current(id) == nullptr) continue;
-    const Attempt attempt = attempts_.at(id);
-    if (attempt.is_loaded || attempt.group != 0 || attempts_.At(attempt.package).size() > 1 ||
-        !eligibility_.Has(idle, to, attempt.package) ||
+    if (deps_.attempts.Current(id) == nullptr) continue;
+    const Attempt attempt = deps_.attempts.at(id);
+    if (attempt.is_loaded || attempt.group != 0 || deps_.attempts.At(attempt.package).size() > 1 ||
+        !deps_.eligibility.Has(idle, to, attempt.package) ||
         graph_.blame().HasFailedOn(attempt.package, idle) ||
-        worker_choice_.IsBetterElsewhere(attempt.package, to) ||
-        !worker_trust_.MayTake(attempt.package, idle, to) ||
-        !to.jobs.HasMemoryFor(MemoryOf(packages_[attempt.package], costs_), to.memory_bytes) ||
+        deps_.worker_choice.IsBetterElsewhere(attempt.package, to) ||
+        !deps_.worker_trust.MayTake(attempt.package, idle, to) ||
+        !to.jobs.HasMemoryFor(MemoryOf(packages_[attempt.package], deps_.costs), to.memory_bytes) ||
         (is_trusted && (left.contains(id) || !IsBetterOffAt(id, idle))))
       continue;
     const bool is_enough =
         is_trusted ? moved + attempt.expected > excess : !workers_.attached().HasRoom(to);
     if (!to.jobs.has_free_slot() && is_enough) break;
     moved += attempt.expected;
-    attempts_.EndAttempt(id, Tell::kRetract);
-    package_progress_.Advance(attempt.package);
+    deps_.attempts.EndAttempt(id, Tell::kRetract);
+    deps_.package_progress.Advance(attempt.package);
     if (packages_[attempt.package].state != State::kLoad) continue;
-    job_handover_.HandOver(attempt.package, {.worker = idle});
+    deps_.job_handover.HandOver(attempt.package, {.worker = idle});
     claimants_.Count(attempt.package, &Counters::jobs_retracted);
     has_moved = true;
   }
@@ -125,12 +126,12 @@ bool LoadBalancer::RetractFor(WorkerId idle, WorkerId busy) {
 // A job that was put where its inputs are warm is not moved when its wait there is shorter than the
 // time that the warm inputs save.
 bool LoadBalancer::IsBetterOffAt(AttemptId id, WorkerId idle) const {
-  const Attempt& attempt = attempts_.at(id);
+  const Attempt& attempt = deps_.attempts.at(id);
   if (attempt.saved <= absl::ZeroDuration()) return true;
   const absl::Duration here = workers_.Find(attempt.worker)->jobs.DelayOf(id, step_.awake);
   const absl::Duration there = workers_.Find(idle)->jobs.Delay(step_.awake);
   if (here - attempt.saved > there) return true;
-  return here - attempt.saved > there - worker_choice_.SavedAt(attempt.package, idle);
+  return here - attempt.saved > there - deps_.worker_choice.SavedAt(attempt.package, idle);
 }
 
 // A package in hand became Blocking: an attempt that waits in a worker's queue is taken back, and
@@ -138,10 +139,11 @@ bool LoadBalancer::IsBetterOffAt(AttemptId id, WorkerId idle) const {
 void LoadBalancer::TakeForward(PackageId id) {
   if (packages_[id].work == nullptr) return;  // the package is over since
   const AttemptId attempt = packages_[id].work->attempt;
-  if (attempt == 0 || attempts_.at(attempt).group != 0 || attempts_.At(id).size() > 1) return;
-  if (workers_.Find(attempts_.at(attempt).worker)->jobs.HasBegun(attempt)) return;
-  attempts_.EndAttempt(attempt, Tell::kRetract);
-  package_progress_.Advance(id);
+  if (attempt == 0 || deps_.attempts.at(attempt).group != 0 || deps_.attempts.At(id).size() > 1)
+    return;
+  if (workers_.Find(deps_.attempts.at(attempt).worker)->jobs.HasBegun(attempt)) return;
+  deps_.attempts.EndAttempt(attempt, Tell::kRetract);
+  deps_.package_progress.Advance(id);
 }
 
 }  // namespace galley::director

@@ -15,18 +15,17 @@ namespace galley::director {
 
 class LoadBalancer : JobPart {
  public:
-  LoadBalancer(const JobGround& ground, Costs& costs, Reservations& reservations,
-               Attempts& attempts, PackageProgress& package_progress, Eligibility& eligibility,
-               WorkerTrust& worker_trust, WorkerChoice& worker_choice, JobHandover& job_handover)
-      : JobPart(ground),
-        costs_(costs),
-        reservations_(reservations),
-        attempts_(attempts),
-        package_progress_(package_progress),
-        eligibility_(eligibility),
-        worker_trust_(worker_trust),
-        worker_choice_(worker_choice),
-        job_handover_(job_handover) {}
+  struct Deps {
+    Costs& costs;
+    Reservations& reservations;
+    Attempts& attempts;
+    PackageProgress& package_progress;
+    Eligibility& eligibility;
+    WorkerTrust& worker_trust;
+    WorkerChoice& worker_choice;
+    JobHandover& job_handover;
+  };
+  LoadBalancer(const JobGround& ground, const Deps& deps) : JobPart(ground), deps_(deps) {}
 
   void Balance();
   // A package in hand became High, or more urgent: its job is taken back from a worker's queue, and
@@ -37,14 +36,7 @@ class LoadBalancer : JobPart {
   bool RetractFor(WorkerId idle, WorkerId busy);
   bool IsBetterOffAt(AttemptId attempt, WorkerId idle) const;
 
-  Costs& costs_;
-  Reservations& reservations_;
-  Attempts& attempts_;
-  PackageProgress& package_progress_;
-  Eligibility& eligibility_;
-  WorkerTrust& worker_trust_;
-  WorkerChoice& worker_choice_;
-  JobHandover& job_handover_;
+  const Deps deps_;
 };
 
 }  // namespace galley::director

@@ -9,10 +9,11 @@ size_t ParkedJobs::CountForHelpers() const {
   size_t count = 0;
   for (const auto& [kind, queue] : graph_.queues().parked()) {
     const bool is_proof = HeldResults::IsQueue(kind);
-    if (!eligibility_.IsOfLocal(is_proof ? eligibility_.KindOf(queue.Top()) : kind)) continue;
+    if (!deps_.eligibility.IsOfLocal(is_proof ? deps_.eligibility.KindOf(queue.Top()) : kind))
+      continue;
     const bool needs_helper =
-        is_proof ? proofs_.NeedsHome(queue.Top())
-                 : eligibility_.FleetLacks(kind) || !eligibility_.HasElsewhere(kind);
+        is_proof ? deps_.proofs.NeedsHome(queue.Top())
+                 : deps_.eligibility.FleetLacks(kind) || !deps_.eligibility.HasElsewhere(kind);
     count += needs_helper ? queue.size() : 0;
   }
   return count;
@@ -21,8 +22,8 @@ size_t ParkedJobs::CountForHelpers() const {
 size_t ParkedJobs::CountForFleet() const {
   size_t count = 0;
   for (const auto& [kind, queue] : graph_.queues().parked()) {
-    if (!HeldResults::IsQueue(kind) && eligibility_.IsDemanding(kind) &&
-        eligibility_.MayBeLaunched(kind))
+    if (!HeldResults::IsQueue(kind) && deps_.eligibility.IsDemanding(kind) &&
+        deps_.eligibility.MayBeLaunched(kind))
       count += queue.size();
   }
   return count;
@@ -30,29 +31,29 @@ size_t ParkedJobs::CountForFleet() const {
 
 // True: the worker lacks the kind, or its machine has not enough of the package's resources now.
 bool ParkedJobs::CannotHaveNow(PackageId package, uint32_t kind, WorkerId worker) const {
-  return eligibility_.Lacks(worker, *workers_.Find(worker), kind) ||
-         !reservations_.MayTakeAt(package, worker);
+  return deps_.eligibility.Lacks(worker, *workers_.Find(worker), kind) ||
+         !deps_.reservations.MayTakeAt(package, worker);
 }
 
 void ParkedJobs::ParkBeyondFleet(PackageId package) {
   if (options_.fleet.max == 0 || !graph_.queues().loads().Contains(package)) return;
-  const uint32_t kind = eligibility_.KindOf(package);
-  if (eligibility_.IsDemanding(kind) && eligibility_.FleetLacks(kind) &&
-      !held_results_.IsHeld(package))
+  const uint32_t kind = deps_.eligibility.KindOf(package);
+  if (deps_.eligibility.IsDemanding(kind) && deps_.eligibility.FleetLacks(kind) &&
+      !deps_.held_results.IsHeld(package))
     graph_.lifecycle().Park(package, kind);
 }
 
 bool ParkedJobs::Park(PackageId package) {
   if (parked_ >= kParkedMax) return false;
-  if (held_results_.IsHeld(package)) {
-    graph_.lifecycle().Park(package, held_results_.QueueOf(package));
+  if (deps_.held_results.IsHeld(package)) {
+    graph_.lifecycle().Park(package, deps_.held_results.QueueOf(package));
     ++parked_;
     return true;
   }
-  if (!eligibility_.has_lacking()) return false;
-  const uint32_t kind = eligibility_.KindOf(package);
+  if (!deps_.eligibility.has_lacking()) return false;
+  const uint32_t kind = deps_.eligibility.KindOf(package);
   bool holds_up =
-      eligibility_.FleetLacks(kind) ||
+      deps_.eligibility.FleetLacks(kind) ||
       std::any_of(
           workers_.attached().with_room().begin(), workers_.attached().with_room().end(),
           [&](const WorkerIndex::Load& load) { return CannotHaveNow(package, kind, load.worker); });
@@ -77,9 +78,9 @@ void ParkedJobs::ParkForHelpers() {
   for (const PackageId package : std::exchange(beyond_fleet_, {})) ParkBeyondFleet(package);
   const LoadQueue& loads = graph_.queues().loads();
   while (!loads.empty() && parked_ < kParkedMax &&
-         eligibility_.FleetLacks(eligibility_.KindOf(loads.Top()))) {
+         deps_.eligibility.FleetLacks(deps_.eligibility.KindOf(loads.Top()))) {
     const PackageId first = loads.Top();
-    graph_.lifecycle().Park(first, eligibility_.KindOf(first));
+    graph_.lifecycle().Park(first, deps_.eligibility.KindOf(first));
     ++parked_;
   }
 }
@@ -91,8 +92,8 @@ void ParkedJobs::Unpark() {
   for (const uint32_t kind : kinds) {
     if (HeldResults::IsQueue(kind)) {
       // Settling one queue may let go of another queue.
-      if (graph_.queues().parked().contains(kind) && proofs_.IsOffered(kind)) UnparkOf(kind);
-    } else if (eligibility_.IsOffered(kind)) {
+      if (graph_.queues().parked().contains(kind) && deps_.proofs.IsOffered(kind)) UnparkOf(kind);
+    } else if (deps_.eligibility.IsOffered(kind)) {
       unoffered_since_.erase(kind);
       UnparkOf(kind);
     } else if (step_.awake - unoffered_since_.try_emplace(kind, step_.awake).first->second >=
@@ -107,7 +108,7 @@ void ParkedJobs::UnparkOf(uint32_t kind) {
     const auto queue = graph_.queues().parked().find(kind);
     if (queue == graph_.queues().parked().end()) return;
     const PackageId first = queue->second.Top();
-    if (!worker_choice_.Place(first).worker.valid()) return;
+    if (!deps_.worker_choice.Place(first).worker.valid()) return;
     graph_.lifecycle().Unpark(first);
     if (options_.fleet.max > 0) beyond_fleet_.push_back(first);
   }
@@ -118,11 +119,11 @@ std::string ParkedJobs::WhyParked(PackageId id) const {
   if (work == nullptr || !work->parked.has_value()) return "";
   const uint32_t kind = *work->parked;
   if (HeldResults::IsQueue(kind)) return "for another machine, to be made again there";
-  if (!eligibility_.IsDemanding(kind)) return "for a worker that can cook it";
-  const std::string wanted = eligibility_.WantedText(kind);
-  if (eligibility_.HasAttached(kind)) return "for a worker that has it free: " + wanted;
-  const std::string offered = "wanted: " + wanted + "; offered: " + eligibility_.OfferedText();
-  if (eligibility_.IsOffered(kind)) return "for a worker that is to come; " + offered;
+  if (!deps_.eligibility.IsDemanding(kind)) return "for a worker that can cook it";
+  const std::string wanted = deps_.eligibility.WantedText(kind);
+  if (deps_.eligibility.HasAttached(kind)) return "for a worker that has it free: " + wanted;
+  const std::string offered = "wanted: " + wanted + "; offered: " + deps_.eligibility.OfferedText();
+  if (deps_.eligibility.IsOffered(kind)) return "for a worker that is to come; " + offered;
   return "in vain, and fails soon, unless a worker comes that has it; " + offered;
 }
 
@@ -132,10 +133,10 @@ void ParkedJobs::FailUnoffered(uint32_t kind) {
     if (queue == graph_.queues().parked().end()) return;
     const PackageId package = queue->second.Top();
     graph_.lifecycle().Unpark(package);
-    package_progress_.FailPlatforms(package, InPhase(packages_[package], Phase::kToCook),
-                                    Stage::kLoad, eligibility_.WhyUnoffered(kind), "",
-                                    FailureCause::kMachine);
-    package_progress_.Advance(package);
+    deps_.package_progress.FailPlatforms(package, InPhase(packages_[package], Phase::kToCook),
+                                         Stage::kLoad, deps_.eligibility.WhyUnoffered(kind), "",
+                                         FailureCause::kMachine);
+    deps_.package_progress.Advance(package);
   }
 }
 

@@ -34,16 +34,15 @@ class ParkedJobs : JobPart {
   static constexpr size_t kUnparkedMax = 64;    // in a step, of a kind
   static constexpr size_t kFailedMax = 256;     // in a step, of a kind
 
-  ParkedJobs(const JobGround& ground, PackageProgress& package_progress, HeldResults& held_results,
-             Eligibility& eligibility, Reservations& reservations, WorkerChoice& worker_choice,
-             Proofs& proofs)
-      : JobPart(ground),
-        package_progress_(package_progress),
-        held_results_(held_results),
-        eligibility_(eligibility),
-        reservations_(reservations),
-        worker_choice_(worker_choice),
-        proofs_(proofs) {}
+  struct Deps {
+    PackageProgress& package_progress;
+    HeldResults& held_results;
+    Eligibility& eligibility;
+    Reservations& reservations;
+    WorkerChoice& worker_choice;
+    Proofs& proofs;
+  };
+  ParkedJobs(const JobGround& ground, const Deps& deps) : JobPart(ground), deps_(deps) {}
 
   // A cook begins.
   void BeginCook();
@@ -77,12 +76,7 @@ class ParkedJobs : JobPart {
   size_t parked_ = 0;                    // in this step
   absl::btree_map<uint32_t, absl::Duration> unoffered_since_;  // by kind; StepContext::awake
 
-  PackageProgress& package_progress_;
-  HeldResults& held_results_;
-  Eligibility& eligibility_;
-  Reservations& reservations_;
-  WorkerChoice& worker_choice_;
-  Proofs& proofs_;
+  const Deps deps_;
 };
 
 }  // namespace galley::director

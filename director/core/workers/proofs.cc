@@ -24,19 +24,19 @@ bool Proofs::Agree(const Candidate& a, const Candidate& b) {
 bool Proofs::Take(PackageId package, PlatformIndex platform, const Report& by,
                   const WorkerReport::Saved& saved) {
   const Key key(package, platform);
-  const bool is_held = held_results_.all().contains(key);
-  if (!is_held && !held_results_.IsChosen(by.worker, package)) return false;
+  const bool is_held = deps_.held_results.all().contains(key);
+  if (!is_held && !deps_.held_results.IsChosen(by.worker, package)) return false;
   if (!is_held && IsSabotaged(Sabotage::kCommitBeforeProof)) return false;
   const uint32_t machine = workers_.Find(by.worker)->machine;
-  Held& held = held_results_.all()[key];
+  Held& held = deps_.held_results.all()[key];
   const bool is_known = machine != kHomeMachine && !IsSabotaged(Sabotage::kProveOnSameMachine) &&
                         std::any_of(held.begin(), held.end(),
                                     [&](const Candidate& one) { return one.machine == machine; });
-  const Attempt& attempt = attempts_.at(by.attempt);
+  const Attempt& attempt = deps_.attempts.at(by.attempt);
   workers_.Find(by.worker)->reports.unacknowledged.insert(by.report);
   if (is_known) {
     claimants_.Count(package, &Counters::results_dropped);
-    acknowledgements_.Acknowledge(by.worker, by.report);
+    deps_.acknowledgements.Acknowledge(by.worker, by.report);
   } else {
     held.push_back({.worker = by.worker,
                     .report = by.report,
@@ -45,107 +45,108 @@ bool Proofs::Take(PackageId package, PlatformIndex platform, const Report& by,
                     .content = attempt.is_earlier ? packages_[package].content : attempt.content,
                     .saved = saved});
   }
-  waits_.MissInstead(package, platform);
+  deps_.waits.MissInstead(package, platform);
   graph_.lifecycle().SetLoaded(package);
   if (held.size() > 1 && !is_known) {
     Compare(key, by);
   } else {
-    attempts_.TakeBack(attempt, MaskOf(platform));
-    attempts_.EndSpent(package, by.attempt);
+    deps_.attempts.TakeBack(attempt, MaskOf(platform));
+    deps_.attempts.EndSpent(package, by.attempt);
   }
   return true;
 }
 
 // Compares the result that came last with the others.
 void Proofs::Compare(const Key& key, const Report& by) {
-  const Held& held = held_results_.all().at(key);
+  const Held& held = deps_.held_results.all().at(key);
   for (size_t i = 0; i + 1 < held.size(); ++i) {
     if (Agree(held[i], held.back())) return Settle(key, i, by);
   }
-  attempts_.TakeBack(attempts_.at(by.attempt), MaskOf(key.second));
-  attempts_.EndSpent(key.first, by.attempt);
+  deps_.attempts.TakeBack(deps_.attempts.at(by.attempt), MaskOf(key.second));
+  deps_.attempts.EndSpent(key.first, by.attempt);
   if (held.size() > 2) Differ(key);
 }
 
 // Two results agree: the first of them is committed for both. A worker that said something else
 // lied, or its machine is broken; the director's machine is not blamed.
 void Proofs::Settle(const Key& key, size_t chosen, const Report& by) {
-  Held held = held_results_.Erase(key);
+  Held held = deps_.held_results.Erase(key);
   const Candidate& first = held[chosen];
   const Candidate& last = held.back();
   claimants_.Count(key.first, &Counters::results_proven);
-  result_acceptance_.Accept({.package = key.first,
-                             .platform = key.second,
-                             .worker = first.worker,
-                             .report = first.report,
-                             .attempt = by.attempt},
-                            first.saved);
-  commits_.Commit(key.first, key.second, first.saved.result->id, last.worker, last.report);
+  deps_.result_acceptance.Accept({.package = key.first,
+                                  .platform = key.second,
+                                  .worker = first.worker,
+                                  .report = first.report,
+                                  .attempt = by.attempt},
+                                 first.saved);
+  deps_.commits.Commit(key.first, key.second, first.saved.result->id, last.worker, last.report);
   for (size_t i = 0; i + 1 < held.size(); ++i) {
     if (i == chosen) continue;
-    held_results_.Release(held[i]);
+    deps_.held_results.Release(held[i]);
     Quarantine(held[i], key, held);
   }
 }
 
 void Proofs::Differ(const Key& key) {
-  const Held held = held_results_.Erase(key);
+  const Held held = deps_.held_results.Erase(key);
   claimants_.Count(key.first, &Counters::proofs_failed);
-  package_progress_.FailPlatforms(
+  deps_.package_progress.FailPlatforms(
       key.first, MaskOf(key.second), Stage::kSave,
       "it was cooked on " + MachinesOf(held) +
           ", and came out different each time: its cooker is not deterministic, or reads what it "
           "does not declare. Nothing of it is kept",
       "", FailureCause::kUnproven, held.back().attempt);
-  held_results_.Release(held);
-  package_progress_.Advance(key.first);
+  deps_.held_results.Release(held);
+  deps_.package_progress.Advance(key.first);
 }
 
 void Proofs::FailUndecided(const Key& key) {
-  const Held held = held_results_.Erase(key);
+  const Held held = deps_.held_results.Erase(key);
   claimants_.Count(key.first, &Counters::proofs_failed);
-  held_results_.Release(held);
-  package_progress_.FailPlatforms(
+  deps_.held_results.Release(held);
+  deps_.package_progress.FailPlatforms(
       key.first, MaskOf(key.second), Stage::kSave,
       "it was cooked on " + MachinesOf(held) +
           ", and came out different; there is no third machine to decide who is right. Nothing of "
           "it is kept",
       "", FailureCause::kUnproven);
-  package_progress_.Advance(key.first);
+  deps_.package_progress.Advance(key.first);
 }
 
 void Proofs::CommitUnproven(const Key& key) {
-  const Held held = held_results_.Erase(key);
+  const Held held = deps_.held_results.Erase(key);
   const Candidate& only = held.front();
   claimants_.Count(key.first, &Counters::results_unproven);
-  held_results_.NoteUnproven(only.worker, key.first);
-  result_acceptance_.Accept({.package = key.first,
-                             .platform = key.second,
-                             .worker = only.worker,
-                             .report = only.report,
-                             .attempt = 0},
-                            only.saved);
-  package_progress_.Advance(key.first);
+  deps_.held_results.NoteUnproven(only.worker, key.first);
+  deps_.result_acceptance.Accept({.package = key.first,
+                                  .platform = key.second,
+                                  .worker = only.worker,
+                                  .report = only.report,
+                                  .attempt = 0},
+                                 only.saved);
+  deps_.package_progress.Advance(key.first);
 }
 
 // The worker's word counts for nothing from now on, be it on its way or of long ago: its other held
 // results are made by others, and its committed results are told.
 void Proofs::Quarantine(const Candidate& odd, const Key& key, const Held& held) {
-  if (odd.machine == kHomeMachine || !held_results_.Quarantine(odd.worker)) return;
+  if (odd.machine == kHomeMachine || !deps_.held_results.Quarantine(odd.worker)) return;
   std::string others;
   for (const Candidate& one : held) {
     if (&one == &odd) continue;
-    others += (others.empty() ? "" : " and ") + machines_.NameOf(one.machine);
+    others += (others.empty() ? "" : " and ") + deps_.machines.NameOf(one.machine);
   }
   effects_.Note(WorkerQuarantined{.worker = odd.worker,
                                   .package = key.first,
                                   .platform = key.second,
                                   .others = std::move(others),
-                                  .unproven = held_results_.TakeUnproven(odd.worker)},
+                                  .unproven = deps_.held_results.TakeUnproven(odd.worker)},
                 claimants_.masks().running);
-  held_results_.ForgetHeldOf(odd.worker);
-  worker_loss_.Dismiss(odd.worker);
-  if (options_.fleet.max == 0 || held_results_.quarantined(Pool::kLaunched) < options_.fleet.max)
+  deps_.held_results.ForgetHeldOf(odd.worker);
+  deps_.worker_loss.Dismiss(odd.worker);
+  if (options_.fleet.max == 0 ||
+      deps_.held_results.quarantined(Pool::kLaunched) < options_.fleet.max)
     return;
   claimants_.EndAll("as many launched workers as there may be (" +
                     std::to_string(options_.fleet.max) +
@@ -159,7 +160,7 @@ bool Proofs::NeedsHome(PackageId package) const {
                       [&](WorkerId id) {
                         const Worker& worker = *workers_.Find(id);
                         return worker.machine != kHomeMachine && !worker.is_draining &&
-                               eligibility_.Has(id, worker, package);
+                               deps_.eligibility.Has(id, worker, package);
                       });
 }
 
@@ -167,7 +168,7 @@ bool Proofs::HasMachineFor(PackageId package) const {
   return std::any_of(workers_.attached().ring().begin(), workers_.attached().ring().end(),
                      [&](WorkerId id) {
                        const Worker& worker = *workers_.Find(id);
-                       return !worker.is_draining && eligibility_.Has(id, worker, package);
+                       return !worker.is_draining && deps_.eligibility.Has(id, worker, package);
                      });
 }
 
@@ -196,11 +197,11 @@ bool Proofs::IsOffered(uint32_t queue) {
 // No machine is there that could make the package again.
 void Proofs::SettleParked(PackageId package) {
   std::vector<std::pair<Key, size_t>> all;
-  for (auto at = held_results_.all().lower_bound({package, 0});
-       at != held_results_.all().end() && at->first.first == package; ++at)
+  for (auto at = deps_.held_results.all().lower_bound({package, 0});
+       at != deps_.held_results.all().end() && at->first.first == package; ++at)
     all.emplace_back(at->first, at->second.size());
   for (const auto& [key, count] : all) {
-    if (!held_results_.all().contains(key)) continue;
+    if (!deps_.held_results.all().contains(key)) continue;
     if (count > 1) {
       FailUndecided(key);
     } else {
@@ -221,21 +222,21 @@ bool Proofs::IsStillWanted(const Key& key, const Candidate& candidate) const {
 
 void Proofs::Sweep() {
   if (claimants_.masks().running == 0) waiting_since_.clear();
-  if (held_results_.all().empty()) return;
+  if (deps_.held_results.all().empty()) return;
   std::vector<Key> over;
-  for (const auto& [key, held] : held_results_.all()) {
+  for (const auto& [key, held] : deps_.held_results.all()) {
     if (!std::all_of(held.begin(), held.end(),
                      [&](const Candidate& one) { return IsStillWanted(key, one); }))
       over.push_back(key);
   }
-  for (const Key& key : over) held_results_.Release(held_results_.Erase(key));
+  for (const Key& key : over) deps_.held_results.Release(deps_.held_results.Erase(key));
 }
 
 std::string Proofs::MachinesOf(const Held& held) const {
   std::string all;
   for (size_t i = 0; i < held.size(); ++i) {
     all += i == 0 ? "" : i + 1 == held.size() ? " and " : ", ";
-    all += machines_.NameOf(held[i].machine);
+    all += deps_.machines.NameOf(held[i].machine);
   }
   return all;
 }

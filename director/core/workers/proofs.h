@@ -54,21 +54,19 @@ namespace galley::director {
 
 class Proofs : JobPart {
  public:
-  Proofs(const JobGround& ground, MachineTable& machines, Attempts& attempts, Waits& waits,
-         PackageProgress& package_progress, PendingCommits& commits,
-         Acknowledgements& acknowledgements, HeldResults& held_results, Eligibility& eligibility,
-         ResultAcceptance& result_acceptance, WorkerLoss& worker_loss)
-      : JobPart(ground),
-        machines_(machines),
-        attempts_(attempts),
-        waits_(waits),
-        package_progress_(package_progress),
-        commits_(commits),
-        acknowledgements_(acknowledgements),
-        held_results_(held_results),
-        eligibility_(eligibility),
-        result_acceptance_(result_acceptance),
-        worker_loss_(worker_loss) {}
+  struct Deps {
+    MachineTable& machines;
+    Attempts& attempts;
+    Waits& waits;
+    PackageProgress& package_progress;
+    PendingCommits& commits;
+    Acknowledgements& acknowledgements;
+    HeldResults& held_results;
+    Eligibility& eligibility;
+    ResultAcceptance& result_acceptance;
+    WorkerLoss& worker_loss;
+  };
+  Proofs(const JobGround& ground, const Deps& deps) : JobPart(ground), deps_(deps) {}
 
   // Takes a result that is wanted now. False: the result need not be proven, and the caller commits
   // it. True: Proofs sees to the result; the report may be acknowledged by now. REQUIRES: the
@@ -110,16 +108,7 @@ class Proofs : JobPart {
 
   absl::btree_map<uint32_t, absl::Duration> waiting_since_;  // by queue; StepContext::awake
 
-  MachineTable& machines_;
-  Attempts& attempts_;
-  Waits& waits_;
-  PackageProgress& package_progress_;
-  PendingCommits& commits_;
-  Acknowledgements& acknowledgements_;
-  HeldResults& held_results_;
-  Eligibility& eligibility_;
-  ResultAcceptance& result_acceptance_;
-  WorkerLoss& worker_loss_;
+  const Deps deps_;
 };
 
 }  // namespace galley::director

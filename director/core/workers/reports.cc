@@ -26,7 +26,7 @@ void Reports::OnWorkerReported(const WorkerReported& event) {
         worker->reports.uncommitted.erase(report.report) > 0) {
       OnReport(event.worker, report);
     } else if (!worker->reports.unacknowledged.contains(report.report)) {
-      acknowledgements_.Acknowledge(event.worker, report.report);
+      deps_.acknowledgements.Acknowledge(event.worker, report.report);
     }
   }
 }
@@ -45,15 +45,15 @@ void Reports::CountBytes(Attempt& attempt, const WorkerReport& report) {
 }
 
 void Reports::OnReport(WorkerId worker, const WorkerReport& report) {
-  const Attempt* attempt = attempts_.Find(report.attempt);
+  const Attempt* attempt = deps_.attempts.Find(report.attempt);
   // The attempt was never given to this worker: the report is refused.
   if (attempt == nullptr || attempt->worker != worker || workers_.Find(worker)->health.has_violated)
-    return acknowledgements_.Acknowledge(worker, report.report);
+    return deps_.acknowledgements.Acknowledge(worker, report.report);
   workers_.Find(worker)->jobs.NoteReport(report.attempt, step_.awake);
-  CountBytes(attempts_.at(report.attempt), report);
-  if (held_results_.IsQuarantined(worker) &&
+  CountBytes(deps_.attempts.at(report.attempt), report);
+  if (deps_.held_results.IsQuarantined(worker) &&
       !std::holds_alternative<WorkerReport::Ended>(report.what))
-    return acknowledgements_.Acknowledge(worker, report.report);
+    return deps_.acknowledgements.Acknowledge(worker, report.report);
   struct Handlers {
     Reports& reports;
     WorkerId worker;
@@ -74,14 +74,14 @@ void Reports::OnReport(WorkerId worker, const WorkerReport& report) {
       return reports.OnStale(report.attempt, what), Answer::kNow;
     }
     Answer operator()(const WorkerReport::Ended&) {
-      reports.resumed_attempts_.ForgetResumed(report.attempt);
-      reports.acknowledgements_.NoteEnded(worker, report.report, report.attempt);
+      reports.deps_.resumed_attempts.ForgetResumed(report.attempt);
+      reports.deps_.acknowledgements.NoteEnded(worker, report.report, report.attempt);
       return reports.OnEnded(report.attempt), Answer::kNow;
     }
   };
   switch (std::visit(Handlers{*this, worker, report}, report.what)) {
     case Answer::kNow:
-      return acknowledgements_.Acknowledge(worker, report.report);
+      return deps_.acknowledgements.Acknowledge(worker, report.report);
     case Answer::kWhenDurable:
       workers_.Find(worker)->reports.unacknowledged.insert(report.report);
       return;
@@ -91,9 +91,9 @@ void Reports::OnReport(WorkerId worker, const WorkerReport& report) {
 }
 
 void Reports::OnLoaded(AttemptId id, const WorkerReport::Loaded& loaded) {
-  Attempt* attempt = attempts_.Current(id);
+  Attempt* attempt = deps_.attempts.Current(id);
   if (attempt == nullptr) return;
-  fleet_.start_failures().NoteWorks(*workers_.Find(attempt->worker));
+  deps_.fleet.start_failures().NoteWorks(*workers_.Find(attempt->worker));
   attempt->measured += loaded.load_time;
   attempt->load += loaded.load_time;
   const PackageId package = attempt->package;
@@ -102,26 +102,27 @@ void Reports::OnLoaded(AttemptId id, const WorkerReport::Loaded& loaded) {
   const PlatformMask platforms =
       step_.platform_sets.Mask(loaded.platforms, attempt->platform_set) & attempt->remaining;
   for (PlatformIndex p = 0; p < step_.platform_count && loaded.so_far != nullptr; ++p) {
-    if (platforms & MaskOf(p)) discovered_references_.SetExplored(package, p, loaded.so_far, false);
+    if (platforms & MaskOf(p))
+      deps_.discovered_references.SetExplored(package, p, loaded.so_far, false);
   }
-  package_progress_.Advance(package);
+  deps_.package_progress.Advance(package);
 }
 
 // A result is welcome from any worker that was once given the attempt, if the package still wants
 // it.
 Reports::Answer Reports::OnSaved(WorkerId worker, ReportId report, AttemptId id,
                                  const WorkerReport::Saved& saved) {
-  Attempt& attempt = attempts_.at(id);
+  Attempt& attempt = deps_.attempts.at(id);
   const PackageId package_id = attempt.package;
   PackageData& package = packages_[package_id];
   if (saved.platform >= 32 || (attempt.granted & MaskOf(saved.platform)) == 0 ||
       saved.result == nullptr) {
-    breakers_.AddViolation(worker, "a result of " + packages_.NameOf(package_id) +
-                                       " for a platform that its job does not have");
+    deps_.breakers.AddViolation(worker, "a result of " + packages_.NameOf(package_id) +
+                                            " for a platform that its job does not have");
     return Answer::kNow;
   }
-  fleet_.start_failures().NoteWorks(*workers_.Find(worker));
-  eligibility_.NoteMade(worker, package_id);
+  deps_.fleet.start_failures().NoteWorks(*workers_.Find(worker));
+  deps_.eligibility.NoteMade(worker, package_id);
   graph_.blame().killings().NoteDone(package_id, workers_.Find(worker)->machine, step_.awake);
   attempt.measured += saved.save_time;
   ++attempt.saves;
@@ -148,32 +149,33 @@ Reports::Answer Reports::OnSaved(WorkerId worker, ReportId report, AttemptId id,
   Answer answer = Answer::kNow;
   if (IsSettled(slot.phase) || slot.phase == Phase::kCommitting) {
     DropResult(package_id, platform, attempt, saved);
-    if (was_expected && attempt.remaining == 0) attempts_.EndAttempt(id, Tell::kNothing);
-  } else if (!saved.is_current || !resumed_attempts_.IsOfToday(attempt)) {
+    if (was_expected && attempt.remaining == 0) deps_.attempts.EndAttempt(id, Tell::kNothing);
+  } else if (!saved.is_current || !deps_.resumed_attempts.IsOfToday(attempt)) {
     // The result is right for an older snapshot, or for earlier outputs of the package's generator
     // or inputs.
     answer = FeedCache(package_id, platform, {.worker = worker, .report = report}, saved);
     if (was_expected) {
-      if ((attempts_.StillInHand(package_id) & bit) == 0) {
+      if ((deps_.attempts.StillInHand(package_id) & bit) == 0) {
         graph_.lifecycle().SetPhase(package_id, platform, claimants_.FirstPhaseOf(package_id));
       }
-      if (attempt.remaining == 0) attempts_.EndAttempt(id, Tell::kNothing);
-      faults_.BlameInfrastructure(package_id, bit, "its files changed while it was cooked", "");
+      if (attempt.remaining == 0) deps_.attempts.EndAttempt(id, Tell::kNothing);
+      deps_.faults.BlameInfrastructure(package_id, bit, "its files changed while it was cooked",
+                                       "");
     }
-  } else if (proofs_.Take(package_id, platform, {.worker = worker, .report = report, .attempt = id},
-                          saved)) {
+  } else if (deps_.proofs.Take(package_id, platform,
+                               {.worker = worker, .report = report, .attempt = id}, saved)) {
     answer = Answer::kOfProofs;
   } else {
-    held_results_.NoteUnproven(worker, package_id);
-    result_acceptance_.Accept({.package = package_id,
-                               .platform = platform,
-                               .worker = worker,
-                               .report = report,
-                               .attempt = id},
-                              saved);
+    deps_.held_results.NoteUnproven(worker, package_id);
+    deps_.result_acceptance.Accept({.package = package_id,
+                                    .platform = platform,
+                                    .worker = worker,
+                                    .report = report,
+                                    .attempt = id},
+                                   saved);
     answer = Answer::kWhenDurable;
   }
-  package_progress_.Advance(package_id);
+  deps_.package_progress.Advance(package_id);
   return answer;
 }
 
@@ -182,12 +184,12 @@ Reports::Answer Reports::OnSaved(WorkerId worker, ReportId report, AttemptId id,
 Reports::Answer Reports::FeedCache(PackageId package, std::optional<PlatformIndex> platform,
                                    const ResultAcceptance::Source& source,
                                    const WorkerReport::Saved& saved) {
-  if (held_results_.IsChosen(source.worker, package)) {
+  if (deps_.held_results.IsChosen(source.worker, package)) {
     claimants_.Count(package, &Counters::results_dropped);
     return Answer::kNow;
   }
-  held_results_.NoteUnproven(source.worker, package);
-  commits_.Commit(package, platform, saved.result->id, source.worker, source.report);
+  deps_.held_results.NoteUnproven(source.worker, package);
+  deps_.commits.Commit(package, platform, saved.result->id, source.worker, source.report);
   return Answer::kWhenDurable;
 }
 
@@ -196,10 +198,10 @@ void Reports::DropResult(PackageId id, PlatformIndex platform, const Attempt& at
                          const WorkerReport::Saved& saved) {
   claimants_.Count(id, &Counters::results_dropped);
   const ResultViewPtr& first = packages_[id].slots[platform].result;
-  if (first != nullptr && saved.is_current && resumed_attempts_.IsOfToday(attempt) &&
+  if (first != nullptr && saved.is_current && deps_.resumed_attempts.IsOfToday(attempt) &&
       IsAnother(*first, *saved.result))
-    warnings_.TellOnce(packages_[id].cooks, id,
-                       {record::WarningKind::kNotDeterministic, kMadeTwice});
+    deps_.warnings.TellOnce(packages_[id].cooks, id,
+                            {record::WarningKind::kNotDeterministic, kMadeTwice});
 }
 
 void Reports::OnFailed(AttemptId id, const WorkerReport::Failed& failed) {
@@ -214,9 +216,9 @@ void Reports::OnFailed(AttemptId id, const WorkerReport::Failed& failed) {
     claimants_.CountForAll(&Counters::executors_lost);
     ++counts_.figures.executors_lost;
   }
-  Attempt* attempt = attempts_.Current(id);
-  if (attempt == nullptr && is_own) faults_.OnLateFault(id, failed);
-  if (attempt == nullptr) return JudgeWorker(attempts_.at(id), failed);
+  Attempt* attempt = deps_.attempts.Current(id);
+  if (attempt == nullptr && is_own) deps_.faults.OnLateFault(id, failed);
+  if (attempt == nullptr) return JudgeWorker(deps_.attempts.at(id), failed);
   const Attempt copy = *attempt;  // the calls below may end the attempt
   const PackageId package = attempt->package;
   if (failed.is_loaded) attempt->is_loaded = packages_[package].work->is_loaded = true;
@@ -227,35 +229,35 @@ void Reports::OnFailed(AttemptId id, const WorkerReport::Failed& failed) {
   if (platforms == 0) return;
   attempt->remaining &= ~platforms;
   attempt->is_partial = true;  // the measured time is not the time of a whole job
-  attempts_.TakeBack(*attempt, platforms);
+  deps_.attempts.TakeBack(*attempt, platforms);
   // A worker of this machine has both tools and files: its word on these faults counts like any
   // other trouble.
   const bool is_elsewhere = PoolOf(attempt->worker) != Pool::kLocal;
   const bool lacks_files = is_elsewhere && failed.fault == WorkerReport::Fault::kNeedsFiles;
-  is_refused |= lacks_files && !eligibility_.NeedFiles(package, failed.error);
+  is_refused |= lacks_files && !deps_.eligibility.NeedFiles(package, failed.error);
   if (is_elsewhere && failed.fault == WorkerReport::Fault::kOtherTool) {
     claimants_.Count(package, &Counters::jobs_retried);
-    eligibility_.Refuse(attempt->worker, package, failed.error);
+    deps_.eligibility.Refuse(attempt->worker, package, failed.error);
   } else if (lacks_files && !is_refused) {
     claimants_.Count(package, &Counters::jobs_retried);
   } else if (is_refused) {
-    package_progress_.FailPlatforms(
+    deps_.package_progress.FailPlatforms(
         package, platforms, packages_[package].work->is_loaded ? Stage::kSave : Stage::kLoad,
         failed.error, failed.log, FailureCause::kRefused, id);
   } else if (is_own) {
-    faults_.OnOwnFault(id, failed, platforms);
+    deps_.faults.OnOwnFault(id, failed, platforms);
   } else if (failed.is_killed) {
-    culprits_.OnKilled(id, failed, platforms);
+    deps_.culprits.OnKilled(id, failed, platforms);
   } else {
     const Worker* const where = workers_.Find(copy.worker);
     const bool is_new_there = failed.fault == WorkerReport::Fault::kInfrastructure && where &&
                               graph_.blame().AddMachine(package, where->machine);
-    faults_.BlameInfrastructure(package, platforms, failed.error, failed.log, RetryCause::kMachine,
-                                is_new_there);
+    deps_.faults.BlameInfrastructure(package, platforms, failed.error, failed.log,
+                                     RetryCause::kMachine, is_new_there);
   }
   JudgeWorker(copy, failed);
-  attempts_.EndSpent(package, id);
-  package_progress_.Advance(package);
+  deps_.attempts.EndSpent(package, id);
+  deps_.package_progress.Advance(package);
 }
 
 // A generated source that is gone fails everywhere until it is made again: all packages of one
@@ -271,11 +273,11 @@ void Reports::JudgeWorker(const Attempt& attempt, const WorkerReport::Failed& fa
   if (failed.is_killed) return;  // the package may have killed it (Culprits)
   switch (failed.fault) {
     case WorkerReport::Fault::kInfrastructure:
-      return breakers_.AddFault(attempt.worker, SuspectOf(attempt.package), failed.error);
+      return deps_.breakers.AddFault(attempt.worker, SuspectOf(attempt.package), failed.error);
     case WorkerReport::Fault::kNoRoom:
-      return breakers_.AddFault(attempt.worker, PackageId(), failed.error);
+      return deps_.breakers.AddFault(attempt.worker, PackageId(), failed.error);
     case WorkerReport::Fault::kProtocol:
-      return breakers_.AddViolation(attempt.worker, failed.error);
+      return deps_.breakers.AddViolation(attempt.worker, failed.error);
     case WorkerReport::Fault::kCrashed:
     case WorkerReport::Fault::kMemory:
     case WorkerReport::Fault::kTimeout:
@@ -287,61 +289,61 @@ void Reports::JudgeWorker(const Attempt& attempt, const WorkerReport::Failed& fa
 }
 
 void Reports::OnNeeds(AttemptId id, const WorkerReport::Needs& needs) {
-  Attempt* attempt = attempts_.Current(id);
+  Attempt* attempt = deps_.attempts.Current(id);
   if (attempt == nullptr || needs.platform >= 32) return;
   const PackageId package_id = attempt->package;
   PackageData& package = packages_[package_id];
   const std::optional<PlatformIndex> platform =
       step_.platform_sets.Index(needs.platform, attempt->platform_set);
-  attempts_.EndAttempt(id, Tell::kNothing);
-  attempts_.EndAttempts(package_id);  // a backup would ask for the same input
+  deps_.attempts.EndAttempt(id, Tell::kNothing);
+  deps_.attempts.EndAttempts(package_id);  // a backup would ask for the same input
   const PlatformMask platforms = InPhase(packages_[package_id], Phase::kToCook) &
                                  (platform.has_value() ? MaskOf(*platform) : 0);
   std::string error;
-  if (platforms == 0 || attempts_.IsOfAnotherTerm(id)) {
+  if (platforms == 0 || deps_.attempts.IsOfAnotherTerm(id)) {
     // The platform is no longer wanted, and the others go on; or the attempt is of another term,
     // and was given inputs that this director was not asked for: the next attempt asks for all its
     // inputs, so that all of them are in the cook.
   } else if (retry_.AreLateInputsEnough(++package.work->needs)) {
-    package_progress_.FailPackage(
+    deps_.package_progress.FailPackage(
         package_id, Stage::kLoad,
         "asked for more than " + std::to_string(retry_.late_inputs_max()) +
             " cooked inputs one after the other, the last: " + needs.package);
-  } else if (!waits_.CanBeCookedInput(needs.package, &error)) {
+  } else if (!deps_.waits.CanBeCookedInput(needs.package, &error)) {
     // The input is in no cook for this package yet; but when the input changes, the package is
     // tried again.
-    claims_.Join(graph_.FindOrAdd(needs.package), InstigatorCategory::kBuildDependency, package_id,
-                 0);
-    package_progress_.FailPlatforms(
+    deps_.claims.Join(graph_.FindOrAdd(needs.package), InstigatorCategory::kBuildDependency,
+                      package_id, 0);
+    deps_.package_progress.FailPlatforms(
         package_id, platforms, Stage::kLoad,
         "cooked input " + needs.package + ": expected a package: " + error, "");
   } else {
     const PackageId input = graph_.FindOrAdd(needs.package);
     packages_[input].is_cooked_input = true;
-    claims_.Join(input, InstigatorCategory::kBuildDependency, package_id, package.cooks);
-    if (waits_.AvailabilityOf(input, *platform) == Waits::Availability::kNone) {
-      waits_.NoteInput(package_id, input);
-      package_progress_.FailPlatforms(package_id, platforms, Stage::kLoad, waits_.WhyNone(input),
-                                      "");
+    deps_.claims.Join(input, InstigatorCategory::kBuildDependency, package_id, package.cooks);
+    if (deps_.waits.AvailabilityOf(input, *platform) == Waits::Availability::kNone) {
+      deps_.waits.NoteInput(package_id, input);
+      deps_.package_progress.FailPlatforms(package_id, platforms, Stage::kLoad,
+                                           deps_.waits.WhyNone(input), "");
     } else {
-      wait_cycles_.AddWait(package_id, {input, *platform, true});
-      equal_work_followers_.LookUpWithInputs(package_id);
+      deps_.wait_cycles.AddWait(package_id, {input, *platform, true});
+      deps_.equal_work_followers.LookUpWithInputs(package_id);
     }
   }
-  package_progress_.Advance(package_id);
+  deps_.package_progress.Advance(package_id);
 }
 
 void Reports::OnStale(AttemptId id, const WorkerReport::Stale& stale) {
-  Attempt* attempt = attempts_.Current(id);
+  Attempt* attempt = deps_.attempts.Current(id);
   if (attempt == nullptr) return;
   const PackageId package_id = attempt->package;
   PackageData& package = packages_[package_id];
   const uint32_t attempt_epoch = attempt->epoch;
-  attempts_.EndAttempt(id, Tell::kNothing);
-  attempts_.EndAttempts(package_id);
+  deps_.attempts.EndAttempt(id, Tell::kNothing);
+  deps_.attempts.EndAttempts(package_id);
   package.NoteNewContent();
   if (retry_.AreInfrastructureFaultsEnough(graph_.blame().AddInfrastructureFault(package_id))) {
-    return package_progress_.FailPackage(
+    return deps_.package_progress.FailPackage(
         package_id, Stage::kLoad,
         "its files changed in each of too many attempts, the last: " + stale.path);
   }
@@ -349,20 +351,20 @@ void Reports::OnStale(AttemptId id, const WorkerReport::Stale& stale) {
     if (package.slots[p].phase == Phase::kToCook)
       graph_.lifecycle().SetPhase(package_id, p, Phase::kToLookUp);
   }
-  package_progress_.WaitForScan(package_id, stale.path, attempt_epoch);
-  package_progress_.Advance(package_id);
+  deps_.package_progress.WaitForScan(package_id, stale.path, attempt_epoch);
+  deps_.package_progress.Advance(package_id);
 }
 
 // The attempt is over, and something was not reported: the worker dropped it, or reports overtook
 // each other.
 void Reports::OnEnded(AttemptId id) {
-  const Attempt* attempt = attempts_.Current(id);
-  if (attempt == nullptr) return attempts_.ForgetRetracted(id);
+  const Attempt* attempt = deps_.attempts.Current(id);
+  if (attempt == nullptr) return deps_.attempts.ForgetRetracted(id);
   const PackageId package = attempt->package;
   const PlatformMask left = attempt->remaining;
-  attempts_.EndAttempt(id, Tell::kNothing);
-  faults_.BlameInfrastructure(package, left, "the worker gave it back", "");
-  package_progress_.Advance(package);
+  deps_.attempts.EndAttempt(id, Tell::kNothing);
+  deps_.faults.BlameInfrastructure(package, left, "the worker gave it back", "");
+  deps_.package_progress.Advance(package);
 }
 
 }  // namespace galley::director

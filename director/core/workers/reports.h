@@ -30,32 +30,28 @@ namespace galley::director {
 
 class Reports : JobPart {
  public:
-  Reports(const JobGround& ground, Attempts& attempts, ResumedAttempts& resumed_attempts,
-          EqualWorkFollowers& equal_work_followers, Waits& waits, PackageProgress& package_progress,
-          PendingCommits& commits, Warnings& warnings, Claims& claims, WaitCycles& wait_cycles,
-          DiscoveredReferences& discovered_references, Acknowledgements& acknowledgements,
-          HeldResults& held_results, Eligibility& eligibility, ResultAcceptance& result_acceptance,
-          Proofs& proofs, Breakers& breakers, Faults& faults, Culprits& culprits, Fleet& fleet)
-      : JobPart(ground),
-        attempts_(attempts),
-        resumed_attempts_(resumed_attempts),
-        equal_work_followers_(equal_work_followers),
-        waits_(waits),
-        package_progress_(package_progress),
-        commits_(commits),
-        warnings_(warnings),
-        claims_(claims),
-        wait_cycles_(wait_cycles),
-        discovered_references_(discovered_references),
-        acknowledgements_(acknowledgements),
-        held_results_(held_results),
-        eligibility_(eligibility),
-        result_acceptance_(result_acceptance),
-        proofs_(proofs),
-        breakers_(breakers),
-        faults_(faults),
-        culprits_(culprits),
-        fleet_(fleet) {}
+  struct Deps {
+    Attempts& attempts;
+    ResumedAttempts& resumed_attempts;
+    EqualWorkFollowers& equal_work_followers;
+    Waits& waits;
+    PackageProgress& package_progress;
+    PendingCommits& commits;
+    Warnings& warnings;
+    Claims& claims;
+    WaitCycles& wait_cycles;
+    DiscoveredReferences& discovered_references;
+    Acknowledgements& acknowledgements;
+    HeldResults& held_results;
+    Eligibility& eligibility;
+    ResultAcceptance& result_acceptance;
+    Proofs& proofs;
+    Breakers& breakers;
+    Faults& faults;
+    Culprits& culprits;
+    Fleet& fleet;
+  };
+  Reports(const JobGround& ground, const Deps& deps) : JobPart(ground), deps_(deps) {}
 
   void OnWorkerReported(const WorkerReported& event);
 
@@ -79,25 +75,7 @@ class Reports : JobPart {
   void OnStale(AttemptId id, const WorkerReport::Stale& stale);
   void OnEnded(AttemptId id);
 
-  Attempts& attempts_;
-  ResumedAttempts& resumed_attempts_;
-  EqualWorkFollowers& equal_work_followers_;
-  Waits& waits_;
-  PackageProgress& package_progress_;
-  PendingCommits& commits_;
-  Warnings& warnings_;
-  Claims& claims_;
-  WaitCycles& wait_cycles_;
-  DiscoveredReferences& discovered_references_;
-  Acknowledgements& acknowledgements_;
-  HeldResults& held_results_;
-  Eligibility& eligibility_;
-  ResultAcceptance& result_acceptance_;
-  Proofs& proofs_;
-  Breakers& breakers_;
-  Faults& faults_;
-  Culprits& culprits_;
-  Fleet& fleet_;
+  const Deps deps_;
 };
 
 }  // namespace galley::director

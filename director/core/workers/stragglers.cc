@@ -29,10 +29,10 @@ void Stragglers::BackUp() {
   size_t in_vain = 0;
   for (const AttemptId straggler : Find()) {
     if (in_vain == kInVainMax) return;
-    if (attempts_.backups() >=
+    if (deps_.attempts.backups() >=
         std::max<uint64_t>(1, workers_.attached().slots() / kSlotsForABackup))
       return;
-    const Attempt attempt = attempts_.at(straggler);
+    const Attempt attempt = deps_.attempts.at(straggler);
     WorkerId worker = IdleFor(attempt, /*is_elsewhere=*/true);
     if (!worker.valid() && IsHopeless(straggler)) worker = BestFor(attempt);
     if (worker.valid()) {
@@ -45,22 +45,22 @@ void Stragglers::BackUp() {
 
 // True: the job ends sooner when another worker begins it anew, even behind other work.
 bool Stragglers::IsHopeless(AttemptId id) const {
-  const Attempt& attempt = attempts_.at(id);
+  const Attempt& attempt = deps_.attempts.at(id);
   const Worker& worker = *workers_.Find(attempt.worker);
   const std::optional<absl::Duration> began_at = worker.jobs.BeganAt(id);
   if (!began_at || worker.jobs.IsUploading(id)) return false;
   const absl::Duration ran = step_.awake - *began_at;
-  const bool is_slow = worker_trust_.IsSlow(attempt.worker);
-  if (is_slow && attempt.expected * worker_trust_.PaceOf(worker) - ran > 2 * attempt.expected)
+  const bool is_slow = deps_.worker_trust.IsSlow(attempt.worker);
+  if (is_slow && attempt.expected * deps_.worker_trust.PaceOf(worker) - ran > 2 * attempt.expected)
     return true;
-  const bool is_likely = is_slow || machines_.HasFailed(workers_.Find(attempt.worker));
+  const bool is_likely = is_slow || deps_.machines.HasFailed(workers_.Find(attempt.worker));
   return ran > std::max(options_.straggler_min,
-                        is_likely ? overrun_histogram_.Limit(attempt.expected)
-                                  : overrun_histogram_.FarLimit(attempt.expected));
+                        is_likely ? deps_.overrun_histogram.Limit(attempt.expected)
+                                  : deps_.overrun_histogram.FarLimit(attempt.expected));
 }
 
 bool Stragglers::MayBeBackedUp(AttemptId id) const {
-  const Attempt& attempt = attempts_.at(id);
+  const Attempt& attempt = deps_.attempts.at(id);
   const Work& work = *packages_[attempt.package].work;
   const uint32_t most = options_.proofs.share > 0 ? kBackupsWithProofsMax : kBackupsOfAPackageMax;
   return work.attempt == id && work.others.empty() && work.backups < most && attempt.group == 0 &&
@@ -74,10 +74,10 @@ std::vector<AttemptId> Stragglers::Find() const {
     const Worker& worker = *workers_.Find(id);
     const auto look_at = [&](AttemptId attempt, absl::Duration since) {
       const absl::Duration limit = std::max(
-          options_.straggler_min, overrun_histogram_.Limit(worker.jobs.At(attempt).expected));
+          options_.straggler_min, deps_.overrun_histogram.Limit(worker.jobs.At(attempt).expected));
       const absl::Duration ran = step_.awake - since;
       const bool is_late = ran > limit || !workers_.attached().IsUsable(worker) ||
-                           (ran > options_.straggler_min && worker_trust_.IsDoubtful(id));
+                           (ran > options_.straggler_min && deps_.worker_trust.IsDoubtful(id));
       if (is_late && MayBeBackedUp(attempt)) found.emplace_back(since, attempt);
     };
     for (const AssignedJobs::Running& one : worker.jobs.running())
@@ -100,7 +100,7 @@ std::vector<RunningJob> Stragglers::RunningOf(CookMask cooks) const {
   for (const WorkerId id : workers_.attached().ring()) {
     const Worker& worker = *workers_.Find(id);
     for (const AssignedJobs::Running& one : worker.jobs.running()) {
-      const Attempt& attempt = attempts_.at(one.attempt);
+      const Attempt& attempt = deps_.attempts.at(one.attempt);
       if ((packages_[attempt.package].cooks & cooks) != 0)
         jobs.push_back({attempt.expected, step_.awake - one.began_at});
     }
@@ -117,15 +117,15 @@ void Stragglers::FindLongest(Progress& view) const {
     }
   }
   if (!longest) return;
-  view.longest = packages_.NameOf(attempts_.at(longest->second).package);
+  view.longest = packages_.NameOf(deps_.attempts.at(longest->second).package);
   view.longest_for = step_.awake - longest->first;
-  view.is_alone = longest->second == attempts_.alone();
+  view.is_alone = longest->second == deps_.attempts.alone();
 }
 
 WorkerId Stragglers::IdleFor(const Attempt& attempt, bool is_elsewhere) const {
   for (const WorkerId id : workers_.attached().idle()) {
     if (!(is_elsewhere && id == attempt.worker) &&
-        worker_choice_.MayTake(attempt.package, id, *workers_.Find(id)))
+        deps_.worker_choice.MayTake(attempt.package, id, *workers_.Find(id)))
       return id;
   }
   return WorkerId();
@@ -133,10 +133,11 @@ WorkerId Stragglers::IdleFor(const Attempt& attempt, bool is_elsewhere) const {
 
 void Stragglers::GiveBackup(PackageId id, WorkerId worker) {
   Work& work = *packages_[id].work;
-  const Attempt& primary = attempts_.at(work.attempt);
+  const Attempt& primary = deps_.attempts.at(work.attempt);
   const PlatformMask platforms = primary.remaining;
-  const AttemptId backup = job_handover_.Give(id, {.worker = worker}, platforms, primary.expected);
-  attempts_.SetBackup(backup);
+  const AttemptId backup =
+      deps_.job_handover.Give(id, {.worker = worker}, platforms, primary.expected);
+  deps_.attempts.SetBackup(backup);
   work.others.push_back(backup);
   ++work.attempts;
   ++work.backups;
@@ -149,9 +150,9 @@ WorkerId Stragglers::BestFor(const Attempt& attempt) const {
   for (const WorkerId id : workers_.attached().ring()) {
     const Worker& worker = *workers_.Find(id);
     if (id == attempt.worker || worker.is_draining || worker.is_held ||
-        worker_trust_.IsDoubtful(id) ||
+        deps_.worker_trust.IsDoubtful(id) ||
         worker.jobs.size() >= options_.window_jobs_max + worker.slots() ||
-        !worker_choice_.MayTake(attempt.package, id, worker))
+        !deps_.worker_choice.MayTake(attempt.package, id, worker))
       continue;
     const absl::Duration delay = worker.jobs.Delay(step_.awake);
     if (best.valid() && delay >= least) continue;

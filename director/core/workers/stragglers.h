@@ -26,16 +26,15 @@ namespace galley::director {
 
 class Stragglers : JobPart {
  public:
-  Stragglers(const JobGround& ground, MachineTable& machines, OverrunHistogram& overrun_histogram,
-             Attempts& attempts, WorkerTrust& worker_trust, WorkerChoice& worker_choice,
-             JobHandover& job_handover)
-      : JobPart(ground),
-        machines_(machines),
-        overrun_histogram_(overrun_histogram),
-        attempts_(attempts),
-        worker_trust_(worker_trust),
-        worker_choice_(worker_choice),
-        job_handover_(job_handover) {}
+  struct Deps {
+    MachineTable& machines;
+    OverrunHistogram& overrun_histogram;
+    Attempts& attempts;
+    WorkerTrust& worker_trust;
+    WorkerChoice& worker_choice;
+    JobHandover& job_handover;
+  };
+  Stragglers(const JobGround& ground, const Deps& deps) : JobPart(ground), deps_(deps) {}
 
   // True: some worker is idle, and the last look at all running jobs is long enough ago.
   bool IsTimeToLook();
@@ -59,12 +58,7 @@ class Stragglers : JobPart {
 
   absl::Duration looked_at_ = -absl::InfiniteDuration();
 
-  MachineTable& machines_;
-  OverrunHistogram& overrun_histogram_;
-  Attempts& attempts_;
-  WorkerTrust& worker_trust_;
-  WorkerChoice& worker_choice_;
-  JobHandover& job_handover_;
+  const Deps deps_;
 };
 
 }  // namespace galley::director

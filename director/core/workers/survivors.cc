@@ -28,24 +28,24 @@ void Survivors::OnWorkersSurvived(const WorkersSurvived& event) {
   for (const WorkersSurvived::Given& given : event.given) {
     if (workers_.Find(given.worker) == nullptr) continue;
     const PackageId package = graph_.FindOrAdd(given.package);
-    attempts_.Add(given.attempt, Attempt{.package = package,
-                                         .worker = given.worker,
-                                         .platform_set = step_.platform_sets.present(),
-                                         .granted = given.platforms,
-                                         .remaining = given.platforms,
-                                         .is_current = false,
-                                         .is_earlier = true});
-    resumed_attempts_.Add(package, given.attempt, given.generated_source);
+    deps_.attempts.Add(given.attempt, Attempt{.package = package,
+                                              .worker = given.worker,
+                                              .platform_set = step_.platform_sets.present(),
+                                              .granted = given.platforms,
+                                              .remaining = given.platforms,
+                                              .is_current = false,
+                                              .is_earlier = true});
+    deps_.resumed_attempts.Add(package, given.attempt, given.generated_source);
   }
 }
 
 // A worker says which jobs it really has.
 void Survivors::Resume(const WorkerAttached& event) {
   const bool is_wanted = claimants_.masks().active != 0;
-  ResumedAttempts& resumed = resumed_attempts_;
+  ResumedAttempts& resumed = deps_.resumed_attempts;
   for (auto at = resumed.all().begin(); at != resumed.all().end();) {
     ResumedAttempts::Resumed& one = at->second;
-    const bool is_its = attempts_.at(one.attempt).worker == event.worker;
+    const bool is_its = deps_.attempts.at(one.attempt).worker == event.worker;
     one.has_begun |= is_its && IsIn(event.begun, one.attempt);
     if (is_its && !IsIn(event.in_hand, one.attempt)) {
       one.over_at = step_.now + kReportsMax;
@@ -56,10 +56,10 @@ void Survivors::Resume(const WorkerAttached& event) {
 }
 
 bool Survivors::TakeUp(PackageId id) {
-  const auto found = resumed_attempts_.all().find(id);
-  if (found == resumed_attempts_.all().end()) return false;
+  const auto found = deps_.resumed_attempts.all().find(id);
+  if (found == deps_.resumed_attempts.all().end()) return false;
   const ResumedAttempts::Resumed was = found->second;
-  Attempt& attempt = attempts_.at(was.attempt);
+  Attempt& attempt = deps_.attempts.at(was.attempt);
   const bool is_over = was.over_at != absl::InfiniteFuture();
   const bool is_awaited = is_over ? step_.now < was.over_at : IsAwaited(was);
   if (is_awaited) {
@@ -68,7 +68,7 @@ bool Survivors::TakeUp(PackageId id) {
     graph_.lifecycle().BackOff(id, step_.now + kLookAgain);
     return true;
   }
-  resumed_attempts_.Erase(found);
+  deps_.resumed_attempts.Erase(found);
   // Whether the package's resources are free was not looked at yet.
   const bool comes_again = packages_[id].resource_group != 0;
   if (is_over) return comes_again;
@@ -80,9 +80,9 @@ bool Survivors::TakeUp(PackageId id) {
   const PlatformMask platforms = InPhase(packages_[id], Phase::kToCook);
   if (!is_same_source || attempt.platform_set != step_.platform_sets.present() ||
       (platforms & ~attempt.remaining) != 0 ||
-      !eligibility_.Has(attempt.worker, *workers_.Find(attempt.worker), id) ||
-      !grants_.IsFree(packages_[id].resource_group) ||
-      !reservations_.MayTakeAt(id, attempt.worker)) {
+      !deps_.eligibility.Has(attempt.worker, *workers_.Find(attempt.worker), id) ||
+      !deps_.grants.IsFree(packages_[id].resource_group) ||
+      !deps_.reservations.MayTakeAt(id, attempt.worker)) {
     effects_.DesireFor(attempt.worker).cancel.push_back(was.attempt);
     return comes_again;
   }
@@ -90,23 +90,23 @@ bool Survivors::TakeUp(PackageId id) {
   attempt.content = packages_[id].content;
   attempt.is_current = true;
   attempt.group = packages_[id].resource_group;
-  attempt.expected = CostOf(packages_[id], costs_);
+  attempt.expected = CostOf(packages_[id], deps_.costs);
   attempt.is_partial = true;  // nobody has seen how long the whole took
   attempt.is_loaded = was.has_begun;
   attempt.is_earlier = false;
-  job_handover_.PutInHand(id);
-  job_handover_.Hold(was.attempt, attempt);
-  job_handover_.SetHandedOver(id, was.attempt);
-  package_progress_.Advance(id);
+  deps_.job_handover.PutInHand(id);
+  deps_.job_handover.Hold(was.attempt, attempt);
+  deps_.job_handover.SetHandedOver(id, was.attempt);
+  deps_.package_progress.Advance(id);
   claimants_.Count(id, &Counters::jobs_resumed);
   return true;
 }
 
 void Survivors::DropUnwanted() {
-  ResumedAttempts& resumed = resumed_attempts_;
-  if (resumed.empty() || !graph_.queues().requests().empty() || cache_queries_.in_flight() > 0 ||
-      !graph_.agenda().empty() || !claimants_.IsAllSelected() ||
-      step_.awake - dropped_at_ < kLookAgain)
+  ResumedAttempts& resumed = deps_.resumed_attempts;
+  if (resumed.empty() || !graph_.queues().requests().empty() ||
+      deps_.cache_queries.in_flight() > 0 || !graph_.agenda().empty() ||
+      !claimants_.IsAllSelected() || step_.awake - dropped_at_ < kLookAgain)
     return;
   dropped_at_ = step_.awake;
   for (auto at = resumed.all().begin(); at != resumed.all().end();) {
@@ -114,7 +114,7 @@ void Survivors::DropUnwanted() {
     const bool is_unwanted =
         packages_[at->first].work == nullptr && (!IsAwaited(at->second) || GroupOf(at->first) == 0);
     if (is_unwanted)
-      effects_.DesireFor(attempts_.at(at->second.attempt).worker)
+      effects_.DesireFor(deps_.attempts.at(at->second.attempt).worker)
           .cancel.push_back(at->second.attempt);
     at = is_unwanted ? resumed.Erase(at) : std::next(at);
   }
@@ -122,7 +122,7 @@ void Survivors::DropUnwanted() {
 
 // True: the attempt's worker has not spoken yet.
 bool Survivors::IsAwaited(const ResumedAttempts::Resumed& one) const {
-  const WorkerId worker = attempts_.at(one.attempt).worker;
+  const WorkerId worker = deps_.attempts.at(one.attempt).worker;
   return workers_.Find(worker)->presence == Worker::Presence::kStarting;
 }
 
@@ -134,11 +134,11 @@ std::optional<uint32_t> Survivors::GroupOf(PackageId id) const {
   const std::optional<CatalogEntry> entry = step_.catalog->Find(package.name);
   uint32_t group = 0;
   std::string why;
-  return entry.has_value() && grants_.GroupOf(entry->resources, &group, &why) ? group : 0;
+  return entry.has_value() && deps_.grants.GroupOf(entry->resources, &group, &why) ? group : 0;
 }
 
 void Survivors::HoldResources() {
-  ResumedAttempts& resumed = resumed_attempts_;
+  ResumedAttempts& resumed = deps_.resumed_attempts;
   resumed.SetUnsure(false);
   // By another catalog a package may ask for other resources.
   if (std::exchange(settled_epoch_, step_.epoch) != step_.epoch) {
@@ -152,19 +152,19 @@ void Survivors::HoldResources() {
 // True: the attempt holds its package's resources, or will hold nothing.
 bool Survivors::SettleHold(PackageId package, const ResumedAttempts::Resumed& one) {
   if (one.over_at != absl::InfiniteFuture()) {
-    grants_.Release(one.attempt);
+    deps_.grants.Release(one.attempt);
     return true;
   }
-  if (grants_.Holds(one.attempt)) return true;
+  if (deps_.grants.Holds(one.attempt)) return true;
   const std::optional<uint32_t> group = GroupOf(package);
   if (group == 0) return true;
-  const WorkerId worker = attempts_.at(one.attempt).worker;
+  const WorkerId worker = deps_.attempts.at(one.attempt).worker;
   if (!group.has_value() || IsAwaited(one)) {
-    resumed_attempts_.SetUnsure(true);
+    deps_.resumed_attempts.SetUnsure(true);
     return false;
   }
-  if (!grants_.IsFreeBeside(*group, 0) || !grants_.IsFreeAt(*group, worker)) return false;
-  grants_.Acquire(one.attempt, *group, worker);
+  if (!deps_.grants.IsFreeBeside(*group, 0) || !deps_.grants.IsFreeAt(*group, worker)) return false;
+  deps_.grants.Acquire(one.attempt, *group, worker);
   return true;
 }
 

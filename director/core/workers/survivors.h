@@ -33,20 +33,18 @@ namespace galley::director {
 
 class Survivors : JobPart {
  public:
-  Survivors(const JobGround& ground, Costs& costs, Grants& grants, Attempts& attempts,
-            ResumedAttempts& resumed_attempts, PackageProgress& package_progress,
-            CacheQueries& cache_queries, Eligibility& eligibility, Reservations& reservations,
-            JobHandover& job_handover)
-      : JobPart(ground),
-        costs_(costs),
-        grants_(grants),
-        attempts_(attempts),
-        resumed_attempts_(resumed_attempts),
-        package_progress_(package_progress),
-        cache_queries_(cache_queries),
-        eligibility_(eligibility),
-        reservations_(reservations),
-        job_handover_(job_handover) {}
+  struct Deps {
+    Costs& costs;
+    Grants& grants;
+    Attempts& attempts;
+    ResumedAttempts& resumed_attempts;
+    PackageProgress& package_progress;
+    CacheQueries& cache_queries;
+    Eligibility& eligibility;
+    Reservations& reservations;
+    JobHandover& job_handover;
+  };
+  Survivors(const JobGround& ground, const Deps& deps) : JobPart(ground), deps_(deps) {}
 
   void OnWorkersSurvived(const WorkersSurvived& event);
   // A worker says which jobs it really has.
@@ -66,15 +64,7 @@ class Survivors : JobPart {
   absl::Duration dropped_at_ =
       -absl::InfiniteDuration();  // DropUnwanted looked; StepContext::awake
 
-  Costs& costs_;
-  Grants& grants_;
-  Attempts& attempts_;
-  ResumedAttempts& resumed_attempts_;
-  PackageProgress& package_progress_;
-  CacheQueries& cache_queries_;
-  Eligibility& eligibility_;
-  Reservations& reservations_;
-  JobHandover& job_handover_;
+  const Deps deps_;
 };
 
 }  // namespace galley::director

@@ -25,22 +25,23 @@ constexpr absl::Duration kUnknownLoadMax = absl::Milliseconds(50);
 }  // namespace
 
 bool WorkerChoice::MayTake(PackageId package, WorkerId id, const Worker& worker) const {
-  return eligibility_.Has(id, worker, package) && workers_.attached().IsUsable(worker) &&
-         reservations_.MayTakeAt(package, id) && !graph_.blame().HasFailedOn(package, id) &&
-         !IsBetterElsewhere(package, worker) && !reservations_.IsKeptFrom(package, id) &&
-         !suspects_.IsKeptFrom(package, worker) && worker_trust_.MayTake(package, id, worker) &&
-         worker.jobs.HasMemoryFor(MemoryOf(packages_[package], costs_), worker.memory_bytes);
+  return deps_.eligibility.Has(id, worker, package) && workers_.attached().IsUsable(worker) &&
+         deps_.reservations.MayTakeAt(package, id) && !graph_.blame().HasFailedOn(package, id) &&
+         !IsBetterElsewhere(package, worker) && !deps_.reservations.IsKeptFrom(package, id) &&
+         !suspects_.IsKeptFrom(package, worker) &&
+         deps_.worker_trust.MayTake(package, id, worker) &&
+         worker.jobs.HasMemoryFor(MemoryOf(packages_[package], deps_.costs), worker.memory_bytes);
 }
 
 bool WorkerChoice::IsUntriedAnywhere(PackageId package) const {
   const Blame& blame = graph_.blame();
-  const uint64_t memory_bytes = MemoryOf(packages_[package], costs_);
+  const uint64_t memory_bytes = MemoryOf(packages_[package], deps_.costs);
   return std::any_of(
       workers_.attached().ring().begin(), workers_.attached().ring().end(), [&](WorkerId id) {
         const Worker& other = *workers_.Find(id);
         return !other.is_draining && !blame.HasFailedAt(package, other.machine) &&
                !blame.HasFailedOn(package, id) && workers_.attached().IsUsable(other) &&
-               eligibility_.Has(id, other, package) &&
+               deps_.eligibility.Has(id, other, package) &&
                (other.memory_bytes == 0 || memory_bytes <= other.memory_bytes);
       });
 }
@@ -50,7 +51,7 @@ bool WorkerChoice::IsBetterElsewhere(PackageId package, const Worker& worker) co
 }
 
 absl::Duration WorkerChoice::SavedAt(PackageId package, WorkerId worker) const {
-  for (const InputAffinity::Holder& holder : input_affinity_.Holders(InputsOf(package))) {
+  for (const InputAffinity::Holder& holder : deps_.input_affinity.Holders(InputsOf(package))) {
     if (holder.worker == worker) return holder.share * LoadTimeOf(package);
   }
   return absl::ZeroDuration();
@@ -66,11 +67,12 @@ PlacementCandidate WorkerChoice::ViewOf(PackageId package, WorkerId id, const Wo
           .saved = warm * LoadTimeOf(package),
           .warm = warm,
           .is_large_enough = worker.memory_bytes == 0 ||
-                             MemoryOf(packages_[package], costs_) <= worker.memory_bytes};
+                             MemoryOf(packages_[package], deps_.costs) <= worker.memory_bytes};
 }
 
 std::vector<PlacementCandidate> WorkerChoice::Lightest(PackageId package) const {
-  const std::vector<InputAffinity::Holder> holders = input_affinity_.Holders(InputsOf(package));
+  const std::vector<InputAffinity::Holder> holders =
+      deps_.input_affinity.Holders(InputsOf(package));
   const auto warm_at = [&](WorkerId id) {
     const auto found =
         std::find_if(holders.begin(), holders.end(),
@@ -82,8 +84,8 @@ std::vector<PlacementCandidate> WorkerChoice::Lightest(PackageId package) const 
   for (const WorkerIndex::Load& load : workers_.attached().with_room()) {
     if (views.size() == kLightestMax) break;
     // If some workers lack what others have, the first worker that can do the job may come late.
-    if (!worker_trust_.IsDoubtful(load.worker) && ++looked_at > kLookedAtMax &&
-        (!views.empty() || !eligibility_.has_lacking()))
+    if (!deps_.worker_trust.IsDoubtful(load.worker) && ++looked_at > kLookedAtMax &&
+        (!views.empty() || !deps_.eligibility.has_lacking()))
       break;
     const Worker& worker = *workers_.Find(load.worker);
     if (MayTake(package, load.worker, worker))
@@ -127,7 +129,8 @@ absl::Duration WorkerChoice::LoadTimeOf(PackageId id) const {
     load = std::max(load, slot.last_load);
     is_known |= slot.last_load + slot.last_save > absl::ZeroDuration();
   }
-  return is_known ? load : std::min(CostOf(packages_[id], costs_) / kLoadsInAJob, kUnknownLoadMax);
+  return is_known ? load
+                  : std::min(CostOf(packages_[id], deps_.costs) / kLoadsInAJob, kUnknownLoadMax);
 }
 
 Placement WorkerChoice::Place(PackageId package) const {
@@ -150,12 +153,12 @@ WorkerId WorkerChoice::PlaceAtSuspect(PackageId package) const {
   absl::Duration least;
   for (const WorkerId id : workers_.attached().ring()) {
     const Worker& worker = *workers_.Find(id);
-    if (worker.is_draining || !eligibility_.Has(id, worker, package)) continue;
+    if (worker.is_draining || !deps_.eligibility.Has(id, worker, package)) continue;
     if (!worker.is_suspect) return WorkerId();
     const absl::Duration load = ViewOf(package, id, worker, 0).load;
     const bool can_now =
-        workers_.attached().HasRoom(worker) && reservations_.MayTakeAt(package, id) &&
-        worker.jobs.HasMemoryFor(MemoryOf(packages_[package], costs_), worker.memory_bytes);
+        workers_.attached().HasRoom(worker) && deps_.reservations.MayTakeAt(package, id) &&
+        worker.jobs.HasMemoryFor(MemoryOf(packages_[package], deps_.costs), worker.memory_bytes);
     if (!can_now || (best.valid() && load >= least)) continue;
     best = id;
     least = load;
@@ -176,8 +179,8 @@ WorkerId WorkerChoice::PlaceElsewhere(PackageId package) const {
     const Worker& worker = *workers_.Find(id);
     const bool was_here = graph_.blame().HasFailedOn(package, id);
     const bool was_failed = graph_.blame().HasFailedAt(package, worker.machine);
-    if (worker.is_draining || !eligibility_.Has(id, worker, package) ||
-        !reservations_.MayTakeAt(package, id) || suspects_.IsKeptFrom(package, worker) ||
+    if (worker.is_draining || !deps_.eligibility.Has(id, worker, package) ||
+        !deps_.reservations.MayTakeAt(package, id) || suspects_.IsKeptFrom(package, worker) ||
         ((was_here || (was_failed && !has_killed)) && !workers_.attached().HasRoom(worker)))
       continue;
     const Order order(was_here, was_failed, !workers_.attached().IsUsable(worker),
@@ -201,8 +204,8 @@ WorkerId WorkerChoice::PlaceBlocking(PackageId package) const {
   Order least;
   for (const WorkerId id : workers_.attached().ring()) {
     const Worker& worker = *workers_.Find(id);
-    if (worker.is_draining || !eligibility_.Has(id, worker, package) ||
-        !reservations_.MayTakeAt(package, id))
+    if (worker.is_draining || !deps_.eligibility.Has(id, worker, package) ||
+        !deps_.reservations.MayTakeAt(package, id))
       continue;
     const Order order(graph_.blame().HasFailedOn(package, id),
                       graph_.blame().HasFailedAt(package, worker.machine), cannot_now(worker),

@@ -22,16 +22,17 @@ namespace galley::director {
 
 class WorkerChoice : JobPart {
  public:
-  WorkerChoice(const JobGround& ground, const Costs& costs, const InputAffinity& input_affinity,
-               const Eligibility& eligibility, const Reservations& reservations,
-               const WorkerTrust& worker_trust, Attempts& attempts, ExclusiveRun& exclusive_run)
-      : JobPart(ground),
-        costs_(costs),
-        input_affinity_(input_affinity),
-        eligibility_(eligibility),
-        reservations_(reservations),
-        worker_trust_(worker_trust),
-        suspects_(ground, attempts, exclusive_run) {}
+  struct Deps {
+    const Costs& costs;
+    const InputAffinity& input_affinity;
+    const Eligibility& eligibility;
+    const Reservations& reservations;
+    const WorkerTrust& worker_trust;
+    Attempts& attempts;
+    ExclusiveRun& exclusive_run;
+  };
+  WorkerChoice(const JobGround& ground, const Deps& deps)
+      : JobPart(ground), deps_(deps), suspects_(ground, deps.attempts, deps.exclusive_run) {}
 
   Placement Place(PackageId package) const;
   // A worker where the package, with that urgency, comes before waiting jobs of lower classes.
@@ -57,11 +58,7 @@ class WorkerChoice : JobPart {
   WorkerId PlaceAtSuspect(PackageId package) const;
   absl::Duration LoadTimeOf(PackageId package) const;
 
-  const Costs& costs_;
-  const InputAffinity& input_affinity_;
-  const Eligibility& eligibility_;
-  const Reservations& reservations_;
-  const WorkerTrust& worker_trust_;
+  const Deps deps_;
   Suspects suspects_;
 };
 

@@ -43,111 +43,71 @@ struct WorkerLayer {
   Eligibility eligibility{jobs.ground, jobs.grants, jobs.attempts, jobs.package_progress,
                           held_results};
   Reservations reservations{jobs.ground, jobs.grants, exclusive_run, eligibility};
-  WorkerTrust worker_trust{
-      jobs.ground,   jobs.packages.costs, jobs.machines,   jobs.overrun_histogram,
-      jobs.attempts, eligibility,         jobs.job_returns};
-  WorkerChoice worker_choice{jobs.ground,  jobs.packages.costs, input_affinity, eligibility,
-                             reservations, worker_trust,        jobs.attempts,  exclusive_run};
-  WorkerLoss worker_loss{jobs.ground,   jobs.grants,           input_affinity,
-                         jobs.attempts, jobs.resumed_attempts, jobs.package_progress,
-                         held_results,  jobs.job_returns,      worker_trust};
-  Proofs proofs{jobs.ground,
-                jobs.machines,
-                jobs.attempts,
-                jobs.packages.waits,
-                jobs.package_progress,
-                jobs.commits,
-                jobs.acknowledgements,
-                held_results,
-                eligibility,
-                jobs.result_acceptance,
-                worker_loss};
-  ParkedJobs parked_jobs{jobs.ground,  jobs.package_progress, held_results, eligibility,
-                         reservations, worker_choice,         proofs};
-  JobQueue job_queue{jobs.ground,           jobs.packages.costs, jobs.grants,
-                     jobs.resumed_attempts, exclusive_run,       reservations};
-  Breakers breakers{jobs.ground,  jobs.machines, jobs.commits, jobs.job_returns,
-                    worker_trust, worker_loss,   job_queue};
+  WorkerTrust worker_trust{jobs.ground,
+                           {jobs.packages.costs, jobs.machines, jobs.overrun_histogram,
+                            jobs.attempts, eligibility, jobs.job_returns}};
+  WorkerChoice worker_choice{jobs.ground,
+                             {jobs.packages.costs, input_affinity, eligibility, reservations,
+                              worker_trust, jobs.attempts, exclusive_run}};
+  WorkerLoss worker_loss{jobs.ground,
+                         {jobs.grants, input_affinity, jobs.attempts, jobs.resumed_attempts,
+                          jobs.package_progress, held_results, jobs.job_returns, worker_trust}};
+  Proofs proofs{
+      jobs.ground,
+      {jobs.machines, jobs.attempts, jobs.packages.waits, jobs.package_progress, jobs.commits,
+       jobs.acknowledgements, held_results, eligibility, jobs.result_acceptance, worker_loss}};
+  ParkedJobs parked_jobs{
+      jobs.ground,
+      {jobs.package_progress, held_results, eligibility, reservations, worker_choice, proofs}};
+  JobQueue job_queue{
+      jobs.ground,
+      {jobs.packages.costs, jobs.grants, jobs.resumed_attempts, exclusive_run, reservations}};
+  Breakers breakers{
+      jobs.ground,
+      {jobs.machines, jobs.commits, jobs.job_returns, worker_trust, worker_loss, job_queue}};
   JobHandover job_handover{jobs.ground,
-                           jobs.packages.costs,
-                           jobs.grants,
-                           input_affinity,
-                           jobs.attempts,
-                           jobs.resumed_attempts,
-                           jobs.equal_work_followers,
-                           jobs.packages.waits,
-                           held_results,
-                           worker_choice,
-                           job_queue,
-                           breakers};
-  LoadBalancer load_balancer{jobs.ground,   jobs.packages.costs,   reservations,
-                             jobs.attempts, jobs.package_progress, eligibility,
-                             worker_trust,  worker_choice,         job_handover};
-  Faults faults{jobs.ground,   jobs.attempts, jobs.package_progress,
-                exclusive_run, worker_choice, breakers};
+                           {jobs.packages.costs, jobs.grants, input_affinity, jobs.attempts,
+                            jobs.resumed_attempts, jobs.equal_work_followers, jobs.packages.waits,
+                            held_results, worker_choice, job_queue, breakers}};
+  LoadBalancer load_balancer{
+      jobs.ground,
+      {jobs.packages.costs, reservations, jobs.attempts, jobs.package_progress, eligibility,
+       worker_trust, worker_choice, job_handover}};
+  Faults faults{jobs.ground,
+                {jobs.attempts, jobs.package_progress, exclusive_run, worker_choice, breakers}};
   Culprits culprits{jobs.ground, jobs.machines, jobs.attempts, jobs.package_progress, faults};
-  Fleet fleet{jobs.ground, jobs.grants, held_results, eligibility,
-              worker_loss, parked_jobs, job_queue};
+  Fleet fleet{jobs.ground,
+              {jobs.grants, held_results, eligibility, worker_loss, parked_jobs, job_queue}};
   Survivors survivors{
-      jobs.ground,           jobs.packages.costs, jobs.grants, jobs.attempts, jobs.resumed_attempts,
-      jobs.package_progress, jobs.cache_queries,  eligibility, reservations,  job_handover};
-  WorkerLifecycle worker_lifecycle{jobs.ground,
-                                   jobs.machines,
-                                   input_affinity,
-                                   jobs.attempts,
-                                   jobs.resumed_attempts,
-                                   jobs.package_progress,
-                                   jobs.commits,
-                                   held_results,
-                                   eligibility,
-                                   jobs.job_returns,
-                                   worker_loss,
-                                   parked_jobs,
-                                   breakers,
-                                   faults,
-                                   culprits,
-                                   fleet,
-                                   survivors};
-  LargeJobs large_jobs{jobs.ground,  jobs.packages.costs, exclusive_run, eligibility,  reservations,
-                       worker_trust, worker_choice,       job_queue,     job_handover, faults,
-                       survivors};
-  Stragglers stragglers{jobs.ground,   jobs.machines, jobs.overrun_histogram,
-                        jobs.attempts, worker_trust,  worker_choice,
-                        job_handover};
-  Dispatcher dispatcher{jobs.ground,   jobs.attempts, jobs.resumed_attempts,
-                        exclusive_run, reservations,  worker_trust,
-                        worker_choice, parked_jobs,   job_queue,
-                        job_handover,  load_balancer, faults,
-                        culprits,      fleet,         survivors,
-                        large_jobs,    stragglers};
-  CommitOutcomes commit_outcomes{jobs.ground,
-                                 jobs.attempts,
-                                 jobs.package_progress,
-                                 jobs.commits,
-                                 jobs.discovered_references,
-                                 jobs.acknowledgements,
-                                 breakers,
-                                 faults};
-  Reports reports{jobs.ground,
-                  jobs.attempts,
-                  jobs.resumed_attempts,
-                  jobs.equal_work_followers,
-                  jobs.packages.waits,
-                  jobs.package_progress,
-                  jobs.commits,
-                  jobs.packages.warnings,
-                  jobs.claims,
-                  jobs.wait_cycles,
-                  jobs.discovered_references,
-                  jobs.acknowledgements,
-                  held_results,
-                  eligibility,
-                  jobs.result_acceptance,
-                  proofs,
-                  breakers,
-                  faults,
-                  culprits,
-                  fleet};
+      jobs.ground,
+      {jobs.packages.costs, jobs.grants, jobs.attempts, jobs.resumed_attempts,
+       jobs.package_progress, jobs.cache_queries, eligibility, reservations, job_handover}};
+  WorkerLifecycle worker_lifecycle{
+      jobs.ground,
+      {jobs.machines, input_affinity, jobs.attempts, jobs.resumed_attempts, jobs.package_progress,
+       jobs.commits, held_results, eligibility, jobs.job_returns, worker_loss, parked_jobs,
+       breakers, faults, culprits, fleet, survivors}};
+  LargeJobs large_jobs{jobs.ground,
+                       {jobs.packages.costs, exclusive_run, eligibility, reservations, worker_trust,
+                        worker_choice, job_queue, job_handover, faults, survivors}};
+  Stragglers stragglers{jobs.ground,
+                        {jobs.machines, jobs.overrun_histogram, jobs.attempts, worker_trust,
+                         worker_choice, job_handover}};
+  Dispatcher dispatcher{
+      jobs.ground,
+      {jobs.attempts, jobs.resumed_attempts, exclusive_run, reservations, worker_trust,
+       worker_choice, parked_jobs, job_queue, job_handover, load_balancer, faults, culprits, fleet,
+       survivors, large_jobs, stragglers}};
+  CommitOutcomes commit_outcomes{
+      jobs.ground,
+      {jobs.attempts, jobs.package_progress, jobs.commits, jobs.discovered_references,
+       jobs.acknowledgements, breakers, faults}};
+  Reports reports{
+      jobs.ground,
+      {jobs.attempts, jobs.resumed_attempts, jobs.equal_work_followers, jobs.packages.waits,
+       jobs.package_progress, jobs.commits, jobs.packages.warnings, jobs.claims, jobs.wait_cycles,
+       jobs.discovered_references, jobs.acknowledgements, held_results, eligibility,
+       jobs.result_acceptance, proofs, breakers, faults, culprits, fleet}};
 };
 
 }  // namespace galley::director

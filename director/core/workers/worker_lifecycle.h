@@ -29,29 +29,25 @@ namespace galley::director {
 
 class WorkerLifecycle : JobPart {
  public:
-  WorkerLifecycle(const JobGround& ground, MachineTable& machines, InputAffinity& input_affinity,
-                  Attempts& attempts, ResumedAttempts& resumed_attempts,
-                  PackageProgress& package_progress, PendingCommits& commits,
-                  HeldResults& held_results, Eligibility& eligibility, JobReturns& job_returns,
-                  WorkerLoss& worker_loss, ParkedJobs& parked_jobs, Breakers& breakers,
-                  Faults& faults, Culprits& culprits, Fleet& fleet, Survivors& survivors)
-      : JobPart(ground),
-        machines_(machines),
-        input_affinity_(input_affinity),
-        attempts_(attempts),
-        resumed_attempts_(resumed_attempts),
-        package_progress_(package_progress),
-        commits_(commits),
-        held_results_(held_results),
-        eligibility_(eligibility),
-        job_returns_(job_returns),
-        worker_loss_(worker_loss),
-        parked_jobs_(parked_jobs),
-        breakers_(breakers),
-        faults_(faults),
-        culprits_(culprits),
-        fleet_(fleet),
-        survivors_(survivors) {}
+  struct Deps {
+    MachineTable& machines;
+    InputAffinity& input_affinity;
+    Attempts& attempts;
+    ResumedAttempts& resumed_attempts;
+    PackageProgress& package_progress;
+    PendingCommits& commits;
+    HeldResults& held_results;
+    Eligibility& eligibility;
+    JobReturns& job_returns;
+    WorkerLoss& worker_loss;
+    ParkedJobs& parked_jobs;
+    Breakers& breakers;
+    Faults& faults;
+    Culprits& culprits;
+    Fleet& fleet;
+    Survivors& survivors;
+  };
+  WorkerLifecycle(const JobGround& ground, const Deps& deps) : JobPart(ground), deps_(deps) {}
 
   void OnWorkerAttached(const WorkerAttached& event);
   void OnWorkerLost(const WorkerLost& event);
@@ -73,22 +69,7 @@ class WorkerLifecycle : JobPart {
   // Ends the cooks if no attached worker ever worked: other workers would be lost as well.
   void EndIfAllAreLost(const std::string& reason);
 
-  MachineTable& machines_;
-  InputAffinity& input_affinity_;
-  Attempts& attempts_;
-  ResumedAttempts& resumed_attempts_;
-  PackageProgress& package_progress_;
-  PendingCommits& commits_;
-  HeldResults& held_results_;
-  Eligibility& eligibility_;
-  JobReturns& job_returns_;
-  WorkerLoss& worker_loss_;
-  ParkedJobs& parked_jobs_;
-  Breakers& breakers_;
-  Faults& faults_;
-  Culprits& culprits_;
-  Fleet& fleet_;
-  Survivors& survivors_;
+  const Deps deps_;
 };
 
 }  // namespace galley::director

@@ -3,13 +3,13 @@
 namespace galley::director {
 
 void WorkerLoss::Lose(WorkerId worker, bool is_in_order) {
-  attempts_.ForgetLaterOf(worker);
+  deps_.attempts.ForgetLaterOf(worker);
   workers_.SetLost(worker, step_.awake);
-  grants_.Forget(worker);
-  input_affinity_.Forget(worker);
-  resumed_attempts_.ForgetResumedOf(worker);
-  attempts_.ForgetRetractedOf(worker);
-  worker_trust_.NoteLost(worker);
+  deps_.grants.Forget(worker);
+  deps_.input_affinity.Forget(worker);
+  deps_.resumed_attempts.ForgetResumedOf(worker);
+  deps_.attempts.ForgetRetractedOf(worker);
+  deps_.worker_trust.NoteLost(worker);
   if (!is_in_order) {
     claimants_.CountForAll(&Counters::workers_lost);
     ++counts_.Of(PoolOf(worker)).lost;
@@ -21,7 +21,7 @@ void WorkerLoss::LoseViolator(WorkerId id) {
   const Worker* worker = workers_.Find(id);
   if (worker == nullptr || worker->presence != Worker::Presence::kAttached) return;
   Lose(id);
-  job_returns_.GiveBack(id);
+  deps_.job_returns.GiveBack(id);
 }
 
 void WorkerLoss::Drain(WorkerId id) {
@@ -29,14 +29,15 @@ void WorkerLoss::Drain(WorkerId id) {
   effects_.DesireFor(id).drain = true;
   // A launcher's workers are replaced by the core when there is work.
   effects_.DesireFor(id).start_another =
-      PoolOf(id) == Pool::kForeign && !held_results_.IsQuarantined(id);
+      PoolOf(id) == Pool::kForeign && !deps_.held_results.IsQuarantined(id);
   // Jobs that have not begun go to other workers, except jobs that would hold their resource twice.
   for (const AttemptId attempt : workers_.Find(id)->jobs.Queue()) {
-    if (attempts_.Current(attempt) == nullptr || attempts_.at(attempt).group != 0) continue;
-    const PackageId package = attempts_.at(attempt).package;
-    attempts_.EndAttempt(attempt, Tell::kRetract);
+    if (deps_.attempts.Current(attempt) == nullptr || deps_.attempts.at(attempt).group != 0)
+      continue;
+    const PackageId package = deps_.attempts.at(attempt).package;
+    deps_.attempts.EndAttempt(attempt, Tell::kRetract);
     claimants_.Count(package, &Counters::jobs_retracted);
-    package_progress_.Advance(package);
+    deps_.package_progress.Advance(package);
   }
 }
 
@@ -46,11 +47,11 @@ void WorkerLoss::Dismiss(WorkerId id) {
   workers_.SetDraining(id, true);
   effects_.DesireFor(id).drain = true;
   for (const AttemptId attempt : worker->jobs.All()) {
-    if (attempts_.Current(attempt) == nullptr) continue;
-    const PackageId package = attempts_.at(attempt).package;
-    attempts_.EndAttempt(attempt, Tell::kCancel);
+    if (deps_.attempts.Current(attempt) == nullptr) continue;
+    const PackageId package = deps_.attempts.at(attempt).package;
+    deps_.attempts.EndAttempt(attempt, Tell::kCancel);
     claimants_.Count(package, &Counters::jobs_retried);
-    package_progress_.Advance(package);
+    deps_.package_progress.Advance(package);
   }
 }
 

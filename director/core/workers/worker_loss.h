@@ -16,19 +16,17 @@ namespace galley::director {
 
 class WorkerLoss : JobPart {
  public:
-  WorkerLoss(const JobGround& ground, Grants& grants, InputAffinity& input_affinity,
-             Attempts& attempts, ResumedAttempts& resumed_attempts,
-             PackageProgress& package_progress, HeldResults& held_results, JobReturns& job_returns,
-             WorkerTrust& worker_trust)
-      : JobPart(ground),
-        grants_(grants),
-        input_affinity_(input_affinity),
-        attempts_(attempts),
-        resumed_attempts_(resumed_attempts),
-        package_progress_(package_progress),
-        held_results_(held_results),
-        job_returns_(job_returns),
-        worker_trust_(worker_trust) {}
+  struct Deps {
+    Grants& grants;
+    InputAffinity& input_affinity;
+    Attempts& attempts;
+    ResumedAttempts& resumed_attempts;
+    PackageProgress& package_progress;
+    HeldResults& held_results;
+    JobReturns& job_returns;
+    WorkerTrust& worker_trust;
+  };
+  WorkerLoss(const JobGround& ground, const Deps& deps) : JobPart(ground), deps_(deps) {}
 
   // The worker is lost. The caller ends the jobs in its hand. `is_in_order`: the worker said
   // goodbye.
@@ -43,14 +41,7 @@ class WorkerLoss : JobPart {
   void Dismiss(WorkerId worker);
 
  private:
-  Grants& grants_;
-  InputAffinity& input_affinity_;
-  Attempts& attempts_;
-  ResumedAttempts& resumed_attempts_;
-  PackageProgress& package_progress_;
-  HeldResults& held_results_;
-  JobReturns& job_returns_;
-  WorkerTrust& worker_trust_;
+  const Deps deps_;
 };
 
 }  // namespace galley::director

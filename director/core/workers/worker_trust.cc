@@ -15,7 +15,7 @@ constexpr absl::Duration kLeastExpected = absl::Microseconds(1);
 
 double WorkerTrust::PaceOf(const Worker& worker) const {
   return std::max(
-      {worker.health.pace.Factor() / overrun_histogram_.Usual(), worker.health.lateness, 1.0});
+      {worker.health.pace.Factor() / deps_.overrun_histogram.Usual(), worker.health.lateness, 1.0});
 }
 
 // How many times too long a job runs; 0: no job runs for far too long.
@@ -25,7 +25,7 @@ double WorkerTrust::LatenessOf(const Worker& worker) const {
     const absl::Duration expected = worker.jobs.At(one.attempt).expected;
     const absl::Duration ran = step_.awake - one.began_at;
     if (one.is_pending ||
-        ran <= std::max(options_.straggler_min, overrun_histogram_.FarLimit(expected)))
+        ran <= std::max(options_.straggler_min, deps_.overrun_histogram.FarLimit(expected)))
       continue;
     lateness = std::max(lateness, absl::FDivDuration(ran, std::max(expected, kLeastExpected)));
   }
@@ -33,7 +33,7 @@ double WorkerTrust::LatenessOf(const Worker& worker) const {
 }
 
 bool WorkerTrust::HasReason(WorkerId id) const {
-  return IsSlow(id) || machines_.HasFailed(workers_.Find(id));
+  return IsSlow(id) || deps_.machines.HasFailed(workers_.Find(id));
 }
 
 bool WorkerTrust::HasRoom() const {
@@ -45,13 +45,13 @@ bool WorkerTrust::HasRoom() const {
 
 // Jobs at a doubtful worker tell nothing of the costs.
 void WorkerTrust::NoteRunning() {
-  costs_.ClearRunning();
+  deps_.costs.ClearRunning();
   for (const WorkerId id : workers_.attached().ring()) {
     if (doubtful_.contains(id)) continue;
     for (const AssignedJobs::Running& one : workers_.Find(id)->jobs.running()) {
-      const PackageId package = attempts_.at(one.attempt).package;
+      const PackageId package = deps_.attempts.at(one.attempt).package;
       if (!one.is_pending)
-        costs_.AddRunning(packages_[package].cost_traits, step_.awake - one.began_at);
+        deps_.costs.AddRunning(packages_[package].cost_traits, step_.awake - one.began_at);
     }
   }
 }
@@ -77,7 +77,7 @@ bool WorkerTrust::Look() {
   }
   NoteRunning();
   for (const WorkerId id : became_slow) {
-    if (slow_.contains(id)) job_returns_.TakeBackWaiting(id);
+    if (slow_.contains(id)) deps_.job_returns.TakeBackWaiting(id);
   }
   return !doubtful_.empty();
 }
@@ -97,13 +97,13 @@ void WorkerTrust::NoteJudged(WorkerId id) {
 
 bool WorkerTrust::CanTrustedDo(PackageId package) const {
   const Blame& blame = graph_.blame();
-  const uint64_t memory_bytes = MemoryOf(packages_[package], costs_);
+  const uint64_t memory_bytes = MemoryOf(packages_[package], deps_.costs);
   return std::any_of(
       workers_.attached().ring().begin(), workers_.attached().ring().end(), [&](WorkerId id) {
         const Worker& other = *workers_.Find(id);
         return !doubtful_.contains(id) && !other.is_draining && !other.is_held &&
                workers_.attached().IsUsable(other) && !blame.HasFailedAt(package, other.machine) &&
-               !blame.HasFailedOn(package, id) && eligibility_.Has(id, other, package) &&
+               !blame.HasFailedOn(package, id) && deps_.eligibility.Has(id, other, package) &&
                (other.memory_bytes == 0 || memory_bytes <= other.memory_bytes);
       });
 }

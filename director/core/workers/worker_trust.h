@@ -32,16 +32,15 @@ class WorkerTrust : JobPart {
  public:
   static constexpr double kSlow = 3;
 
-  WorkerTrust(const JobGround& ground, Costs& costs, MachineTable& machines,
-              OverrunHistogram& overrun_histogram, Attempts& attempts, Eligibility& eligibility,
-              JobReturns& job_returns)
-      : JobPart(ground),
-        costs_(costs),
-        machines_(machines),
-        overrun_histogram_(overrun_histogram),
-        attempts_(attempts),
-        eligibility_(eligibility),
-        job_returns_(job_returns) {}
+  struct Deps {
+    Costs& costs;
+    MachineTable& machines;
+    OverrunHistogram& overrun_histogram;
+    Attempts& attempts;
+    Eligibility& eligibility;
+    JobReturns& job_returns;
+  };
+  WorkerTrust(const JobGround& ground, const Deps& deps) : JobPart(ground), deps_(deps) {}
 
   // Looks which workers are doubtful, now and then. True: it looked, and some are.
   bool Look();
@@ -73,12 +72,7 @@ class WorkerTrust : JobPart {
   absl::btree_set<WorkerId> slow_;
   absl::Duration looked_at_ = -absl::InfiniteDuration();
 
-  Costs& costs_;
-  MachineTable& machines_;
-  OverrunHistogram& overrun_histogram_;
-  Attempts& attempts_;
-  Eligibility& eligibility_;
-  JobReturns& job_returns_;
+  const Deps deps_;
 };
 
 }  // namespace galley::director
