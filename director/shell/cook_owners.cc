@@ -93,37 +93,8 @@ CookOwners::CookOwners(const ShellGround& on, WorldPtr world, SharedTables& shar
              .cooks = active,
              .world = [this] { return worlds.Get(); },
              .sources = [this] { return worlds.Sources(); }}),
-      notices({.core = on.core,
-               .results = tables.results,
-               .clock = on.clock,
-               .inbox = on.inbox,
-               .cooks = active,
-               .notes = commits.notes(),
-               .sources = [this] { return worlds.Sources(); },
-               .name_of = [this](WorkerId worker) { return tables.attached.NameOf(worker); },
-               .keep_limit = [this](const PackageFailed& failed) { return limits.Keep(failed); },
-               .quarantine = workers.quarantine,
-               .hold = workers.hold,
-               .end_process = workers.end_process,
-               .end_cook = [this](const std::shared_ptr<ActiveCook>& cook,
-                                  const CookEnded& ended) { cooks.End(cook, ended); }}),
-      cooks({.core = on.core,
-             .journal = on.journal,
-             .clock = on.clock,
-             .tasks = tasks,
-             .inbox = on.inbox,
-             .active = active,
-             .commits = commits,
-             .world = [this] { return worlds.Get(); },
-             .sources = [this] { return worlds.Sources(); },
-             .before_begin = [this](ActiveCook& cook) { BeforeBegin(cook); },
-             .after_begin = std::move(check_fence),
-             .before_close =
-                 [this](ActiveCook& cook) {
-                   cook.outcome.collections = tables.collections.Sum();
-                   workers.warn_of_programs(cook);
-                 },
-             .after_close = [this] { AfterClose(); }}),
+      notices(NoticesDeps()),
+      cooks(CooksDeps(std::move(check_fence))),
       questions({.core = on.core,
                  .inbox = on.inbox,
                  .cooks = active,
@@ -149,20 +120,59 @@ CookOwners::CookOwners(const ShellGround& on, WorldPtr world, SharedTables& shar
                     tasks.Post(GiveBackMemory);
                     look_ups.GiveBackMemory();
                   }}),
-      look_ups(
-          {.sources = [this] { return worlds.Sources(); },
-           .store = on.store,
-           .journal = on.journal,
-           .results = tables.results,
-           .limits = limits.answers(),
-           .clock = on.clock,
-           .remote = on.options.remote,
-           .reads = on.options.farm_listen.empty() ? nullptr : &tables.reads,
-           .alarm =
-               [this](const std::string& text) { Warn(record::WarningKind::kRemoteStore, text); },
-           .post = [this](Inbox::Task task) { ground.inbox.PostTask(std::move(task)); },
-           .answer = [this](LookedUp answer) { ground.inbox.HandleNow(std::move(answer)); }},
-          LookUpOptionsOf(on.options)) {}
+      look_ups(LookUpDeps(), LookUpOptionsOf(on.options)) {}
+
+Notices::Deps CookOwners::NoticesDeps() {
+  return {.core = ground.core,
+          .results = tables.results,
+          .clock = ground.clock,
+          .inbox = ground.inbox,
+          .cooks = active,
+          .notes = commits.notes(),
+          .sources = [this] { return worlds.Sources(); },
+          .name_of = [this](WorkerId worker) { return tables.attached.NameOf(worker); },
+          .keep_limit = [this](const PackageFailed& failed) { return limits.Keep(failed); },
+          .quarantine = workers.quarantine,
+          .hold = workers.hold,
+          .end_process = workers.end_process,
+          .end_cook = [this](const std::shared_ptr<ActiveCook>& cook,
+                             const CookEnded& ended) { cooks.End(cook, ended); }};
+}
+
+Cooks::Deps CookOwners::CooksDeps(std::function<void()> check_fence) {
+  return {.core = ground.core,
+          .journal = ground.journal,
+          .clock = ground.clock,
+          .tasks = tasks,
+          .inbox = ground.inbox,
+          .active = active,
+          .commits = commits,
+          .world = [this] { return worlds.Get(); },
+          .sources = [this] { return worlds.Sources(); },
+          .before_begin = [this](ActiveCook& cook) { BeforeBegin(cook); },
+          .after_begin = std::move(check_fence),
+          .before_close =
+              [this](ActiveCook& cook) {
+                cook.outcome.collections = tables.collections.Sum();
+                workers.warn_of_programs(cook);
+              },
+          .after_close = [this] { AfterClose(); }};
+}
+
+LookUps::Deps CookOwners::LookUpDeps() {
+  return {
+      .sources = [this] { return worlds.Sources(); },
+      .store = ground.store,
+      .journal = ground.journal,
+      .results = tables.results,
+      .limits = limits.answers(),
+      .clock = ground.clock,
+      .remote = ground.options.remote,
+      .reads = ground.options.farm_listen.empty() ? nullptr : &tables.reads,
+      .alarm = [this](const std::string& text) { Warn(record::WarningKind::kRemoteStore, text); },
+      .post = [this](Inbox::Task task) { ground.inbox.PostTask(std::move(task)); },
+      .answer = [this](LookedUp answer) { ground.inbox.HandleNow(std::move(answer)); }};
+}
 
 CookOwners::~CookOwners() { tasks.End(); }
 

@@ -62,6 +62,9 @@ struct CookOwners {
   LookUps look_ups;  // last: the threads of LookUps end before what they use
 
  private:
+  Notices::Deps NoticesDeps();
+  Cooks::Deps CooksDeps(std::function<void()> check_fence);
+  LookUps::Deps LookUpDeps();
   void BeforeBegin(ActiveCook& cook);
   void AfterClose();
   void RetryWhatCooksAsk();
