@@ -17,6 +17,7 @@
 #include "director/core/core_figures.h"
 #include "director/core/core_options.h"
 #include "director/core/counters.h"
+#include "director/core/effects.h"
 #include "director/core/events.h"
 #include "director/core/ids.h"
 #include "director/core/packages/monitor.h"

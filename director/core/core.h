@@ -14,6 +14,7 @@
 #include "director/core/cooks/cook_layer.h"
 #include "director/core/core_figures.h"
 #include "director/core/core_options.h"
+#include "director/core/effects.h"
 #include "director/core/events.h"
 
 namespace galley::director {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "director/core/effects.h"
 #include "director/core/events.h"
 #include "director/core/packages/package_state.h"
 #include "director/core/pools.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "director/core/events.h"
+#include "director/core/effects.h"
 #include "director/shell/cook_event.h"
 #include "director/standing/standing.h"
 

@@ -18,6 +18,7 @@
 #include "common/base/digest.h"
 #include "common/base/mutex.h"
 #include "director/core/cook_core.h"
+#include "director/core/effects.h"
 #include "director/core/events.h"
 #include "director/shell/cook_event.h"
 #include "director/shell/difference_root.h"

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "common/store/interface/store.h"
+#include "director/core/effects.h"
 #include "director/core/events.h"
 #include "director/journal/journal.h"
 #include "director/shell/result_table.h"

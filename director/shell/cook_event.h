@@ -15,7 +15,7 @@
 
 #include "common/record/warning.h"
 #include "director/core/cook_core.h"
-#include "director/core/events.h"
+#include "director/core/effects.h"
 #include "director/shell/result_table.h"
 
 namespace galley::director {

@@ -19,6 +19,7 @@
 #include "common/base/cancellation.h"
 #include "common/base/clock.h"
 #include "director/core/cook_core.h"
+#include "director/core/effects.h"
 #include "director/core/events.h"
 #include "director/core/packages/platforms.h"
 #include "director/journal/journal.h"

@@ -18,6 +18,7 @@
 
 #include "absl/status/statusor.h"
 #include "common/store/interface/store.h"
+#include "director/core/effects.h"
 #include "director/core/events.h"
 #include "director/shell/instigator_notes.h"
 #include "director/shell/result_table.h"

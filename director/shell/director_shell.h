@@ -28,6 +28,7 @@
 #include "common/base/mutex.h"
 #include "common/store/interface/store.h"
 #include "director/core/cook_core.h"
+#include "director/core/effects.h"
 #include "director/core/events.h"
 #include "director/journal/journal.h"
 #include "director/shell/cook_owners.h"

@@ -4,7 +4,7 @@
 
 #include "common/base/errors.h"
 #include "common/base/status_macros.h"
-#include "director/core/events.h"
+#include "director/core/effects.h"
 
 namespace galley::director {
 

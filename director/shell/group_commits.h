@@ -17,7 +17,7 @@
 #include "common/base/clock.h"
 #include "common/base/mutex.h"
 #include "common/store/interface/store.h"
-#include "director/core/events.h"
+#include "director/core/effects.h"
 #include "director/journal/journal.h"
 #include "director/shell/commit_group.h"
 #include "director/shell/commit_pacing.h"

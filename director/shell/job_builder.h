@@ -12,7 +12,7 @@
 
 #include "common/store/interface/store.h"
 #include "director/core/cook_core.h"
-#include "director/core/events.h"
+#include "director/core/effects.h"
 #include "director/journal/journal.h"
 #include "director/shell/lookup.h"
 #include "director/shell/report_reader.h"

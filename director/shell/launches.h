@@ -17,6 +17,7 @@
 
 #include "absl/time/time.h"
 #include "common/record/worker_offer.h"
+#include "director/core/effects.h"
 #include "director/core/events.h"
 #include "director/core/packages/monitor.h"
 #include "director/launch/farm_launcher.h"

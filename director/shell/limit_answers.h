@@ -17,6 +17,7 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "director/core/effects.h"
 #include "director/core/events.h"
 #include "director/journal/kept_limits.h"
 #include "director/shell/default_limits.h"

@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "common/store/interface/store.h"
 #include "common/tree/tree.h"
+#include "director/core/effects.h"
 #include "director/core/events.h"
 #include "director/journal/journal.h"
 #include "director/shell/result_table.h"

@@ -9,7 +9,7 @@
 
 #include "common/base/clock.h"
 #include "director/core/cook_core.h"
-#include "director/core/events.h"
+#include "director/core/effects.h"
 #include "director/shell/active_cooks.h"
 #include "director/shell/inbox.h"
 #include "director/shell/progress_notes.h"

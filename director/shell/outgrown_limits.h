@@ -11,7 +11,7 @@
 
 #include "absl/status/status.h"
 #include "common/base/clock.h"
-#include "director/core/events.h"
+#include "director/core/effects.h"
 #include "director/journal/kept_limits.h"
 #include "director/shell/limit_answers.h"
 #include "director/shell/report_reader.h"

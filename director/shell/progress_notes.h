@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "director/core/effects.h"
 #include "director/core/events.h"
 #include "director/journal/journal.h"
 

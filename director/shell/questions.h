@@ -10,7 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "director/core/cook_core.h"
-#include "director/core/events.h"
+#include "director/core/effects.h"
 #include "director/shell/active_cooks.h"
 #include "director/shell/inbox.h"
 #include "galley/v1/worker.pb.h"

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "common/store/interface/store.h"
+#include "director/core/effects.h"
 #include "director/core/events.h"
 #include "director/shell/result_table.h"
 #include "director/shell/sources.h"

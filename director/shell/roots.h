@@ -21,6 +21,7 @@
 #include "common/base/clock.h"
 #include "common/base/digest.h"
 #include "common/store/interface/store.h"
+#include "director/core/effects.h"
 #include "director/core/events.h"
 #include "director/journal/journal.h"
 #include "director/shell/active_cooks.h"

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "director/core/effects.h"
 #include "director/core/events.h"
 #include "director/shell/result_table.h"
 

@@ -11,6 +11,7 @@
 #include "absl/time/time.h"
 #include "common/project/project.h"
 #include "common/record/worker_offer.h"
+#include "director/core/effects.h"
 #include "director/core/events.h"
 #include "galley/v1/worker.pb.h"
 

@@ -9,7 +9,7 @@
 
 #include "common/base/clock.h"
 #include "director/core/cook_core.h"
-#include "director/core/events.h"
+#include "director/core/effects.h"
 #include "director/shell/attached_workers.h"
 #include "director/shell/sources.h"
 #include "director/shell/worker_admission.h"

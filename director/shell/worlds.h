@@ -13,6 +13,7 @@
 #include "common/base/cancellation.h"
 #include "common/base/clock.h"
 #include "common/store/interface/store.h"
+#include "director/core/effects.h"
 #include "director/core/events.h"
 #include "director/core/packages/platforms.h"
 #include "director/journal/journal.h"

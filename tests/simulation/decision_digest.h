@@ -9,7 +9,7 @@
 
 #include "absl/time/time.h"
 #include "common/base/fnv.h"
-#include "director/core/events.h"
+#include "director/core/effects.h"
 
 namespace galley::simulation {
 

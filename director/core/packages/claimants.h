@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "absl/container/btree_map.h"
+#include "director/core/effects.h"
 #include "director/core/events.h"
 #include "director/core/ids.h"
 #include "director/core/packages/core_counts.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/container/btree_map.h"
-#include "director/core/events.h"
+#include "director/core/effects.h"
 
 namespace galley::director {
 

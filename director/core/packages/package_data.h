@@ -18,6 +18,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/time/time.h"
+#include "director/core/effects.h"
 #include "director/core/events.h"
 #include "director/core/ids.h"
 #include "director/core/packages/costs.h"
