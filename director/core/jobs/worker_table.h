@@ -30,6 +30,8 @@ namespace galley::director {
 class WorkerTable {
  public:
   explicit WorkerTable(const WorkersOptions& options) : options_(options) {}
+  WorkerTable(const WorkerTable&) = delete;  // WorkerIndex refers to the options
+  WorkerTable& operator=(const WorkerTable&) = delete;
 
   // Adds a worker in kStarting. An id that another worker attached under is passed over. REQUIRES:
   // not kForeign.
