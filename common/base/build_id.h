@@ -1,4 +1,4 @@
-// BuildId: what names the bytes of this program.
+// BuildId: identifies this build of the program.
 //
 // Threads: any.
 #pragma once
@@ -7,8 +7,8 @@
 
 namespace galley {
 
-// The build id that the linker put into the program (its GNU build id, in hex); where there is
-// none, the size and time of its file.
+// The program's GNU build id in hex, which the linker sets; without one, the size and time of the
+// program's file.
 std::string BuildId();
 
 }  // namespace galley

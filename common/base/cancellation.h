@@ -1,7 +1,7 @@
-// Cancellation: tells calls that are under way, and waits, that nobody wants their answer any more.
+// Cancellation: tells running calls and waits that nobody wants their answer any more.
 //
-// Threads: any. A hook runs under the lock, so that none runs once its Hook is gone: it must not
-// call back, and must be short.
+// Threads: any. A hook runs under the lock, and never after its Hook is gone: a hook must be short,
+// and must not call the Cancellation.
 #pragma once
 
 #include <chrono>
@@ -27,7 +27,7 @@ class Cancellation {
     base::MutexLock lock(mutex_);
     return is_cancelled_;
   }
-  // Sleeps, but not beyond a Cancel.
+  // Sleeps for `time`, or until Cancel.
   void Pause(absl::Duration time) {
     base::MutexLock lock(mutex_);
     const auto end = std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(time);
@@ -37,7 +37,7 @@ class Cancellation {
     }
   }
 
-  // Runs `hook` when Cancel is called, or now when it was, for as long as it lives.
+  // While a Hook lives, Cancel runs `hook`; after Cancel, the constructor does.
   class Hook {
    public:
     Hook(Cancellation* cancellation, std::function<void()> hook) : cancellation_(cancellation) {

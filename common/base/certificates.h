@@ -1,6 +1,5 @@
-// Certificates and private keys (PEM) as people hand them to us, checked before a library takes
-// them: those of TLS end the process or lose the network over what they cannot read. Errors name
-// the file and never repeat what it holds.
+// Certificates and private keys (PEM) of users, checked before a TLS library reads them: at a bad
+// file the library ends the process or loses the network. Errors name the file, never its contents.
 #pragma once
 
 #include <string>
@@ -16,9 +15,9 @@ struct PemText {
   std::string_view text;
 };
 
-// INVALID_ARGUMENT: no certificate, or one of them cannot be read. The first one's end.
+// The expiry of the first certificate. INVALID_ARGUMENT: a certificate is missing or unreadable.
 absl::StatusOr<absl::Time> CheckCertificates(const PemText& pem);
-// INVALID_ARGUMENT: no key without a password, or not the key of the first certificate.
+// INVALID_ARGUMENT: the key is unreadable, has a password, or is not the first certificate's.
 absl::Status CheckKeyPair(const PemText& certificates, const PemText& key);
 
 }  // namespace galley

@@ -1,4 +1,4 @@
-// FromStat: what stat(2) and its kin say of a file, as a FileStat.
+// FromStat: converts a struct stat to a FileStat.
 #pragma once
 
 #include <sys/stat.h>

@@ -12,8 +12,7 @@ namespace galley {
 // "17 B", "1.5 GiB": for people.
 std::string HumanBytes(uint64_t bytes);
 
-// "512", "64KiB", "1.5MiB", "4GiB", "1TiB", and KB, MB, GB, TB by thousands. INVALID_ARGUMENT says
-// so.
+// "512", "64KiB", "1.5MiB", "4GiB", "1TiB", and KB, MB, GB, TB by thousands. Else INVALID_ARGUMENT.
 absl::StatusOr<uint64_t> ParseSize(std::string_view text);
 
 }  // namespace galley

@@ -1,13 +1,12 @@
-// RunAtLowPriority: work that somebody may wait for, and that takes less than other work does.
+// RunAtLowPriority: runs work that must not slow other work down.
 #pragma once
 
 #include <functional>
 
 namespace galley {
 
-// Runs `work` on a thread of its own, with a third of the share of processors that others have
-// and the least of the disks, and waits for its end. What another thread does for it is not slowed
-// down.
+// Runs `work` on a thread of its own, with a third of the usual share of processors and the lowest
+// priority at disks above idle, and waits for its end. Other threads that help keep their priority.
 void RunAtLowPriority(const std::function<void()>& work);
 
 }  // namespace galley

@@ -1,7 +1,7 @@
-// MappedFile: the bytes of a regular file, read where they lie.
+// MappedFile: a regular file, mapped into memory.
 //
-// Whoever cuts the file off meanwhile ends the process (SIGBUS): only for files that are replaced
-// by a rename, and never written in place.
+// Reading ends the process (SIGBUS) if somebody has truncated the file: only for files that are
+// replaced by a rename, and never written in place.
 //
 // Threads: any.
 #pragma once
@@ -15,15 +15,15 @@ namespace galley {
 
 class MappedFile {
  public:
-  // Links are not followed. NOT_FOUND: there is none. INVALID_ARGUMENT: it is empty, or no regular
-  // file. `is_writable`: its bytes may be changed, in this process alone.
+  // Links are not followed. NOT_FOUND: absent. INVALID_ARGUMENT: the file is empty or not regular.
+  // `is_writable`: the bytes may be changed, in this process alone.
   static absl::StatusOr<MappedFile> Open(const std::string& file, bool is_writable = false);
   MappedFile(MappedFile&& other) noexcept;
   MappedFile& operator=(MappedFile&& other) noexcept;
   ~MappedFile();
 
   std::string_view bytes() const { return bytes_; }
-  char* writable() { return const_cast<char*>(bytes_.data()); }  // REQUIRES: Open said so
+  char* writable() { return const_cast<char*>(bytes_.data()); }  // REQUIRES: Open with is_writable
 
  private:
   explicit MappedFile(std::string_view bytes) : bytes_(bytes) {}

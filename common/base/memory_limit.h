@@ -1,11 +1,10 @@
-// MemoryLimits: what the control groups around this process (v1, v2, or both) and the machine
-// really leave to it.
+// MemoryLimits: the memory that the machine and the control groups around this process (v1, v2, or
+// both) really leave to the process.
 //
-// A group's limit counts with those of all its ancestors: the least decides. What is left of a
-// limit is the limit less the group's use, where file pages are not use: the kernel drops them
-// before it refuses memory, the active ones (sources that were read twice) as well as the inactive;
-// so MemAvailable counts, which is what is left of the machine. A file that is not as it should
-// be is ignored and named once in the log.
+// The least limit of a group and all its ancestors counts. The memory that a limit leaves is the
+// limit less the group's use; file pages, active and inactive, are no use, since the kernel drops
+// them before it refuses memory. The memory that the machine leaves is MemAvailable. A malformed
+// file is ignored and named once in the log.
 // Cost: a few reads of small kernel files for a Sample.
 // Threads: one owner.
 // Source: Linux, admin-guide/cgroup-v1/memory.rst, admin-guide/cgroup-v2.rst; cgroups(7);
@@ -24,19 +23,19 @@
 namespace galley {
 
 struct MemoryRoom {
-  uint64_t limit_bytes = 0;  // the least of all limits and what the machine has; 0: unknown
-  std::string limit_source;  // "machine", or the file that says so
-  std::optional<uint64_t> left_bytes;  // the least that any of them leaves; nullopt: unknown
+  uint64_t limit_bytes = 0;            // the least limit, or the machine's memory; 0: unknown
+  std::string limit_source;            // "machine", or the file with the limit
+  std::optional<uint64_t> left_bytes;  // the least left by a limit; nullopt: unknown
   std::string left_source;
 };
 
 class MemoryLimits {
  public:
-  // `root` stands before every path, /proc's and those of the mounts: a test's tree.
+  // `root`: a test's folder, put before every path.
   explicit MemoryLimits(std::string root = "");
 
   MemoryRoom Sample();
-  // How many processes of our innermost group (of all its kinds) the kernel has killed for want of
+  // How many processes of our innermost groups, v1 and v2, the kernel has killed for want of
   // memory, as far as it says.
   uint64_t OomKills();
   // The groups' folders, innermost first.

@@ -1,6 +1,6 @@
-// The file of this program, and how a program is started in the way in which this one was: by the
-// kernel; or by a loader that was called by name, with libraries that it was told of, as on a
-// machine that lacks them (director/launch/bundle.h). Then /proc/self/exe is the loader.
+// The file of this program, and the command that starts a program as this program was started: by
+// the kernel, or by a loader that was called by name and given libraries that the machine lacks
+// (director/launch/bundle.h). Then /proc/self/exe is the loader.
 //
 // Threads: any.
 #pragma once
@@ -10,9 +10,9 @@
 
 namespace galley {
 
-// Absolute; empty: it is not known.
+// An absolute path; empty: unknown.
 const std::string& OwnProgram();
-// {program}, or {loader, its options..., program}: arguments may follow.
+// {program}, or {loader, its options..., program}; arguments may be appended.
 std::vector<std::string> CommandOf(const std::string& program);
 
 }  // namespace galley

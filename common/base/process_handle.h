@@ -1,6 +1,6 @@
-// ProcessHandle: a process that is no child of ours, held by its descriptor (pidfd). Its number may
-// go to another once it has ended and its parent has reaped it; what is sent through a handle never
-// meets that other one.
+// ProcessHandle: a process that is no child of ours, held by its descriptor (pidfd). A signal
+// through the handle never reaches another process that got the number after this process was
+// reaped.
 //
 // Source: pidfd_open(2) (Linux 5.3), pidfd_send_signal(2) (5.1). PIDFD_SIGNAL_PROCESS_GROUP (6.9)
 // is not used: programs below a worker lead groups of their own.
@@ -18,19 +18,18 @@ namespace galley {
 class ProcessHandle {
  public:
   ProcessHandle() = default;
-  // Holds the process that has this number now. Invalid when there is none, or no descriptor can be
-  // had.
+  // Holds the process that has this number now. Invalid: there is no process or no descriptor.
   static ProcessHandle Open(pid_t pid);
 
   bool valid() const { return descriptor_.valid(); }
   pid_t pid() const { return pid_; }
-  int descriptor() const { return descriptor_.get(); }  // readable when it has ended
+  int descriptor() const { return descriptor_.get(); }  // readable once the process has ended
   bool HasEnded() const;
-  // Sends the signal to this process alone. Harmless when it has ended.
+  // Sends the signal to this process alone. Does nothing if the process has ended.
   void Signal(int signal) const;
-  // Sends SIGKILL to this process and to all below it, those below first. The process is stopped
-  // meanwhile, so that it starts nothing more; processes that lose their parent fall to it if it
-  // adopts orphans. Blocks until those below it have ended, for at most about a second.
+  // Sends SIGKILL to the descendants, the deepest first, and then to this process. Meanwhile the
+  // process is stopped, so that it starts nothing more, and gets the orphans if it adopts orphans.
+  // Blocks until the descendants have ended, for at most about a second.
   void KillTree() const;
 
  private:

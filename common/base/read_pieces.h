@@ -1,4 +1,4 @@
-// Files that are too large to be held in memory, in pieces.
+// Reads and writes files in pieces, without holding them in memory.
 #pragma once
 
 #include <functional>
@@ -12,15 +12,15 @@ namespace galley {
 
 inline constexpr size_t kPieceBytesMax = 256 << 10;
 
-// Valid during the call only. An error ends what hands them out, and is its error.
+// `piece` is valid during the call only. An error ends the stream and is its error.
 using TakePiece = std::function<absl::Status(std::string_view piece)>;
-// Hands out all bytes of something, each once.
+// Hands out all bytes in order.
 using PieceStream = std::function<absl::Status(const TakePiece& take)>;
 
-// The bytes of a file as they are read. Errors as ReadFile (file.h).
+// Hands out the bytes of a file. Errors as ReadFile (file.h).
 absl::Status ReadInPieces(const std::string& path, const TakePiece& take);
 absl::StatusOr<Digest> DigestOfFile(const std::string& path);
-// A file of what `stream` hands out, and its digest. An error leaves a part of it.
+// Writes what `stream` hands out, and returns its digest. An error leaves a part of the file.
 absl::StatusOr<Digest> WriteInPieces(const std::string& path, const PieceStream& stream);
 
 }  // namespace galley

@@ -1,5 +1,4 @@
-// SharedMutex: held by one, or by many that share it. Over std::shared_mutex, for the reason that
-// mutex.h gives.
+// SharedMutex: a reader-writer lock. Over std::shared_mutex, for the reason that mutex.h gives.
 #pragma once
 
 #include <shared_mutex>

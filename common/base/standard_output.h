@@ -1,13 +1,12 @@
-// StandardOutput: whether all that was printed arrived.
+// StandardOutput: whether everything printed was written.
 #pragma once
 
 #include "absl/status/status.h"
 
 namespace galley {
 
-// Writes what is buffered. INTERNAL, a whole sentence: something that was printed since the process
-// began did not get where standard output goes (no space, or it is closed). A reader that went away
-// wanted no more, which is no error.
+// Writes buffered output. INTERNAL, a whole sentence: some output of this process was not written,
+// because there is no space or standard output is closed. A pipe whose reader has gone is no error.
 absl::Status FlushStandardOutput();
 
 // True when there is a standard output. False: the process was started without one.

@@ -15,14 +15,13 @@ struct Change {
   bool was_there = false;
   bool is_there = false;
 };
-// The changes from `before` to `now`, sorted by path. Linear in the files, and reads only files
-// whose stat differs or was racy when `before` was scanned: those are hashed in `now` and compared
-// with the digest that `before` knew, so a touched file is no change. Where `before` knew no
-// digest, a differing stat and a racy file count as changes. Entries with an error differ when
-// their errors do. Of a revision (IsRevisionOf) the files that were looked at again are compared.
-// A file of kHashedHereMax bytes or more that would have to be hashed counts as a change: whoever
-// needs its digest hashes it, beside the rest.
-// `touched`: gets the files that were looked at and have the bytes of before; null: nobody asks.
+// The changes from `before` to `now`, sorted by path. A file whose stat differs, or was racy when
+// `before` was scanned, is hashed in `now`, and is a change if its digest differs: a touched file
+// is no change. Such a file counts as a change without hashing if `before` has no digest of the
+// file, or if the file has kHashedHereMax bytes or more; whoever needs its digest hashes it beside
+// the rest. An entry with an error is a change when the error differs.
+// Cost: linear in the files; for a revision (IsRevisionOf), in the files that were looked at again.
+// `touched`: gets the hashed files whose digest is the same; null: nobody asks.
 // `stop`: once it is cancelled, files that were not hashed count as changes.
 std::vector<Change> Difference(const Snapshot& before, Snapshot& now,
                                std::vector<std::string>* touched = nullptr,

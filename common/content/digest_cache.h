@@ -1,9 +1,9 @@
-// DigestCache: digests of files by what identifies a version of them: host path, size, mtime, ctime
-// and inode. The device is left out, since its number may change with each boot.
+// DigestCache: digests of files, by host path, size, mtime, ctime and inode. The device is left
+// out, since its number may change with each boot.
 //
 // A digest is kept only if the file was not racy (common/base/racy.h) when its hashing began.
 //
-// Threads: none of its own; constant after loading.
+// Threads: any, while nobody calls Add.
 #pragma once
 
 #include <cstdint>
@@ -21,14 +21,14 @@ namespace galley::content {
 
 class DigestCache {
  public:
-  // INVALID_ARGUMENT: damaged, of another version, or no file (then it was put aside). An absent
-  // file is an empty cache.
+  // INVALID_ARGUMENT: damaged, unreadable, of another version, or not a regular file, which was put
+  // aside. An absent file is an empty cache.
   static absl::StatusOr<DigestCache> Load(const std::string& file);
   static absl::StatusOr<DigestCache> Decode(std::string_view payload);
 
-  // nullopt: unknown, or the file is another version.
+  // nullopt: the path is unknown, or the file has changed.
   std::optional<Digest> Find(std::string_view host_path, const FileStat& stat) const;
-  // Refuses (and returns false) what is racy.
+  // False: not added: the file is racy or has another size.
   bool Add(std::string_view host_path, const FileStat& stat, const Digest& digest,
            int64_t hashed_ns);
   // Replaces `file` by a rename.

@@ -1,13 +1,13 @@
-// FolderWatch: says in which folders something changed since it was asked last. (inotify(7).)
+// FolderWatch: tells in which folders something changed since the last Take (inotify(7)).
 //
-// The answer of Take holds all changes that were made before the call: Take writes a file of its
-// own (the cookie) and waits until the kernel tells of that file.
+// Take tells all changes that were made before the call: Take writes a file of its own (the cookie)
+// and waits for the kernel's event of that file.
 //
-// Nobody is told of these, and whoever relies on a watch must look himself: writes through a memory
-// mapping that outlives its descriptor; changes of a file through another of its names (nor is it
-// told when it gets one elsewhere), or of what a link leads to; a folder that is renamed far above
-// (the watch follows it); what other machines do on a file system of a network. A folder on a file
-// system for which that is known is refused.
+// Changes that the watch misses, so that its user must look for them: writes through a memory
+// mapping whose descriptor is closed; changes through another hard link, and the making of a hard
+// link elsewhere; changes of a link's target; the renaming of a folder above the watched folders,
+// which the watch follows; changes by other machines on a network file system. Add refuses file
+// systems that are not known to be local.
 //
 // Cost: 2 us and 0.1 KiB of the kernel's memory for each folder; one event, 1 us.
 // Threads: any.
@@ -35,23 +35,23 @@ class FolderWatch {
     absl::Duration cookie_max = absl::Milliseconds(200);
     size_t folders_max = SIZE_MAX;  // for tests: as if the kernel had this limit
   };
-  // UNAVAILABLE: the system does not watch, or says nothing of the cookie.
+  // UNAVAILABLE: inotify cannot be used, or the cookie's event did not come.
   static absl::StatusOr<std::unique_ptr<FolderWatch>> Open(Options options);
 
-  // From now on, whatever was at this path before. NOT_FOUND: there is no such folder.
-  // FAILED_PRECONDITION: its file system does not tell of all changes. RESOURCE_EXHAUSTED: the
-  // kernel watches no more folders, and what to do.
+  // Watches the folder that is now at this path. NOT_FOUND: there is no such folder.
+  // FAILED_PRECONDITION: the file system hides changes, or the folder is watched by another path.
+  // RESOURCE_EXHAUSTED: the kernel watches no more folders; the text says what to do.
   absl::Status Add(const std::string& folder);
   bool Watches(std::string_view folder) const;
   size_t size() const;
 
   struct Changes {
-    bool is_all = false;  // what changed is not known: events were lost, or file systems mounted
-    // Host paths, as they were given to Add. Of one that is not there any more, or is another one
-    // now, all below it are here as well, and none of these is watched any longer.
+    bool is_all = false;  // anything may have changed: events were lost, or mounts changed
+    // Host paths, as they were given to Add. If a folder was removed or replaced, the watched
+    // folders below it are here as well, and the watches of all of them have ended.
     std::vector<std::string> folders;
   };
-  // UNAVAILABLE: the cookie did not come; nothing is known.
+  // UNAVAILABLE: the cookie's event did not come; nothing is known.
   absl::StatusOr<Changes> Take();
 
  private:
@@ -68,11 +68,11 @@ class FolderWatch {
   absl::flat_hash_map<int, std::string> by_watch_ GALLEY_GUARDED_BY(mutex_);
   int cookie_watch_ GALLEY_GUARDED_BY(mutex_) = -1;
   uint64_t cookies_ GALLEY_GUARDED_BY(mutex_) = 0;
-  std::string cookie_ GALLEY_GUARDED_BY(mutex_);  // the one that is waited for
+  std::string cookie_ GALLEY_GUARDED_BY(mutex_);  // the file name that Take waits for
 };
 
-// The mount points below `folder`; a folder that is mounted there is another file system's, or has
-// two names. Sorted.
+// The mount points below `folder`, sorted. A mounted folder is on another file system, or has two
+// paths.
 std::vector<std::string> MountsBelow(const std::string& folder);
 
 }  // namespace galley::content

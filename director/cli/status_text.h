@@ -18,7 +18,7 @@ std::string AgeText(absl::Duration age);                     // "3 h 12 min"
 std::string LeftText(const v1::CookProgress& progress);      // "3 h 12 min"; empty: unknown
 std::string CutLine(std::string_view line, size_t columns);  // never cuts within a character
 
-// Returns lines without an end, for people.
+// Lines for people, without a newline.
 std::string HeadLine(const v1::StatusAnswer& status, absl::Time now);
 std::string CookHeading(const v1::StatusAnswer& status);
 std::string CookRow(const v1::StatusAnswer::Cook& cook, absl::Time now);

@@ -12,13 +12,12 @@ struct Counters {
   uint64_t results_cooked = 0, results_cached = 0, results_up_to_date = 0, results_failed = 0;
   uint64_t results_wanted = 0;
   uint64_t workers_started = 0, workers_lost = 0, executors_lost = 0, jobs_retried = 0,
-           jobs_retracted = 0, jobs_resumed = 0, jobs_pending = 0;  // the last: became pending
+           jobs_retracted = 0, jobs_resumed = 0, jobs_pending = 0;  // jobs_pending: became pending
   uint64_t backups_started = 0, backups_won = 0;
   uint64_t jobs_split = 0;       // platforms of running jobs that went to an idle worker
   uint64_t results_dropped = 0;  // results that came a second time, or too late
   uint64_t workers_attached = 0;
-  // Results that were made again on another machine and agreed; that found no second machine; and
-  // packages whose results differed.
+  // Results that another machine confirmed; for which there was no other machine; that differed.
   uint64_t results_proven = 0, results_unproven = 0, proofs_failed = 0;
   // Bytes moved by all attempts, each report counted once: retried, doubled and late ones as well.
   uint64_t bytes_read = 0, bytes_warm = 0, bytes_saved = 0;

@@ -1,6 +1,6 @@
-// Pools: where a worker comes from, which its id tells. The core gives the ids of the workers that
-// it asks for (Spawn), densely from the beginning of their pool on; the shell gives the ids of
-// workers that come by themselves.
+// Pools: where a worker comes from, as its id tells. The core gives ids to the workers that it asks
+// for (Spawn), upward from the beginning of their pool; the shell gives ids to the workers that
+// attach unasked.
 // Threads: none; values.
 #pragma once
 
@@ -13,8 +13,8 @@ namespace galley::director {
 
 enum class Pool : uint8_t {
   kLocal,     // started on the director's machine
-  kLaunched,  // brought up on the farm, and without the director's files
-  kForeign,   // came by themselves
+  kLaunched,  // started on the farm, without the director's files
+  kForeign,   // attached unasked
 };
 inline constexpr size_t kPoolCount = 3;
 inline constexpr uint32_t kLaunchedWorkers = 1u << 30;

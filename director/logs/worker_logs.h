@@ -1,14 +1,13 @@
 // WorkerLogs: writes the records of workers to files: <folder>/<stem>.jsonl, and its earlier
 // contents as <stem>.old.jsonl. The files stay between cooks.
 //
-// A worker has two files of half its quota at most. When all files together exceed their quota,
-// or are too many, the files that were not written to for the longest time go; the total never
-// exceeds the quota by more than a sixteenth. Lines that come faster than a worker's rate, and
-// lines that wait while the disk is slow, are left out and counted; a line says how many. An error
-// of the disk costs lines, and is logged once.
+// A worker has two files of half its quota at most. When all files together are too large or too
+// many, the least recently written files are removed; the total exceeds its quota by little more
+// than a sixteenth. Lines above a worker's rate or above waiting_bytes_max are left out; a later
+// line counts them. A disk error loses lines, and is logged once.
 //
-// Threads: any; Add never waits for the disk. One thread of its own writes, from the first record
-// on. The destructor writes what waits.
+// Threads: any; Add never waits for the disk. WorkerLogs writes on a thread of its own, from the
+// first record on. The destructor writes the waiting lines.
 #pragma once
 
 #include <cstdint>
@@ -33,8 +32,8 @@ struct WorkerLogsOptions {
   std::string folder;  // WorkerLogs makes it
   // Asked before each write; null: every write is allowed.
   std::function<absl::Status()> may_write = nullptr;
-  uint64_t worker_bytes_max = 2 << 20;  // of one worker's files
-  uint64_t bytes_max = 64 << 20;        // of all files
+  uint64_t worker_bytes_max = 2 << 20;  // for each worker
+  uint64_t bytes_max = 64 << 20;        // for all workers
   size_t files_max = 2'000;
   uint64_t waiting_bytes_max = 4 << 20;          // in memory
   uint64_t worker_bytes_per_second = 128 << 10;  // on average
@@ -54,9 +53,9 @@ class WorkerLogs {
  private:
   struct Waiting {
     std::string bytes;
-    double room = 0;        // left of its rate
-    absl::Time filled;      // when `room` was right
-    uint64_t left_out = 0;  // since the last line that counts left-out lines
+    double room = 0;        // bytes that the rate allows at `filled`
+    absl::Time filled;      // when `room` was computed
+    uint64_t left_out = 0;  // left-out lines that are not told yet
   };
   using Batch = std::map<std::string, std::string>;  // stem -> lines
 
@@ -78,7 +77,7 @@ class WorkerLogs {
   std::optional<std::thread> thread_ GALLEY_GUARDED_BY(mutex_);
 
   // Used only by the thread.
-  uint64_t written_ = UINT64_MAX / 2;  // since the files were counted
+  uint64_t written_ = UINT64_MAX / 2;  // bytes since the last Trim
   bool has_told_error_ = false;
 };
 

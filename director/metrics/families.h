@@ -1,5 +1,4 @@
-// Families: the metrics of a director, as the library for Prometheus has them: names, types, help,
-// labels.
+// Families: the metrics of a director as families of prometheus-cpp: names, types, help, labels.
 //
 // Names follow https://prometheus.io/docs/practices/naming/: galley_, then what is measured, base
 // units, _total for counters; metrics of the process have the names that all clients use. Labels

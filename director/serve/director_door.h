@@ -21,9 +21,8 @@ class DirectorDoor {
  public:
   // Listens on a Unix socket. If the path is too long for a socket (107 bytes), a short path under
   // the system's temporary folder is used; address() returns it, and `socket_path` is a link to it.
-  // `clients` outlives the door; null: a command hosts the director, which takes no clients.
-  // `hosted`, which outlives the door, says how the cook of such a director gets on; null: nobody
-  // does.
+  // `clients` and `hosted` outlive the door. `clients`: null if a command hosts the director, which
+  // then takes no clients. `hosted`: tells the status of the hosted cook; null: nothing does.
   static absl::StatusOr<std::unique_ptr<DirectorDoor>> Open(const std::string& socket_path,
                                                             ClientCalls* clients = nullptr,
                                                             StatusCalls* hosted = nullptr);
@@ -34,14 +33,14 @@ class DirectorDoor {
   virtual void Withdraw() = 0;
 
   virtual const std::string& address() const = 0;  // "unix:/..."
-  // Lets `calls` answer workers and questions from now on. Until then, and after Close, workers get
-  // UNAVAILABLE, and try again; questions get FAILED_PRECONDITION: no cook runs. One at a time.
+  // From now on `calls` answers workers and questions, in place of the WorkerCalls before. Without
+  // a WorkerCalls, workers get UNAVAILABLE and try again; questions get FAILED_PRECONDITION.
   virtual void Admit(WorkerCalls* calls) = 0;
-  // Sends no further call to `calls`, if it was admitted; another WorkerCalls stays.
+  // Passes no further call to `calls`. Does nothing if another WorkerCalls is admitted.
   virtual void Close(WorkerCalls* calls) = 0;
-  // Waits until no call is under way there. REQUIRES: Close.
+  // Waits until every passed call has ended. REQUIRES: Close.
   virtual void AwaitCalls() = 0;
-  // Answers like the call of that name.
+  // Answers like the RPC Ask.
   virtual absl::Status Ask(const v1::PackageQuestion& question, v1::PackageAnswer* answer) = 0;
 };
 

@@ -1,10 +1,10 @@
 // Cooks: the life of each cook, from the request until the outcome is told.
 //
-//   Run       on the thread that asks: waits until the cook is over, and hears the cook's events
-//   begins    with the platforms and packages of the world that is then present
-//   ends      when the core is done with the cook
-//   is closed when the last group of results is committed, and the journal knows why each package
-//             was in the cook
+//   Run     on the thread that asks: hands the cook's events on, until the cook is closed
+//   Begin   takes the platforms and packages of the present world
+//   End     follows when the core is done with the cook
+//   Close   follows when the last group of results is committed, and the journal knows why each
+//           package was in the cook
 //
 // Threads: the loop's, except for Run.
 #pragma once
@@ -45,11 +45,11 @@ class Cooks {
     Commits& commits;
     std::function<WorldPtr()> world;
     PresentSources sources;
-    // Called when the cook is known to Cooks and not yet to the core.
+    // Called when the cook is known to Cooks, but not yet to the core.
     std::function<void(ActiveCook& cook)> before_begin;
     // Called when the core has taken the cook.
     std::function<void()> after_begin;
-    // Adds to the outcome what other parts know of the cook, which is about to be closed.
+    // Called just before the cook is closed. Adds to the outcome what other parts know of the cook.
     std::function<void(ActiveCook& cook)> before_close;
     // Called when the cook is gone.
     std::function<void()> after_close;
@@ -63,8 +63,8 @@ class Cooks {
   // Ends a cook with which the core is done.
   void End(const std::shared_ptr<ActiveCook>& cook, const CookEnded& ended);
 
-  // Lets cooks go on with the platforms of an edited galley.toml; a root that is being published
-  // stays the same. Returns what the cooks are to cook as well.
+  // Gives cooks the platforms of an edited galley.toml; a cook that publishes a root gets no new
+  // ones. Returns the platforms that were added to cooks.
   std::vector<PlatformsChanged::Added> AdoptPlatforms(const World& world, const PlatformMap& map);
   void TellProgress(const WorkersOnTheWay& on_the_way);
 

@@ -1,5 +1,5 @@
-// ProgramRuns: when and where jobs ran whose programs nothing keeps from changing the project,
-// because the machine of the worker cannot, or because [cook] walls = "off" says so.
+// ProgramRuns: when and where jobs ran programs without walls, which may change the project:
+// because the machine of the worker has no walls, or [cook] walls = "off".
 //
 // Runs are kept as long as a cook runs. Beyond kRunsMax jobs the oldest runs are forgotten.
 // Threads: one owner.
@@ -27,7 +27,7 @@ class ProgramRuns {
     std::string worker;
     absl::Time begin;
     absl::Time end = absl::InfiniteFuture();
-    // Why the machine lets its worker keep no walls; empty: nobody wants walls.
+    // Why the machine has no walls; empty: [cook] walls = "off".
     std::string why;
   };
 
@@ -37,11 +37,10 @@ class ProgramRuns {
   void Lost(std::string_view worker, absl::Time now);
   void Clear();
 
-  // Returns the packages whose programs may have made a change that the system's clock places at
-  // `when`, for cooks that began at `since` or later. Sorted.
+  // Returns the packages whose programs may have made a change at `when`, by the system's clock, in
+  // a run that began at `since` or later. Sorted.
   std::vector<std::string> PackagesAt(absl::Time when, absl::Time since) const;
-  // Lacking: the workers that lack walls, and the reason of the first worker; no workers: none
-  // lacks walls.
+  // Lacking: the workers whose machines have no walls, and the reason of the first worker.
   struct Lacking {
     std::set<std::string> workers;
     std::string why;

@@ -1,7 +1,7 @@
-// Workers: hands on what attached workers say: events go to the core, and the rest to its keepers
-// (log, views, clocks, the ledger of uploaded bytes).
+// Workers: takes messages of attached workers, posts events to the core, and gives log lines,
+// clocks and counts to the objects that keep them.
 //
-// Threads: Announce: the loop's; the other functions: any, for one worker one at a time.
+// Threads: Announce: the loop's; the others: any, one call at a time for each worker.
 #pragma once
 
 #include <atomic>
@@ -54,25 +54,27 @@ class Workers {
     ProgramSideEffects& programs;  // used on the loop
     ProgressNotes& notes;          // used on the loop
     InputRepair& repair;
-    // Returns the peer in gRPC's form; then what sends messages to a worker.
+    // The worker's peer in gRPC's form.
     std::function<std::string(const std::string& worker)> comes_from;
+    // Sends a message to the worker.
     std::function<void(const std::string& worker, v1::ToWorker message)> send;
-    // A launched worker has come, or a worker said goodbye. Called on the loop, or on any thread.
+    // Called on the loop: a launched worker came.
     std::function<void(const std::string& worker)> has_come;
+    // Called on any thread: a worker said goodbye.
     std::function<void(const std::string& worker)> has_left;
   };
   explicit Workers(Deps deps) : deps_(std::move(deps)) {}
 
-  // Lets workers in from now on; before, they are told to come again.
+  // From now on workers may attach; before, Attach returns UNAVAILABLE.
   void Open() { is_open_ = true; }
-  // Ends the wait for room, because nobody takes messages any more.
+  // Ends waits of HearMessage: nobody takes messages any more.
   void Close() { room_.Close(); }
 
   absl::StatusOr<v1::ToWorker> Attach(const std::string& worker, const v1::FromWorker& first);
-  // Waits while too many messages of the worker are still to be taken.
+  // Waits while too many messages of the worker wait to be taken.
   void HearMessage(const std::string& worker, const v1::FromWorker& message,
                    absl::FunctionRef<bool()> is_present);
-  // Tells the attached workers of the world. Loop thread.
+  // Sends the world to the attached workers.
   void Announce(const World& world);
 
  private:

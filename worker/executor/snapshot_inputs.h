@@ -1,10 +1,10 @@
 // SnapshotInputs: the inputs of a live job: the director's snapshot, the cooked inputs that came
-// with the job, the platforms' parameters, the tools of this machine, and the variables that the
-// director told. Bytes come from a ByteSource.
+// with the job, the platforms' parameters, the tools of this machine, and the director's
+// environment variables. Bytes come from a ByteSource.
 //
-// Values are those that the director computes for a look-up, to the byte. A cooked input that did
-// not come with the job interrupts (NeedsPackage), and so does a file that is no longer what the
-// snapshot says (StaleFile).
+// Values equal, to the byte, the values that the director computes for a look-up. A cooked input
+// that did not come with the job interrupts the job (NeedsPackage), and so does a file that differs
+// from the snapshot (StaleFile).
 // Threads: one owner. The snapshot, the bytes and the caches outlive the SnapshotInputs.
 #pragma once
 
@@ -43,12 +43,12 @@ struct SnapshotInputsOptions {
   std::map<std::pair<std::string, uint32_t>, std::map<std::string, Digest>> cooked;
   ByteSource* bytes = nullptr;
   const std::vector<PlatformInfo>* platforms = nullptr;
-  // The director's variables, not this process's; null: all are unset.
+  // The director's variables; null: all are unset.
   const std::map<std::string, std::string>* environment = nullptr;
   std::string project_root;
   std::string scratch_directory;
   WarmFiles* warm_files = nullptr;  // null: every file is read
-  // For programs, over this snapshot, on the project's machine:
+  // For programs, on the project's machine:
   ToolDigests* tools = nullptr;
   MountView* view = nullptr;
   // For programs, on other machines, where `bytes` and `fetched` are the same object:
@@ -100,7 +100,7 @@ class SnapshotInputs final : public InputProvider {
   Scratch scratch_;
   std::optional<Digest> source_;  // the digest that Source returned
   BytesLoaded bytes_loaded_;
-  // Set when a program is to run without the project: its watch, and the folder in which it runs.
+  // Set when a program runs without the project: the watch, and the program's own folder.
   std::optional<CallWatch> watch_;
   std::string watched_;
 };

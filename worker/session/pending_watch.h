@@ -1,12 +1,12 @@
-// PendingWatch: whether a job only waits for programs that its executor started (a remote build, a
-// licence, a device): then its slot may begin other work.
+// PendingWatch: whether a job only waits for programs that its executor started, such as a remote
+// build. Then its slot may begin other work.
 //
-// The job waits if there are programs, if all of them and the executor together used less than a
-// quarter of a processor since the look before, and if no thread of theirs wanted more: on a busy
-// machine a thread without a processor does not wait for anything else. The job goes on when they
-// use more than half of a processor, want more at two looks in a row, have all ended, or when the
-// executor speaks. In between nothing changes. Looks are kPeriod apart, with back-off while the job
-// waits. Pure.
+// A job begins to wait if there are programs, if the programs and the executor together used less
+// than a quarter of a processor since the last look, and if no thread of theirs is runnable or
+// waits for the disk: on a busy machine a runnable thread may get no processor. The job goes on
+// when the processes use more than half of a processor, when a thread wants more at two looks in a
+// row, when all programs have ended, or when the executor speaks. Looks are kPeriod apart, with
+// back-off while the job waits. Pure.
 // Threads: one owner.
 #pragma once
 
@@ -20,19 +20,19 @@ namespace galley::worker {
 class PendingWatch {
  public:
   static constexpr absl::Duration kPeriod = absl::Milliseconds(100);
-  // The limit of the back-off, which doubles kPeriod.
+  // The back-off doubles the period up to this limit.
   static constexpr absl::Duration kPeriodMax = absl::Seconds(1);
 
   bool IsDue(absl::Time now) const { return now >= next_look_; }
-  // The executor spoke: the job does not wait before two more looks. True: it did wait.
+  // The executor spoke: the job does not wait before two more looks. True: the job did wait.
   bool Spoke();
-  // Looks. True: is_pending() changed.
+  // True: is_pending() changed.
   bool Look(absl::Time now, const ProcessorUse& use);
   bool is_pending() const { return is_pending_; }
 
  private:
   bool is_pending_ = false;
-  bool has_looked_ = false;  // there were programs; the next three are of that look
+  bool has_looked_ = false;  // saw programs; the next three are of the last look
   absl::Time looked_at_;
   absl::Duration time_;  // processor time
   bool wanted_more_ = false;

@@ -1,25 +1,23 @@
-// CallWatch: sees the calls by which a program and its descendants look into a folder whose files
-// come only when they are needed, and makes the folder ready before each of these calls is carried
-// out (seccomp user notification, seccomp_unotify(2)).
+// CallWatch: watches the calls by which a program and its descendants use a folder whose files come
+// only when they are needed, and fills the folder before each call is carried out (seccomp user
+// notification, seccomp_unotify(2)).
 //
 // Calls that name a path wait for Serve. Serve finds out where the path leads (PathWalk), fills
 // every folder of ours on the way, and fetches the bytes of a file that is opened or run. Then the
-// kernel carries the call out as it stands. Calls that would change something in the folder are
-// answered EROFS, hard links to its files EXDEV (FileAnswers).
+// kernel carries the call out unchanged. Calls that would change the folder or the tools are
+// answered EROFS, hard links to their files EXDEV (FileAnswers).
 //
-// The program's finds elsewhere are noted (NotedLooks), to be compared with the project's machine.
+// Looks at paths elsewhere are noted (NotedLooks), to be compared with the project's machine.
 //
-// Some calls end the run (has_failed): those by which a program could look around us (mounts,
-// another root, another processor's ABI), those that tell it where the folder really is (readlink,
-// getcwd), and those by which others could look for it (servers: sockets, SocketAnswers). io_uring,
-// clone3 and calls that are newer than this code are answered ENOSYS, as by an older kernel
-// (CallFilter).
+// Some calls end the run (has_failed): calls that escape the watch (mounts, another root, another
+// ABI), calls that tell the folder's host path (readlink, getcwd), and calls to servers, which
+// could look into the folder unwatched (SocketAnswers). Calls of io_uring, clone3 and calls that
+// are newer than this code are answered ENOSYS, as by an older kernel (CallFilter).
 //
-// The watch is no wall: a program that wants to get around it can do so, for example by changing a
-// path while we read it. What the program finds in that way is not there: the files are still empty
-// files of the right size.
+// The watch is no wall: a program can get around the watch, for example by changing a path while we
+// read it. Such a program finds files of the right size, but without their bytes.
 //
-// When a file cannot be had, its call is answered EIO, and the run has failed.
+// When a file cannot be fetched, the call is answered EIO, and the run has failed.
 //
 // Cost: 10 to 20 us for each call that names a path, on a machine with a free core.
 // Kernel: 5.10 with CONFIG_SECCOMP_FILTER; CanWatchCalls tells.
@@ -53,8 +51,8 @@ class CallWatch final : public ChildWatch {
   void Serve() override;
   bool has_failed() const override { return !trouble().ok(); }
   absl::Status CheckWritten(const std::string& folder) const override;
-  // Why the run has failed; OK: it has not. FAILED_PRECONDITION: the program makes calls that
-  // cannot be watched; other errors are the folder's.
+  // Why the run has failed; OK: the run has not failed. FAILED_PRECONDITION: a call cannot be
+  // watched; other errors: the folder cannot be filled.
   const absl::Status& trouble() const { return trouble_.ok() ? looks_.error() : trouble_; }
   // REQUIRES: the program has ended.
   const Looks& looks() { return looks_.All(); }
@@ -64,7 +62,7 @@ class CallWatch final : public ChildWatch {
   CallAnswer Answer(const WaitingCall& call);
 
   const WatchedProgram program_;
-  const std::vector<char> filter_;  // sock_filter; the child has it in its memory, too
+  const std::vector<char> filter_;  // sock_filter; read in the child, too
   FileDescriptor calls_;
   std::vector<char> request_, response_;
   absl::Status trouble_;

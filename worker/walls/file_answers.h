@@ -1,10 +1,10 @@
-// FileAnswers: the answers to calls by which a watched program looks at files, opens, runs and
-// changes them. Before a call goes on, the folder has what the call will need; what the call finds
-// is noted. A call that would change the folder or the tools is answered EROFS, a hard link to a
-// file in them EXDEV.
+// FileAnswers: answers the calls by which a watched program looks at, opens, runs or changes files.
+// Before a call goes on, the folder has the files that the call needs, and the call's looks are
+// noted. A call that would change the folder or the tools is answered EROFS, a hard link to their
+// files EXDEV.
 //
-// Errors: as the folder says; FAILED_PRECONDITION: the call cannot be watched, or tells where the
-// folder really is.
+// Errors: as the folder's; FAILED_PRECONDITION: the call cannot be watched, or tells the folder's
+// host path.
 // Threads: one; blocks while the folder is filled.
 #pragma once
 
@@ -27,10 +27,10 @@ class FileAnswers {
 
   explicit FileAnswers(Deps deps) : deps_(deps) {}
 
-  // REQUIRES, for each function: call.watched is set, and its `what` has the function's name.
+  // REQUIRES: call.watched->what is the function's kind, or the one beside it.
   CallAnswer Look(const WaitingCall& call);
   CallAnswer ReadLink(const WaitingCall& call);
-  CallAnswer Open(const WaitingCall& call);
+  CallAnswer Open(const WaitingCall& call);  // also for kOpenByStruct
   CallAnswer Run(const WaitingCall& call);
   CallAnswer Change(const WaitingCall& call);  // also for kMake
   CallAnswer ChangeOpened(const WaitingCall& call);

@@ -1,4 +1,4 @@
-// Looks: the finds of a program, by host paths without links in their folders.
+// Looks: host paths at which a program looked, with links to folders resolved.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +13,9 @@ struct Looks {
   static constexpr size_t kMax = 65'536;
 
   enum class Found : uint8_t { kAbsent, kFile, kFolder, kOther };
-  // The first find at each path.
+  // The first result at each path.
   std::map<std::string, Found> found;
-  // The paths among `found` whose bytes (files) or names (folders) the program may have read.
+  // Paths in `found`: the program may have read the file's bytes or the folder's names.
   std::set<std::string> opened;
 };
 

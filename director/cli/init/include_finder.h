@@ -1,5 +1,5 @@
 // IncludeFinder: finds the files that shaders include, and the folders that the shader cooker has
-// to be told of. The names in the texts are the cooker's word (Look::includes).
+// to search for them. The cooker tells which names a text includes (Look::includes).
 #pragma once
 
 #include <map>
@@ -15,22 +15,22 @@
 namespace galley::init {
 
 struct FoundIncludes {
-  std::set<std::string> files;    // paths in the tree: also those that includes include
-  std::set<std::string> folders;  // virtual: where includes are that are not beside the includer
+  std::set<std::string> files;    // paths in the tree, nested includes too
+  std::set<std::string> folders;  // virtual paths, to be searched for includes
 };
 
 class IncludeFinder {
  public:
-  // `files` outlive this.
+  // `roots` and `files` outlive this.
   IncludeFinder(const std::vector<Root>& roots, std::vector<Judged>& files);
 
-  // Has outlines made of `shaders`, and of all that these include.
+  // Lets `looker` make outlines of `shaders` and of the files that they include.
   void TakeOutlines(std::vector<Judged*> shaders, Looker& looker);
-  // By the outlines that were made.
+  // REQUIRES: TakeOutlines.
   FoundIncludes FindIncludes(const Judged& shader) const;
 
  private:
-  // nullptr: nowhere. `folder` is set when it is not where the includer says.
+  // nullptr: no such file. Sets `folder` if the file is only found by searching.
   Judged* FindFile(std::string_view name, const Judged& includer, std::string& folder) const;
   Judged* FindElsewhere(std::string_view name, const Root& root, std::string& folder) const;
 

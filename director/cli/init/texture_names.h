@@ -1,9 +1,9 @@
 // FindTextureUses: which images are normal maps or masks, by the ends of their names. Pure.
 //
-// An end that has other meanings, too, counts only beside a sibling: `wall_n.png` beside `wall.png`
-// or `wall_d.png` is a normal map, and `arrow_n.png` beside `arrow_e.png` and `arrow_w.png` is not;
-// `button_normal.png` beside `button_hover.png` is a button. Where several images have such a
-// sibling, the longer ends ("_gloss") count for all others of the tree as well.
+// An ambiguous ending counts only beside a sibling: `wall_n.png` beside `wall.png` or `wall_d.png`
+// is a normal map, and `arrow_n.png` beside `arrow_e.png` and `arrow_w.png` is not;
+// `button_normal.png` beside `button_hover.png` is a button. If most images with a longer mask
+// ending ("_gloss") have siblings, the ending counts in the whole tree.
 #pragma once
 
 #include <map>
@@ -23,10 +23,10 @@ enum class NamedUse {
 struct NamedTexture {
   NamedUse use = NamedUse::kNormal;
   std::string ending;        // the end of the name without extension: "_Normal"
-  bool must_be_one = false;  // in colours or with alpha it is a picture: "door_metal"
+  bool must_be_one = false;  // a picture unless grey without alpha: "door_metal"
 };
 
-// By path; images without such a name are absent. `images`: all that the texture cooker takes.
+// By path; images without such a name are absent. `images`: all images for the texture cooker.
 std::map<std::string, NamedTexture> FindTextureUses(const std::vector<const Judged*>& images);
 
 }  // namespace galley::init

@@ -1,17 +1,18 @@
 // AssignedJobs: the attempts in one worker's hands, in the order in which it takes them.
 //
 // A worker runs the first `slots` of its attempts. The others wait, ordered by urgency, then in the
-// order of hand-over (the session has the same order: worker/session/session_core.h). When an
-// attempt began follows from when the attempts before it ended. A *pending* attempt has begun, too,
-// and its time goes on, but its external program merely waits: its slot is free for another
-// attempt, and no work is expected of a pending attempt. The worker says which attempts are
-// pending. An *uploading* attempt is done but for its reports: the attempt has left its slot, and
-// its outputs are on their way. The worker says that an attempt is uploading, and the attempt stays
-// uploading. A worker that is *held* begins nothing though a slot is free, for want of memory: then
-// the worker says which attempts have begun, and no other attempt is taken to have begun.
+// order of hand-over (the session has the same order: worker/session/session_core.h). An attempt is
+// taken to have begun when earlier attempts have left a slot free, unless the worker reports
+// otherwise:
+//
+//   pending     The attempt has begun, and its time goes on, but its external program merely waits:
+//               the slot is free for another attempt, and no work is expected.
+//   uploading   The attempt has left its slot for good, and its outputs are on their way.
+//   held        For want of memory the worker begins nothing though a slot is free, and names the
+//               attempts that have begun.
 //
 // Cost: O(slots + log n) for each call.
-// Threads: none; owned by Workers.
+// Threads: none; owned by Worker.
 #pragma once
 
 #include <cstddef>
@@ -49,11 +50,11 @@ class AssignedJobs {
   void SetSlots(uint32_t slots, absl::Duration awake);
   // Returns how many attempts became pending. REQUIRES: the attempt is not in this hand.
   size_t Add(AttemptId attempt, const InHand& job, absl::Duration awake);
-  // Returns how long the attempt ran; zero: it was not known to have begun. REQUIRES: it is in this
-  // hand.
+  // Returns how long the attempt ran; zero: the attempt is not known to have begun. REQUIRES: the
+  // attempt is in this hand.
   absl::Duration Remove(AttemptId attempt, absl::Duration awake);
-  // `attempts` are all attempts that are pending at the worker now, at most `slots` (more are not
-  // believed), including attempts that come to this hand later. Returns how many became pending.
+  // `attempts` are all attempts that are pending at the worker now, including attempts that come to
+  // this hand later; more than `slots` are not believed. Returns how many became pending.
   size_t SetPending(const std::vector<AttemptId>& attempts, absl::Duration awake);
   // The attempt is uploading; the attempt may come to this hand later.
   void SetUploading(AttemptId attempt, absl::Duration awake);
@@ -71,23 +72,22 @@ class AssignedJobs {
   size_t pending_count() const { return pending_; }
   bool IsPending(AttemptId attempt) const;
   bool IsUploading(AttemptId attempt) const { return uploading_.contains(attempt); }
-  size_t active_count() const {  // all but the pending and the uploading
+  size_t active_count() const {  // neither pending nor uploading
     return jobs_.size() - pending_ - uploading_.size();
   }
   bool has_waiting() const { return !queue_.empty(); }
   bool has_free_slot() const { return !has_waiting() && active_count() < slots_; }
-  absl::Duration expected() const { return expected_; }  // of the active attempts
+  absl::Duration expected() const { return expected_; }  // sum over the active attempts
   // running: the attempts that began and are not uploading, in the order in which they began.
   // Queue: the attempts that wait, the next one first.
   const std::vector<Running>& running() const { return running_; }
   std::vector<AttemptId> Queue() const;
   const absl::btree_map<AttemptId, Uploading>& uploading() const { return uploading_; }
-  // The worker reports on the attempt. An attempt that is removed for the sake of other workers
-  // tells nothing of the worker's line.
+  // The worker reports on the attempt: sets uploaded_at() if the attempt is uploading.
   void NoteReport(AttemptId attempt, absl::Duration awake);
   // When the worker last reported on an uploading attempt.
   absl::Duration uploaded_at() const { return uploaded_at_; }
-  std::vector<AttemptId> All() const;  // running, then the uploading, then the queue
+  std::vector<AttemptId> All() const;  // running(), then uploading(), then Queue()
   // How many waiting jobs are at least this urgent.
   size_t CountWaiting(Urgency urgency) const;
   // How many Blocking jobs wait.
@@ -100,11 +100,11 @@ class AssignedJobs {
   absl::Duration DelayOf(AttemptId attempt, absl::Duration awake) const;
   // The guess for a job that is more urgent than all waiting jobs.
   absl::Duration NextSlot(absl::Duration awake) const;
-  // True: a job of `memory_bytes` and the jobs that may run beside it (any jobs that fill the other
-  // slots, and as many as are pending) fit into `limit_bytes` (0: unknown, all fits). A job that
-  // alone is larger fits where nothing else is.
+  // True: a job of `memory_bytes` fits into `limit_bytes` beside the largest jobs that may fill the
+  // other slots or be pending. Always true if no job is in this hand, or if the limit or the job's
+  // memory is unknown (0).
   bool HasMemoryFor(uint64_t memory_bytes, uint64_t limit_bytes) const;
-  // The same, once only the pending jobs are left beside the job.
+  // HasMemoryFor beside the pending jobs alone.
   bool HasMemoryBesidePending(uint64_t memory_bytes, uint64_t limit_bytes) const;
 
  private:
@@ -120,10 +120,10 @@ class AssignedJobs {
   absl::btree_set<std::pair<int, AttemptId>> queue_;  // negated urgency
   absl::btree_set<std::pair<uint64_t, AttemptId>> by_memory_;
   absl::Duration expected_;
-  size_t pending_ = 0;  // of running_
+  size_t pending_ = 0;  // attempts in running_
   absl::btree_set<AttemptId> said_to_be_pending_;
   absl::btree_map<AttemptId, Uploading> uploading_;
-  absl::btree_set<AttemptId> said_to_be_uploading_;  // and are not in this hand
+  absl::btree_set<AttemptId> said_to_be_uploading_;  // not in this hand yet
   absl::Duration uploaded_at_;
   bool is_held_ = false;
   absl::btree_set<AttemptId> begun_there_;  // while the worker is held

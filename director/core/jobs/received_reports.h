@@ -17,24 +17,23 @@ class ReceivedReports {
  public:
   // False: the report was seen before.
   bool See(ReportId report);
-  // True: every report up to this one that the worker sends was seen and is answered for good. A
-  // worker sends reports in order, but leaves out the reports that another director acknowledged.
+  // True: no report up to this one waits for a commit, or has to be sent again. A worker sends
+  // reports in order, but leaves out the reports that another director acknowledged.
   bool IsSettled(ReportId report) const;
-  // Another process took the worker's place: the new process numbers its reports anew, from
-  // `persisted` on.
+  // Another process took the worker's place: the new process numbers its reports anew, after
+  // `persisted`.
   void BeginSession(ReportId persisted);
 
-  // The last reports of attempts that were seen, each with its attempt.
+  // Final reports that were seen, and the attempts that they end.
   absl::btree_map<ReportId, AttemptId> ended;
   absl::btree_set<ReportId> unacknowledged;  // seen, and waiting for a commit
-  // Reports that were seen, but whose commit failed: such a report is taken again when it is sent
-  // again.
+  // Reports that were seen, but whose commit failed: taken again when they are sent again.
   absl::btree_set<ReportId> uncommitted;
 
  private:
-  // A hole more than this many reports back is never filled.
+  // A missing report is given up when more reports than this were seen after it.
   static constexpr size_t kBeyondMax = 1024;
-  ReportId seen_up_to_ = 0;         // all of 1 .. this, but for the reports that no worker sends
+  ReportId seen_up_to_ = 0;         // reports 1 to this, except for reports that are never sent
   absl::btree_set<ReportId> seen_;  // beyond seen_up_to_
 };
 

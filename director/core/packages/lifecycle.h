@@ -1,10 +1,10 @@
 // Lifecycle: the only door to a package's state, phases and outcome. Lifecycle keeps the queues,
-// the leads of equal work, the package's Work and the tallies of cooks true.
+// the leads of equal work, the package's Work and the cooks' tallies true.
 //
 // Invariants (CheckInvariants):
 //   - `work` exists exactly while state != kIdle;
 //   - each queue holds what its header says;
-//   - no platform leads that EqualWork would not let.
+//   - a platform leads only in a phase that may lead, and EqualWork agrees.
 // Tallies agree with the packages as well (Cook::CheckTally).
 // Cost: O(log n + platforms) for each cook that wants the package.
 // Threads: none; owned by the core.
@@ -31,7 +31,7 @@ class Lifecycle {
 
   // REQUIRES: IsLegalEdge. `reason` is for a person who debugs ("looked up", "attempt lost").
   void SetState(PackageId package, State state, std::string_view reason);
-  // REQUIRES: in the cook.
+  // REQUIRES: a cook wants the platform.
   void SetPhase(PackageId package, PlatformIndex platform, Phase phase,
                 ResultSource source = ResultSource::kCached);
   void SetOutcome(PackageId package, Outcome outcome);
@@ -42,38 +42,38 @@ class Lifecycle {
   void Claim(PackageId package, CookMask cooks, PlatformMask platforms, Phase first);
   // The cooks want the package no longer, for whatever reason.
   void Unclaim(PackageId package, CookMask cooks);
-  // An item of the agenda comes or goes.
+  // An agenda item of the package comes or goes.
   void CountOnAgenda(PackageId package, bool is_there);
   // Takes all packages out of all tallies, or puts all packages in again. In between, platforms may
   // get new numbers.
   void CountEvery(bool is_there);
   // The package's platforms have new numbers. Platforms that are being looked up, or follow equal
-  // work, are to be looked up again, and nothing leads: EqualWork is cleared for all. `added` are
-  // in phase `added_phase`. The caller sees to state and outcome.
+  // work, are to be looked up again, and no platform leads. `added` are in `added_phase`. The
+  // caller clears EqualWork and sets state and outcome.
   // REQUIRES: CountEvery(false).
   void Remap(PackageId package, const PlatformMap& map, PlatformMask added, Phase added_phase);
-  // The package is in no cook after all. REQUIRES: idle.
+  // Takes the package out of all its cooks. REQUIRES: idle, in a cook.
   void Withdraw(PackageId package);
-  // The package leads equal work only for platforms that are being committed.
+  // Ends the package's leads, except for platforms that are being committed.
   void StopLeading(PackageId package);
-  // Runs `change`, which changes how Claimants see the package: the tallies follow the change.
+  // Runs `change`, which changes what Claimants say of the package, and the tallies.
   void Recount(PackageId package, absl::FunctionRef<void()> change);
-  // Puts the package into the queues where it belongs, at its place. Call Refresh after any change
-  // that decides the queues.
+  // Puts the package into its queues. Call Refresh after any change that decides the queues.
   void Refresh(PackageId package);
-  // The platform leads all equal work. REQUIRES: it is in CanLead, and no other package leads.
+  // The platform leads all equal work. REQUIRES: its phase may lead (CanLead); no other package
+  // leads.
   void Lead(PackageId package, PlatformIndex platform);
-  // The platform leads no longer, if it led: its attempts are used up. The caller calls SetPhase.
+  // Ends the lead, if the platform leads: its attempts are used up. The caller calls SetPhase.
   void ExhaustLead(PackageId package, PlatformIndex platform);
 
   // The package is not handed over before `until`. REQUIRES: not idle.
   void BackOff(PackageId package, absl::Time until);
-  // Packages whose back-off is over by `now` go to the load queue.
+  // Packages whose back-off is over by `now` go back to their queues.
   void Release(absl::Time now);
 
-  // No worker that may have the package can take it now: the package waits only in `queue` (its
-  // kind of job, or HeldResults::QueueOf) until Unpark, or until its state changes. REQUIRES: the
-  // package is in a queue of jobs to be handed over.
+  // No eligible worker can take the package now: the package waits only in `queue` (its kind of
+  // job, or HeldResults::QueueOf) until Unpark, or until its state changes. REQUIRES: the package
+  // is in a queue of jobs to be handed over.
   void Park(PackageId package, uint32_t queue);
   // The package goes back to its queue. REQUIRES: the package is parked.
   void Unpark(PackageId package);
@@ -86,7 +86,7 @@ class Lifecycle {
   void CheckInvariants() const;
 
  private:
-  // While a Change lives, its package counts nowhere, and may change. Changes of one package nest;
+  // While a Change lives, its package is in no tally and may change. Changes of one package nest;
   // changes of two packages do not.
   class Change;
   void CountAll(PackageId package, bool is_there);

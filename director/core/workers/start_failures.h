@@ -15,21 +15,21 @@ struct StartFailures {
   uint32_t Of(Pool pool) const {
     return std::max(pool == Pool::kLaunched ? launches : spawns, losses);
   }
-  // The worker did something of a job. Each worker counts once: a worker that works for hours says
-  // nothing of other workers that cannot begin, or that are lost as soon as they have begun.
+  // The worker did a part of a job, which clears the counts. Only the first time counts for each
+  // worker: later work says nothing of workers that cannot begin, or are lost at once.
   void NoteWorks(Worker& worker) {
     if (!std::exchange(worker.has_worked, true)) Clear();
   }
-  // Starts to count anew, when a cook begins or a worker works.
+  // Called when a cook begins, or a worker first works.
   void Clear() { spawns = launches = unfit = losses = 0; }
 
   uint32_t spawns = 0;
   uint32_t launches = 0;
-  // How many of the last failures in a row said that another worker would fare the same.
+  // Launch failures in a row whose reason would fail any other worker, too.
   uint32_t unfit = 0;
-  // The last launch failure that was counted.
+  // When a launch failure was last counted.
   absl::Duration launch_failed_at = -absl::InfiniteDuration();
-  uint32_t losses = 0;  // of workers, with no report in between
+  uint32_t losses = 0;  // workers lost, with no work in between
 };
 
 }  // namespace galley::director

@@ -1,8 +1,7 @@
-// Shader: Vulkan GLSL to SPIR-V, ESSL or MSL, and a reflection. docs/cookers/shader.md describes
-// it.
+// Shader: Vulkan GLSL to SPIR-V, ESSL or MSL, and a reflection (docs/cookers/shader.md).
 //
-// Observes the platform's "shader" and every place where an include was looked for. Everything
-// happens in Cook.
+// Observes the platform parameter `shader` and every path where an include was looked for. Load
+// does nothing.
 #pragma once
 
 #include <memory>

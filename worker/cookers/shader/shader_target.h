@@ -1,5 +1,5 @@
-// ShaderTarget: the meaning of a platform's `shader`: a language, its version, and the SPIR-V on
-// the way there.
+// ShaderTarget: the platform parameter `shader`: a language, its version, and the SPIR-V that is
+// compiled first.
 #pragma once
 
 #include <optional>
@@ -24,8 +24,8 @@ struct ShaderTarget {
   int tools_environment;  // spv_target_env
 };
 
-// "spirv-1.0".."spirv-1.6" (each for the oldest Vulkan that takes that version), "essl-300",
-// "essl-310", "essl-320", "msl-2.0".."msl-2.4". INVALID_ARGUMENT names all targets.
+// "spirv-1.0".."spirv-1.6" for the oldest Vulkan with that version, "essl-300", "essl-310",
+// "essl-320", "msl-2.0".."msl-2.4". INVALID_ARGUMENT names all targets.
 absl::StatusOr<ShaderTarget> ParseShaderTarget(std::string_view text);
 
 // ".spv", ".essl", ".msl".

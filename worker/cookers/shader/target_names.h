@@ -1,5 +1,4 @@
-// Target names: the names of a shader in the text of its target, which reserves more words than
-// GLSL.
+// Target names: renames a shader's identifiers for its target, which reserves more words than GLSL.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +10,12 @@
 
 namespace galley::worker {
 
-// The module with the names of WrittenName. Built-in variables (gl_) and the entry point keep their
-// names: spirv-cross knows them.
+// The module with names from WrittenName, except for built-in variables (gl_) and the entry point,
+// which spirv-cross knows.
 std::vector<uint32_t> NameForTarget(const std::vector<uint32_t>& module, ShaderLanguage language);
 
-// Adds `written` to everything whose name in the text differs from the source's. REQUIRES: `module`
-// has been translated.
+// Adds `written` to everything in `reflection` that was renamed. REQUIRES: `module` has been
+// translated.
 void RecordWrittenNames(const CrossModule& module, ShaderLanguage language, Reflection& reflection);
 
 }  // namespace galley::worker

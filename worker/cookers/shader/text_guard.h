@@ -3,8 +3,8 @@
 // glslang unfolds structures in structures, expands macros, and walks nested code by recursion: a
 // page of text can keep it busy for hours, or overflow its stack. The guard reads the texts of a
 // compilation before the compiler does, expands their macros, and counts what they demand. The
-// guard knows no condition but `#if 0` and reads all parts: it may count too much, and its limits
-// are far from what people write.
+// guard evaluates no condition but `#if 0` and reads all other parts: it may count too much, but
+// its limits are far above what people write.
 #pragma once
 
 #include <cstdint>
@@ -34,9 +34,8 @@ class TextGuard {
   // INVALID_ARGUMENT: "file:line: what is too much, and the limit". REQUIRES: `file` and `text`
   // outlive the guard.
   absl::Status Read(std::string_view file, std::string_view text);
-  // Reads an included text. The including text is read once more where the macros of `text` can
-  // write much there: the compiler asks for an include in the middle of a text that the guard has
-  // read already.
+  // Reads an included text. If its macros can expand to much text, reads the including texts once
+  // more: the guard read them whole before the compiler asked for the include.
   absl::Status ReadInclude(std::string_view file, std::string_view text, std::string_view includer);
 
  private:

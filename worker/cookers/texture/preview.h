@@ -6,7 +6,7 @@
 //   rgba16f                   as sRGB; when some channel is above 1, Reinhard's curve with the
 //                             brightest as white: x (1 + x / white^2) / (1 + x)
 //
-// Nobody's key depends on a preview.
+// No key depends on a preview.
 // Errors: INVALID_ARGUMENT: as ParseKtx2, or there is no such level or image; OUT_OF_RANGE: astcenc
 // has not enough memory.
 // Threads: any.

@@ -11,10 +11,11 @@ namespace galley::worker::texture {
 
 // The linear light of the sRGB value `encoded`, both 0..1.
 double DecodeSrgb(double encoded);
-// The linear light of each 8-bit value, read as sRGB, and read as value / 255.
+// The linear light of each 8-bit sRGB value.
 const std::array<float, 256>& SrgbToLinear8();
+// value / 255 of each 8-bit value.
 const std::array<float, 256>& UnormToFloat8();
-// The linear light of each 16-bit value; made at the first call.
+// The linear light of each 16-bit sRGB value; made at the first call.
 const std::vector<float>& SrgbToLinear16();
 
 // The 8-bit sRGB value nearest to `linear` (clamped to 0..1): exact, by comparison with the decoded
@@ -33,7 +34,7 @@ class SrgbEncoder {
  private:
   static constexpr uint32_t kBuckets = 4096;
   SrgbEncoder();
-  // midpoints_[v]: from here on the nearest value is above v; the last entry is unreachable.
+  // midpoints_[v]: the linear light of v + 1/2; infinite for the last.
   std::array<float, 256> midpoints_{};
   // The value at the start of each bucket of linear light.
   std::array<uint8_t, kBuckets> first_{};
@@ -44,9 +45,9 @@ inline uint8_t EncodeUnorm8(float value) {
   return value >= 1.0f ? uint8_t{255} : static_cast<uint8_t>(value * 255.0f + 0.5f);
 }
 
-// IEEE binary16, to nearest even; above the largest half (65504) the largest half; NaN gives 0.
+// IEEE binary16, rounded to nearest even, clamped to +-65504; NaN gives 0.
 uint16_t EncodeHalf(float value);
-// Infinities give the largest half, NaN gives 0.
+// Infinities give +-65504, NaN gives 0.
 float DecodeHalf(uint16_t half);
 
 }  // namespace galley::worker::texture
