@@ -1,5 +1,5 @@
-// Effects: all that CookCore wants done after a step, and what it tells people. events.h has what it
-// is told. See docs/core.md.
+// Effects: all that CookCore wants done after a step, and what it tells people. The events that
+// CookCore is told are in events.h. See docs/core.md.
 #pragma once
 
 #include <cstdint>
