@@ -308,6 +308,25 @@ TEST(BreakersTest, AMachineThatSaysThatItHasNoRoomIsHeldWhateverThePackage) {
       << farm.shell.TakeLog();
 }
 
+// The source of all that G generates is lost. The attempt that the clearing ended fails like the
+// others, a moment later.
+TEST(BreakersTest, ALostSourceHoldsNobodyThoughAnAttemptThatItsClearingEndedFailsLate) {
+  CoreHarness shell("G : a b c\n", Farm());
+  WorkerAttached only = On("m1", kFar0);
+  only.slots = 4;
+  shell.Send(only);
+  shell.Request({"G"});
+  shell.Saved("G");
+  for (const char* name : {"G/_gen/a", "G/_gen/b", "G/_gen/c"})
+    ASSERT_TRUE(shell.HasOpenJob(name)) << name;
+  shell.Failed("G/_gen/a", WorkerReport::Fault::kInfrastructure, "no such blob");
+  shell.Failed("G/_gen/b", WorkerReport::Fault::kInfrastructure, "no such blob");
+  shell.Send(PackagesCleared{{"G"}});
+  shell.Failed("G/_gen/c", WorkerReport::Fault::kInfrastructure, "no such blob");
+  EXPECT_FALSE(shell.Says("held")) << shell.TakeLog();
+  EXPECT_TRUE(shell.HasOpenJob("G"));
+}
+
 // More idle machines are held than placing looks at.
 TEST(BreakersTest, AGoodMachineIsFoundAmongManyThatAreHeld) {
   constexpr uint32_t kBad = 100;

@@ -261,10 +261,11 @@ void Reports::OnFailed(AttemptId id, const WorkerReport::Failed& failed) {
 }
 
 // A generated source that is gone fails everywhere until it is made again: all packages of one
-// generator speak against a machine like one package.
+// generator speak against a machine like one package. The name tells the generator also while it
+// begins again, and lists nothing.
 PackageId Reports::SuspectOf(PackageId id) const {
-  if (packages_[id].generated == nullptr) return id;
-  const PackageId generator = packages_.Find(GeneratorName(packages_.NameOf(id)));
+  const std::string_view name = GeneratorName(packages_.NameOf(id));
+  const PackageId generator = name.empty() ? PackageId() : packages_.Find(name);
   return generator.valid() ? generator : id;
 }
 
