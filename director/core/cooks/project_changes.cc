@@ -214,11 +214,10 @@ void ProjectChanges::OnPackagesCleared(const PackagesCleared& event) {
 }
 
 // Packages whose source a cleared package generates wait until it is made again: the bytes of the
-// source may be what is gone, and no machine could work on them.
+// source may be what is gone, and no machine could work on them. So do packages that were over, and
+// begin again as readers of the list, and packages that had not begun.
 void ProjectChanges::HoldGenerated(PackageId generator, absl::btree_set<PackageId>& done) {
-  const auto& listed = packages_[generator].generates;
-  for (const PackageId child : std::vector<PackageId>(listed.begin(), listed.end())) {
-    if (packages_[child].work == nullptr) continue;
+  for (const PackageId child : packages_[generator].generates) {
     packages_[child].generated.reset();
     deps_.claims.RequeueWithReaders(child, done);
   }

@@ -283,6 +283,48 @@ TEST(ClearTest, WhatAClearedPackageGeneratesWaitsUntilItIsMadeAgain) {
   EXPECT_TRUE(shell.HasOpenJob("G/_gen/a"));
 }
 
+TEST(ClearTest, SoDoesAGeneratedPackageThatHadFailed) {
+  CoreHarness shell("G : a\nZ\n");
+  shell.Request({"G", "Z"});
+  shell.Saved("G");
+  shell.Failed("G/_gen/a", Fault::kRefused);
+  ASSERT_EQ(shell.StateOf("G/_gen/a"), "Idle, failed");
+  shell.Send(PackagesCleared{{"G"}});
+  EXPECT_TRUE(shell.HasOpenJob("G"));
+  EXPECT_FALSE(shell.HasOpenJob("G/_gen/a"));
+  shell.Saved("G");
+  EXPECT_TRUE(shell.HasOpenJob("G/_gen/a"));
+}
+
+TEST(ClearTest, SoDoesAGeneratedPackageThatWasDone) {
+  CoreHarness shell("G : a\nZ\n");
+  shell.Request({"G", "Z"});
+  shell.Saved("G");
+  shell.Saved("G/_gen/a");
+  ASSERT_EQ(shell.StateOf("G/_gen/a"), "Idle, cooked");
+  shell.Send(PackagesCleared{{"G"}});
+  EXPECT_TRUE(shell.HasOpenJob("G"));
+  EXPECT_FALSE(shell.HasOpenJob("G/_gen/a"));
+  shell.Saved("G");
+  EXPECT_TRUE(shell.HasOpenJob("G/_gen/a"));
+}
+
+TEST(ClearTest, SoDoGeneratedPackagesThatHadNotBegun) {
+  CoreHarness shell("G : a b c\nZ\n", {.units_per_step = 1});
+  shell.Request({"G", "Z"});
+  const HarnessJob job = shell.JobOf("G");
+  const WorkerReport loaded{.report = 1000,
+                            .attempt = job.start.attempt,
+                            .what = WorkerReport::Loaded{1, shell.MakeResult("G")}};
+  shell.SendAtOnce({WorkerReported{job.worker, {loaded}}, PackagesCleared{{"G"}}});
+  EXPECT_TRUE(shell.HasOpenJob("G"));
+  for (const char* name : {"G/_gen/a", "G/_gen/b", "G/_gen/c"})
+    EXPECT_FALSE(shell.HasOpenJob(name)) << name;
+  shell.Saved("G");
+  for (const char* name : {"G/_gen/a", "G/_gen/b", "G/_gen/c"})
+    EXPECT_TRUE(shell.HasOpenJob(name)) << name;
+}
+
 TEST(ClearTest, OnceRootsAreBuiltTheCookBelongsToWhatWasBefore) {
   CoreHarness shell("A\n");
   shell.hold_roots = true;
