@@ -133,7 +133,7 @@ void LostBlobRepair::MakeAgain(const std::vector<RootBuilt::Lost>& lost) {
   for (const PackageId package : losers) {
     const bool is_first = made_again_.at(package) == 1;
     if (IsSabotaged(Sabotage::kMakeAgainOnce) && !is_first) continue;
-    claims_.RequeueWithReaders(package, done);
+    claims_.MakeAgain(package, done);
   }
   notes_.rounds_begun.push_back({});
 }

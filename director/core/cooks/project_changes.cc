@@ -208,18 +208,7 @@ void ProjectChanges::OnPackagesCleared(const PackagesCleared& event) {
     deps_.package_progress.NoteForgiven(package, 0);
     graph_.blame().Forget(package);
     graph_.blame().Pardon(package);
-    deps_.claims.RequeueWithReaders(package, done);
-    HoldGenerated(package, done);
-  }
-}
-
-// Packages whose source a cleared package generates wait until it is made again: the bytes of the
-// source may be what is gone, and no machine could work on them. So do packages that were over, and
-// begin again as readers of the list, and packages that had not begun.
-void ProjectChanges::HoldGenerated(PackageId generator, absl::btree_set<PackageId>& done) {
-  for (const PackageId child : packages_[generator].generates) {
-    packages_[child].generated.reset();
-    deps_.claims.RequeueWithReaders(child, done);
+    deps_.claims.MakeAgain(package, done);
   }
 }
 

@@ -49,7 +49,6 @@ class ProjectChanges : PackagePart {
   void ForgiveWaiting(const FilesChanged& event);
   void Release();
   void TakeChange(const FilesChanged& event);
-  void HoldGenerated(PackageId generator, absl::btree_set<PackageId>& done);
   void RenameAll(const std::vector<FilesChanged::Renamed>& all, absl::btree_set<PackageId>& done);
   void RemapPackage(PackageId package, const PlatformMap& map, PlatformMask added);
   void GoOnWithPlatforms(PackageId package, PlatformMask added);

@@ -295,4 +295,14 @@ void Claims::RequeueWithReaders(PackageId id, absl::btree_set<PackageId>& done) 
   graph_.ForEachWithReaders(id, done, [this](PackageId one) { Requeue(one); });
 }
 
+// Generated packages that were over begin again as readers of the list, and some may not have begun
+// yet: all of them wait.
+void Claims::MakeAgain(PackageId id, absl::btree_set<PackageId>& done) {
+  RequeueWithReaders(id, done);
+  for (const PackageId child : packages_[id].generates) {
+    packages_[child].generated.reset();
+    RequeueWithReaders(child, done);
+  }
+}
+
 }  // namespace galley::director

@@ -66,6 +66,10 @@ class Claims : PackagePart {
   // Requeue for the package and all packages whose cooks read its output, or wait for its list, or
   // for its file to come.
   void RequeueWithReaders(PackageId package, absl::btree_set<PackageId>& done);
+  // RequeueWithReaders for a package whose bytes may be lost. The packages that it generates wait
+  // until it lists them again: the bytes of their sources may be what is gone, and no machine could
+  // work on them.
+  void MakeAgain(PackageId package, absl::btree_set<PackageId>& done);
 
  private:
   void Claim(PackageId package, CookMask cooks, Urgency urgency);

@@ -234,6 +234,24 @@ TEST_F(LostBlobRepairTest, WhatTheRootLacksIsLookedForInTheWhole) {
   EXPECT_TRUE(shell_.HasOpenJob("C"));
 }
 
+// The lost output may be the source of what the generator lists: nobody could cook that.
+TEST(LostGeneratorTest, WhatAGeneratorListsWaitsUntilTheGeneratorIsMadeAgain) {
+  CoreHarness shell("G : a\n");
+  shell.hold_stages = shell.hold_looks = true;
+  shell.Request({"G"}, {.is_staged = true});
+  shell.Saved("G");
+  shell.Saved("G/_gen/a");
+  ASSERT_EQ(shell.stages.size(), 1u) << shell.TakeLog();
+  shell.Send(RootsStaged{.loss = "pc: A.ktx2", .round = shell.stages.back().round});
+  shell.Send(LostOf(shell.looks_for_lost.back(), shell.Id("G")));
+  EXPECT_TRUE(shell.HasOpenJob("G"));
+  EXPECT_FALSE(shell.HasOpenJob("G/_gen/a"));
+  shell.Saved("G");
+  EXPECT_TRUE(shell.HasOpenJob("G/_gen/a"));
+  shell.Saved("G/_gen/a");
+  EXPECT_EQ(shell.stages.size(), 2u) << shell.TakeLog();
+}
+
 class LosingAlwaysTest : public LostBlobRepairTest {
  protected:
   LosingAlwaysTest() : LostBlobRepairTest({.platform_count = 1, .lost_rounds_in_all_max = 2}) {}
