@@ -11,8 +11,8 @@
 #include <array>
 #include <utility>
 
+#include "common/base/errors.h"
 #include "common/base/status_macros.h"
-#include "fmt/format.h"
 
 namespace galley::wire {
 namespace {
@@ -40,7 +40,7 @@ absl::Status Failed(std::string_view what) {
   std::array<char, 256> text{};
   ERR_error_string_n(ERR_get_error(), text.data(), text.size());
   ERR_clear_error();
-  return absl::InternalError(fmt::format("OpenSSL cannot {}: {}", what, text.data()));
+  return InternalError("OpenSSL cannot {}: {}", what, text.data());
 }
 
 // `write`: a function of OpenSSL that writes `object`. Empty: it failed.

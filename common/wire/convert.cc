@@ -2,9 +2,9 @@
 
 #include <utility>
 
+#include "common/base/errors.h"
 #include "common/base/status_macros.h"
 #include "common/wire/digest_messages.h"
-#include "fmt/format.h"
 
 namespace galley::wire {
 
@@ -27,7 +27,7 @@ absl::StatusOr<record::Observed> FromProto(const v1::Observed& proto) {
   constexpr uint32_t kFirst = static_cast<uint32_t>(record::ObservationKind::kFile);
   constexpr uint32_t kLast = static_cast<uint32_t>(record::ObservationKind::kName);
   if (proto.kind() < kFirst || proto.kind() > kLast) {
-    return absl::InvalidArgumentError(fmt::format("observation of unknown kind {}", proto.kind()));
+    return InvalidArgumentError("observation of unknown kind {}", proto.kind());
   }
   return record::Observed{.what = {.kind = static_cast<record::ObservationKind>(proto.kind()),
                                    .subject = proto.subject(),

@@ -21,8 +21,7 @@ class ReplacedSessions {
   bool Take(const std::string& name, uint64_t session) {
     if (session == 0) return true;
     Holders& holders = by_name_[name];
-    if (std::find(holders.before.begin(), holders.before.end(), session) != holders.before.end())
-      return false;
+    if (std::ranges::find(holders.before, session) != holders.before.end()) return false;
     if (holders.present != 0 && holders.present != session) {
       holders.before.push_back(holders.present);
       if (holders.before.size() > kRememberedMax) holders.before.pop_front();

@@ -18,9 +18,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
-#include "fmt/format.h"
 
 namespace galley::wire {
 namespace {
@@ -100,10 +100,10 @@ std::string NamesOf(X509* certificate) {
 }
 
 absl::Status WrongName(X509* certificate, const std::string& host) {
-  return absl::FailedPreconditionError(
-      fmt::format("the director's certificate is for {}, and not for {}: [farm] advertise has to "
-                  "be a name that the certificate has, or the certificate one for that name",
-                  NamesOf(certificate), host));
+  return FailedPreconditionError(
+      "the director's certificate is for {}, and not for {}: [farm] advertise has to be a name "
+      "that the certificate has, or the certificate one for that name",
+      NamesOf(certificate), host);
 }
 
 absl::Status JudgeChain(long verified) {  // NOLINT(google-runtime-int): OpenSSL's
@@ -117,10 +117,10 @@ absl::Status JudgeChain(long verified) {  // NOLINT(google-runtime-int): OpenSSL
       return absl::FailedPreconditionError(
           "the director's certificate is not valid yet: is the clock of this machine right?");
     default:
-      return absl::FailedPreconditionError(fmt::format(
+      return FailedPreconditionError(
           "the director's certificate is not of an authority that this worker was given ([farm] "
           "tls_ca): {}",
-          X509_verify_cert_error_string(verified)));
+          X509_verify_cert_error_string(verified));
   }
 }
 
@@ -154,15 +154,14 @@ absl::StatusOr<FileDescriptor> Connect(const HostPort& to, absl::Duration wait_m
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
   if (const int error = ::getaddrinfo(to.host.c_str(), to.port.c_str(), &hints, &found); error != 0)
-    return absl::UnavailableError(
-        fmt::format("cannot find the address of {}: {}", to.host, ::gai_strerror(error)));
+    return UnavailableError("cannot find the address of {}: {}", to.host, ::gai_strerror(error));
   const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> all(found, &::freeaddrinfo);
   absl::StatusOr<FileDescriptor> socket = absl::UnavailableError("no address");
   for (const addrinfo* one = found; one != nullptr && !socket.ok(); one = one->ai_next)
     socket = ConnectTo(*one, wait_max);
   if (socket.ok()) return socket;
-  return absl::UnavailableError(fmt::format("cannot connect to {} at port {}: {}", to.host, to.port,
-                                            MessageOf(socket.status())));
+  return UnavailableError("cannot connect to {} at port {}: {}", to.host, to.port,
+                          MessageOf(socket.status()));
 }
 
 void SetWait(const FileDescriptor& socket, absl::Duration wait) {
@@ -187,8 +186,8 @@ absl::StatusOr<ContextPtr> ContextFor(const ClientTls& tls) {
   const KeyPtr key(PEM_read_bio_PrivateKey(Reader(tls.key).get(), nullptr, nullptr, nullptr));
   if (own == nullptr || key == nullptr || SSL_CTX_use_certificate(context.get(), own.get()) != 1 ||
       SSL_CTX_use_PrivateKey(context.get(), key.get()) != 1) {
-    return absl::FailedPreconditionError(
-        fmt::format("this worker's certificate and key cannot be used: {}", ReasonText()));
+    return FailedPreconditionError("this worker's certificate and key cannot be used: {}",
+                                   ReasonText());
   }
   return context;
 }
@@ -197,11 +196,9 @@ absl::Status NoHandshake(int result, const SSL* connection, const std::string& a
   const int error = SSL_get_error(connection, result);
   const std::string reason = ReasonText();
   if (error != SSL_ERROR_SSL || reason.empty() || reason == "unexpected eof while reading")
-    return absl::UnavailableError(
-        fmt::format("{} ended the connection before it showed a certificate", address));
-  return absl::FailedPreconditionError(
-      fmt::format("no TLS with {}: {}. Does the director listen there, with [farm] tls_cert?",
-                  address, reason));
+    return UnavailableError("{} ended the connection before it showed a certificate", address);
+  return FailedPreconditionError(
+      "no TLS with {}: {}. Does the director listen there, with [farm] tls_cert?", address, reason);
 }
 
 // A server that refuses the certificate of a client says so behind the handshake.
@@ -215,8 +212,8 @@ absl::Status AwaitFirstWord(SSL* connection, const FileDescriptor& socket) {
   }
   const std::string reason = ReasonText();
   if (reason == "unexpected eof while reading") return absl::OkStatus();
-  return absl::FailedPreconditionError(
-      fmt::format("the director does not take this worker's certificate: {}", reason));
+  return FailedPreconditionError("the director does not take this worker's certificate: {}",
+                                 reason);
 }
 
 // A handshake that was tried; the members go in the reverse order.

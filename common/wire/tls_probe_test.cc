@@ -1,10 +1,8 @@
 #include "common/wire/tls_probe.h"
 
 #include <openssl/bio.h>
-#include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
-#include <openssl/x509v3.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -14,6 +12,7 @@
 #include <thread>
 
 #include "common/listen/listening_socket.h"
+#include "common/wire/testing/self_signed.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -22,47 +21,6 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-
-template <typename Write>
-std::string PemOf(const Write& write) {
-  BIO* const out = BIO_new(BIO_s_mem());
-  write(out);
-  char* bytes = nullptr;
-  const auto size = BIO_get_mem_data(out, &bytes);
-  std::string text(bytes, static_cast<size_t>(size));
-  BIO_free(out);
-  return text;
-}
-
-struct SelfSigned {
-  std::string certificate, key;
-};
-
-// `names`: "DNS:a.example,IP:127.0.0.1". Valid from a day ago for `days` days.
-SelfSigned Make(const std::string& names, int days = 2) {
-  constexpr long kDay = 24 * 3'600;  // NOLINT(google-runtime-int): OpenSSL's
-  EVP_PKEY* const key = EVP_EC_gen("P-256");
-  X509* const made = X509_new();
-  X509_set_version(made, X509_VERSION_3);
-  ASN1_INTEGER_set(X509_get_serialNumber(made), 7);
-  X509_gmtime_adj(X509_getm_notBefore(made), -kDay);
-  X509_gmtime_adj(X509_getm_notAfter(made), (days - 1) * kDay);
-  X509_set_pubkey(made, key);
-  X509_NAME_add_entry_by_txt(X509_get_subject_name(made), "CN", MBSTRING_ASC,
-                             reinterpret_cast<const unsigned char*>("studio"), -1, -1, 0);
-  X509_set_issuer_name(made, X509_get_subject_name(made));
-  X509_EXTENSION* const alt =
-      X509V3_EXT_conf_nid(nullptr, nullptr, NID_subject_alt_name, names.c_str());
-  X509_add_ext(made, alt, -1);
-  X509_EXTENSION_free(alt);
-  X509_sign(made, key, EVP_sha256());
-  SelfSigned both{PemOf([&](BIO* out) { PEM_write_bio_X509(out, made); }), PemOf([&](BIO* out) {
-                    PEM_write_bio_PrivateKey(out, key, nullptr, nullptr, 0, nullptr, nullptr);
-                  })};
-  X509_free(made);
-  EVP_PKEY_free(key);
-  return both;
-}
 
 // Takes a single connection and serves it by `serve`.
 class OneServer {
@@ -117,12 +75,12 @@ absl::Status Probe(const std::function<void(int)>& serve, const ClientTls& tls) 
 }
 
 TEST(TlsProbeTest, ACertificateForTheNameOfAnAuthorityThatIsTrustedWillDo) {
-  const SelfSigned own = Make("IP:127.0.0.1");
+  const SelfSigned own = MakeSelfSigned("IP:127.0.0.1");
   EXPECT_TRUE(Probe(Speaks(own), {.ca = own.certificate}).ok());
 }
 
 TEST(TlsProbeTest, AnotherNameIsNamedWithThoseThatTheCertificateHas) {
-  const SelfSigned own = Make("DNS:cook.studio,IP:10.0.0.7");
+  const SelfSigned own = MakeSelfSigned("DNS:cook.studio,IP:10.0.0.7");
   const absl::Status status = Probe(Speaks(own), {.ca = own.certificate});
   EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
   EXPECT_THAT(status.ToString(), AllOf(HasSubstr("is for cook.studio, 10.0.0.7, and not for "
@@ -131,8 +89,8 @@ TEST(TlsProbeTest, AnotherNameIsNamedWithThoseThatTheCertificateHas) {
 }
 
 TEST(TlsProbeTest, AnotherAuthorityAndACertificateThatIsOverWillNotDo) {
-  const SelfSigned own = Make("IP:127.0.0.1"), other = Make("IP:127.0.0.1"),
-                   over = Make("IP:127.0.0.1", 0);
+  const SelfSigned own = MakeSelfSigned("IP:127.0.0.1"), other = MakeSelfSigned("IP:127.0.0.1"),
+                   over = MakeSelfSigned("IP:127.0.0.1", 0);
   const absl::Status foreign = Probe(Speaks(own), {.ca = other.certificate});
   EXPECT_TRUE(absl::IsFailedPrecondition(foreign)) << foreign;
   EXPECT_THAT(foreign.ToString(), HasSubstr("not of an authority that this worker was given"));
@@ -142,7 +100,7 @@ TEST(TlsProbeTest, AnotherAuthorityAndACertificateThatIsOverWillNotDo) {
 }
 
 TEST(TlsProbeTest, AServerThatDoesNotTakeTheClientIsToldApart) {
-  const SelfSigned own = Make("IP:127.0.0.1");
+  const SelfSigned own = MakeSelfSigned("IP:127.0.0.1");
   const absl::Status status = Probe(Speaks(own, /*needs=*/true), {.ca = own.certificate});
   EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
   EXPECT_THAT(status.ToString(), HasSubstr("does not take this worker's certificate"));
@@ -155,13 +113,13 @@ TEST(TlsProbeTest, WhoSpeaksNoTlsWillNotDo) {
         [[maybe_unused]] ssize_t done = ::read(socket, bytes, sizeof(bytes));
         done = ::write(socket, "HTTP/1.1 400 no\r\n\r\n", 19);
       },
-      {.ca = Make("IP:127.0.0.1").certificate});
+      {.ca = MakeSelfSigned("IP:127.0.0.1").certificate});
   EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
   EXPECT_THAT(status.ToString(), HasSubstr("no TLS with 127.0.0.1:"));
 }
 
 TEST(TlsProbeTest, WhoWasGivenNoTlsCanAskWhetherItIsSpoken) {
-  const SelfSigned own = Make("IP:127.0.0.1");
+  const SelfSigned own = MakeSelfSigned("IP:127.0.0.1");
   {
     const OneServer server(Speaks(own, /*needs=*/true));
     EXPECT_TRUE(SpeaksTls(server.address(), absl::Seconds(5)));
@@ -172,15 +130,16 @@ TEST(TlsProbeTest, WhoWasGivenNoTlsCanAskWhetherItIsSpoken) {
 
 TEST(TlsProbeTest, WhereNobodyAnswersSomebodyMayLater) {
   EXPECT_TRUE(absl::IsUnavailable(ProbeTls("127.0.0.1:1", {.ca = "x"}, absl::Seconds(1))));
-  EXPECT_TRUE(absl::IsUnavailable(Probe([](int) {}, {.ca = Make("IP:127.0.0.1").certificate})));
+  EXPECT_TRUE(
+      absl::IsUnavailable(Probe([](int) {}, {.ca = MakeSelfSigned("IP:127.0.0.1").certificate})));
 }
 
 TEST(TlsProbeTest, ACertificateIsHeldAgainstTheAddressThatWorkersAreTold) {
-  const SelfSigned own = Make("DNS:cook.studio,IP:::1");
+  const SelfSigned own = MakeSelfSigned("DNS:cook.studio,IP:::1");
   EXPECT_TRUE(CheckServerName(own.certificate, "cook.studio:9010").ok());
   EXPECT_TRUE(CheckServerName(own.certificate, "[::1]:9010").ok());
   EXPECT_FALSE(CheckServerName(own.certificate, "cook.stud:9010").ok());
-  EXPECT_FALSE(CheckServerName(Make("DNS:a", 0).certificate, "a:1").ok());
+  EXPECT_FALSE(CheckServerName(MakeSelfSigned("DNS:a", 0).certificate, "a:1").ok());
   EXPECT_FALSE(CheckServerName("", "a:1").ok());
 }
 

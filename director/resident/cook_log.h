@@ -37,7 +37,7 @@ class CookLog {
   // Begins the log of a cook.
   static std::shared_ptr<CookLog> Begin(const std::string& path, const Limits& limits);
   // Opens the log of a cook that has ended. NOT_FOUND; DATA_LOSS: the file is no log. When the
-  // director died before the report, a report is returned that says so.
+  // director died before the report, the log ends with a report that says so.
   static absl::StatusOr<std::shared_ptr<CookLog>> Open(const std::string& path);
 
   void Append(const v1::CookEvent& event);

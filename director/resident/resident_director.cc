@@ -78,14 +78,19 @@ absl::StatusOr<std::unique_ptr<ResidentDirector>> ResidentDirector::Open(Options
   ASSIGN_OR_RETURN(
       resident->metrics_,
       OpenMetrics(resident->director_->project(), [of = resident.get()] { return of->Figures(); }));
-  base::MutexLock lock(resident->mutex_);  // early clients already wait for it
-  ASSIGN_OR_RETURN(resident->doors_, ResidentDoors::Open({.director = *resident->director_,
-                                                          .resident = *resident,
-                                                          .is_hosted = is_hosted,
-                                                          .listen = listen,
-                                                          .trace = resident->trace_,
-                                                          .figures = resident->figures_,
-                                                          .version = resident->build_.version()}));
+  const ResidentDoors::Deps deps{.director = *resident->director_,
+                                 .resident = *resident,
+                                 .is_hosted = is_hosted,
+                                 .listen = listen,
+                                 .trace = resident->trace_,
+                                 .figures = resident->figures_,
+                                 .version = resident->build_.version()};
+  // Early clients wait for the lock. A door that goes waits for its clients: after the lock.
+  ResidentDoors::Opened opened;
+  base::MutexLock lock(resident->mutex_);
+  RETURN_IF_ERROR(ResidentDoors::Open(deps, opened));
+  resident->doors_ = std::make_unique<ResidentDoors>(deps, std::move(opened));
+  resident->is_open_ = true;
   if (!is_hosted) resident->GoOn();
   return resident;
 }
@@ -164,7 +169,7 @@ bool ResidentDirector::LeaveCooks() {
   std::vector<std::shared_ptr<CookLog>> logs;
   {
     base::MutexLock lock(mutex_);
-    is_ending_ = true;
+    is_open_ = false;
     for (const auto& [number, cook] : cooks_) {
       if (cook->has_ended()) continue;
       LogInfo("cook={} is left to the next director", number);
@@ -184,7 +189,7 @@ void ResidentDirector::EndCooks(const std::string& why) {
   std::map<uint64_t, std::unique_ptr<ResidentCook>> cooks;
   {
     base::MutexLock lock(mutex_);
-    is_ending_ = true;
+    is_open_ = false;
     cooks.swap(cooks_);
   }
   for (const auto& [number, cook] : cooks) cook->Stop(why);
@@ -204,18 +209,20 @@ void ResidentDirector::AwaitReaders(const std::vector<std::shared_ptr<CookLog>>&
   }
 }
 
-v1::HelloAnswer ResidentDirector::Hello(const v1::HelloAsk&) {
+absl::StatusOr<v1::HelloAnswer> ResidentDirector::Hello(const v1::HelloAsk&) {
   v1::HelloAnswer answer;
   *answer.mutable_director() = build_;
   answer.set_process(static_cast<uint32_t>(::getpid()));
   answer.set_started_us(absl::ToUnixMicros(started_));
+  base::MutexLock lock(mutex_);  // Open holds it until the doors are open, or cannot be
+  if (doors_ == nullptr) return absl::UnavailableError("the director could not open");
   for (const uint64_t cook : taken_up_) answer.add_taken_up(cook);
   return answer;
 }
 
 absl::StatusOr<uint64_t> ResidentDirector::Cook(const v1::CookAsk& ask) {
   base::MutexLock lock(mutex_);
-  if (is_ending_) return absl::UnavailableError("the director is about to end");
+  if (!is_open_) return absl::UnavailableError("the director is about to end");
   LetGoOfEnded();
   if (cooks_.size() >= kCooksMax) {
     return ResourceExhaustedError("{} cooks run and wait; the director takes no more", kCooksMax);
@@ -269,7 +276,7 @@ absl::Status ResidentDirector::Cancel(uint64_t cook) {
 // Calls still come when the end has begun.
 std::shared_ptr<DirectorShell> ResidentDirector::Shell() {
   base::MutexLock lock(mutex_);
-  return is_ending_ ? nullptr : doors_->admission.shell();
+  return is_open_ ? doors_->admission.shell() : nullptr;
 }
 
 absl::StatusOr<v1::StatusAnswer> ResidentDirector::Status(const v1::StatusAsk& ask) {
@@ -362,11 +369,12 @@ std::unique_ptr<CookPermit> ResidentDirector::EnterSoon() {
 
 absl::StatusOr<v1::CleanAnswer> ResidentDirector::Clean(const v1::CleanAsk& ask) {
   const std::vector<std::string> packages(ask.packages().begin(), ask.packages().end());
+  std::shared_ptr<DirectorShell> shell;
   {
     base::MutexLock lock(mutex_);
-    if (is_ending_) return absl::UnavailableError("the director is about to end");
+    if (!is_open_) return absl::UnavailableError("the director is about to end");
+    shell = doors_->admission.shell();
   }
-  std::shared_ptr<DirectorShell> shell = Shell();
   std::unique_ptr<CookPermit> permit;
   if (shell == nullptr) {  // nobody has cooked here yet
     permit = EnterSoon();

@@ -60,7 +60,7 @@ class ResidentDirector final : public ClientCalls {
                                                                 Cancellation& stop);
   ~ResidentDirector() override;
 
-  // The director's figures about itself, for metrics. Any thread; waits for nobody.
+  // The director's figures about itself, for metrics. Any thread. Waits while Open opens the doors.
   metrics::Figures Figures();
 
   // The address at which the director listens: "unix:/...".
@@ -88,7 +88,7 @@ class ResidentDirector final : public ClientCalls {
   // end as well.
   bool has_left() const { return has_left_; }
 
-  v1::HelloAnswer Hello(const v1::HelloAsk& ask) override;
+  absl::StatusOr<v1::HelloAnswer> Hello(const v1::HelloAsk& ask) override;
   absl::StatusOr<uint64_t> Cook(const v1::CookAsk& ask) override;
   absl::StatusOr<std::unique_ptr<CookReader>> Read(uint64_t cook) override;
   absl::Status Cancel(uint64_t cook) override;
@@ -124,7 +124,7 @@ class ResidentDirector final : public ClientCalls {
   ShownCommands shown_;
   const std::unique_ptr<Director> director_;
   ProjectReader project_;
-  std::vector<uint64_t> taken_up_;  // constant after Open
+  std::vector<uint64_t> taken_up_;  // changed in Open only, under mutex_
   CookArchive archive_;
   LastCooks last_;
   std::optional<WatchedTables> watched_;  // nullopt: the director does not stay
@@ -138,7 +138,7 @@ class ResidentDirector final : public ClientCalls {
   absl::Time busy_at_;  // when last a cook was seen, or the director rested
 
   base::Mutex mutex_;
-  bool is_ending_ GALLEY_GUARDED_BY(mutex_) = false;
+  bool is_open_ GALLEY_GUARDED_BY(mutex_) = false;    // from the end of Open until the end begins
   std::string stopped_by_ GALLEY_GUARDED_BY(mutex_);  // the first client that asked
   uint64_t ended_ GALLEY_GUARDED_BY(mutex_) = 0;
   std::map<uint64_t, std::unique_ptr<ResidentCook>> cooks_ GALLEY_GUARDED_BY(mutex_);

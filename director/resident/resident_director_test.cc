@@ -1,18 +1,25 @@
 #include "director/resident/resident_director.h"
 
+#include <grpcpp/create_channel_posix.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 
 #include <atomic>
+#include <optional>
 #include <thread>
 #include <vector>
 
 #include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
 #include "common/base/file.h"
+#include "common/base/status_macros.h"
 #include "common/record/cooker_description.h"
 #include "common/store/local/sessions.h"
+#include "common/wire/testing/self_signed.h"
 #include "director/host/fake_listener.h"
 #include "fmt/format.h"
+#include "galley/v1/director.grpc.pb.h"
 #include "gtest/gtest.h"
 
 namespace galley::director {
@@ -99,6 +106,75 @@ TEST_F(ResidentDirectorTest, ACookOfWhatAStoreLostIsForTheCommandThatHostsItsDir
   while (!event.has_report() && absl::Now() < until) reader->Next(absl::Seconds(1), event);
   ASSERT_TRUE(event.has_report());
   EXPECT_EQ(event.report().end_code(), static_cast<int>(absl::StatusCode::kInvalidArgument));
+}
+
+// Connects to the socket as soon as somebody listens there, and asks. Returns the answer's status;
+// nothing if `is_over` is set before that.
+std::optional<grpc::Status> AskEarly(const std::string& socket, bool for_status,
+                                     const std::atomic<bool>& is_over) {
+  sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+  socket.copy(address.sun_path, sizeof(address.sun_path) - 1);
+  FileDescriptor connection(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  while (::connect(connection.get(), reinterpret_cast<const sockaddr*>(&address),
+                   sizeof(address)) != 0) {
+    if (is_over) return std::nullopt;
+  }
+  const auto channel = grpc::CreateInsecureChannelFromFd("early", connection.Release());
+  grpc::ClientContext context;
+  context.set_deadline(absl::ToChronoTime(absl::Now() + kPatience));
+  v1::StatusAnswer status;
+  v1::HelloAnswer hello;
+  const auto stub = v1::Resident::NewStub(channel);
+  return for_status ? stub->Status(&context, v1::StatusAsk(), &status)
+                    : stub->Hello(&context, v1::HelloAsk(), &hello);
+}
+
+TEST_F(ResidentDirectorTest, ClientsDoNotHoldUpADirectorThatCannotOpen) {
+  // Many certificates take their time, and the last one is damaged: meanwhile the clients ask.
+  const wire::SelfSigned own = wire::MakeSelfSigned("IP:127.0.0.1");
+  std::string chain;
+  while (chain.size() < 900'000) chain += own.certificate;
+  Write("cert.pem", own.certificate);
+  Write("key.pem", own.key);
+  Write("ca.pem", chain + "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n");
+  auto with_tls = Load().value();
+  with_tls.farm.tls_cert = JoinPath(folder_, "cert.pem");
+  with_tls.farm.tls_key = JoinPath(folder_, "key.pem");
+  with_tls.farm.tls_ca = JoinPath(folder_, "ca.pem");
+  const auto project = std::make_shared<const project::Project>(std::move(with_tls));
+  std::atomic<bool> is_over = false;
+  std::atomic<uint32_t> asked = 0;
+  std::vector<std::thread> clients;
+  for (const bool for_status : {true, false}) {
+    clients.emplace_back([&, for_status] {
+      while (const auto answer = AskEarly(SocketOf(*project), for_status, is_over)) {
+        ++asked;
+        EXPECT_NE(answer->error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
+        EXPECT_TRUE(for_status || !answer->ok()) << "a director said that it is there";
+      }
+    });
+  }
+  absl::Notification have_openings_failed;
+  std::thread opener([&] {
+    for (uint32_t i = 0; i < 5; ++i) {
+      const auto resident = ResidentDirector::Open(
+          {.director = {.project = project,
+                        .worker_program = JoinPath(folder_, "worker"),
+                        .environment = {},
+                        .hold = {.check = [](const std::string&) { return absl::OkStatus(); }}},
+           .load = [this] { return Load(); },
+           .build = {},
+           .listen = "127.0.0.1:0"},
+          listener_, stop_);
+      EXPECT_FALSE(resident.ok());
+    }
+    have_openings_failed.Notify();
+  });
+  GALLEY_CHECK(have_openings_failed.WaitForNotificationWithTimeout(kPatience));
+  opener.join();
+  is_over = true;
+  for (std::thread& client : clients) client.join();
+  EXPECT_GT(asked, 0u);
 }
 
 // PatientAudience: hears everything.

@@ -25,35 +25,35 @@ absl::StatusOr<std::unique_ptr<TcpDoor>> ListenToClients(const ResidentDoors::De
                                                : WrongUse(clients.status());
 }
 
+std::string AddressFileOf(const ResidentDoors::Deps& deps) {
+  return JoinPath(deps.director.project().state_directory(), "client-address");
+}
+
 }  // namespace
 
-ResidentDoors::ResidentDoors(const Deps& deps, std::unique_ptr<DirectorDoor> opened,
-                             std::unique_ptr<TcpDoor> opened_to_clients)
-    : door(std::move(opened)),
+ResidentDoors::ResidentDoors(const Deps& deps, Opened opened)
+    : door(std::move(opened.door)),
       admission({.director = deps.director,
                  .trace = deps.trace,
                  .door = door.get(),
                  .figures = &deps.figures}),
-      client_address_file(JoinPath(deps.director.project().state_directory(), "client-address")),
-      clients(std::move(opened_to_clients)),
+      client_address_file(AddressFileOf(deps)),
+      clients(std::move(opened.clients)),
       meter({.director = deps.director,
              .admission = admission,
              .board = deps.figures,
              .version = deps.version}) {}
 
-absl::StatusOr<std::unique_ptr<ResidentDoors>> ResidentDoors::Open(const Deps& deps) {
+absl::Status ResidentDoors::Open(const Deps& deps, Opened& opened) {
   auto door = DirectorDoor::Open(SocketOf(deps.director.project()),
                                  deps.is_hosted ? nullptr : &deps.resident,
                                  deps.is_hosted ? &deps.resident : nullptr);
   if (!door.ok()) return Infrastructure(door.status());
-  ASSIGN_OR_RETURN(std::unique_ptr<TcpDoor> clients, ListenToClients(deps, **door));
-  auto doors =
-      std::unique_ptr<ResidentDoors>(new ResidentDoors(deps, *std::move(door), std::move(clients)));
-  if (doors->clients != nullptr) {
-    LogInfo("clients address={}", doors->client_address());
-    RETURN_IF_ERROR(WriteFileAtomic(doors->client_address_file, doors->client_address() + "\n"));
-  }
-  return doors;
+  opened.door = *std::move(door);
+  ASSIGN_OR_RETURN(opened.clients, ListenToClients(deps, *opened.door));
+  if (opened.clients == nullptr) return absl::OkStatus();
+  LogInfo("clients address={}", opened.clients->address());
+  return WriteFileAtomic(AddressFileOf(deps), opened.clients->address() + "\n");
 }
 
 void ResidentDoors::Close() {

@@ -1,6 +1,6 @@
 // ResidentDoors: lets clients, cooks and workers in, from the opening of a director until its end.
 //
-// Threads: Withdraw and LookAtCertificates: one; the other functions: as the parts say.
+// Threads: one. Calls that come meanwhile use `admission` and `meter`, which take any thread.
 #pragma once
 
 #include <memory>
@@ -28,12 +28,19 @@ struct ResidentDoors {
     FiguresBoard& figures;
     std::string version;  // of this build
   };
-  // Opens the doors: from then on clients may ask. Errors: outcome_status.h.
-  static absl::StatusOr<std::unique_ptr<ResidentDoors>> Open(const Deps& deps);
+  // Opened: the doors at which clients ask from now on, also while the other parts are made. The
+  // end of a door waits for its calls: no lock that a call waits for may be held then.
+  struct Opened {
+    std::unique_ptr<DirectorDoor> door;
+    std::unique_ptr<TcpDoor> clients;  // null: only clients of this machine
+  };
+  // Opens the doors into `opened`, also some of them when it fails. Errors: outcome_status.h.
+  static absl::Status Open(const Deps& deps, Opened& opened);
+  ResidentDoors(const Deps& deps, Opened opened);
   ~ResidentDoors() { Close(); }
 
-  // Ends all calls, and the workers, before the door goes. Calls that are under way may use
-  // `admission` and `meter` meanwhile.
+  // Ends the calls of other machines, then the workers, then the calls at `door`. Calls that are
+  // under way may use `admission` and `meter` meanwhile.
   void Close();
 
   std::string client_address() const { return clients == nullptr ? "" : clients->address(); }
@@ -48,10 +55,6 @@ struct ResidentDoors {
   const std::string client_address_file;
   std::unique_ptr<TcpDoor> clients;  // null: only clients of this machine
   DirectorMeter meter;
-
- private:
-  ResidentDoors(const Deps& deps, std::unique_ptr<DirectorDoor> opened,
-                std::unique_ptr<TcpDoor> opened_to_clients);
 };
 
 }  // namespace galley::director

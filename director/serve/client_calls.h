@@ -44,7 +44,8 @@ class StatusCalls {
 
 class ClientCalls : public StatusCalls {
  public:
-  virtual v1::HelloAnswer Hello(const v1::HelloAsk& ask) = 0;
+  // UNAVAILABLE: the director could not open.
+  virtual absl::StatusOr<v1::HelloAnswer> Hello(const v1::HelloAsk& ask) = 0;
   // Returns the number of the new cook.
   virtual absl::StatusOr<uint64_t> Cook(const v1::CookAsk& ask) = 0;
   virtual absl::StatusOr<std::unique_ptr<CookReader>> Read(uint64_t cook) = 0;

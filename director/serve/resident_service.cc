@@ -57,8 +57,9 @@ class StreamAudience final : public Audience {
 
 grpc::Status ResidentService::Hello(grpc::ServerContext*, const v1::HelloAsk* ask,
                                     v1::HelloAnswer* answer) {
-  *answer = calls_.Hello(*ask);
-  return grpc::Status::OK;
+  absl::StatusOr<v1::HelloAnswer> hello = calls_.Hello(*ask);
+  if (hello.ok()) *answer = *std::move(hello);
+  return wire::ToGrpc(hello.status());
 }
 
 grpc::Status ResidentService::Cook(grpc::ServerContext* context, const v1::CookAsk* ask,

@@ -24,7 +24,7 @@ using testing::ElementsAre;
 // FakeResident: a director with one cook, whose events the test puts in.
 class FakeResident final : public ClientCalls {
  public:
-  v1::HelloAnswer Hello(const v1::HelloAsk& ask) override {
+  absl::StatusOr<v1::HelloAnswer> Hello(const v1::HelloAsk& ask) override {
     v1::HelloAnswer answer;
     *answer.mutable_director() = ask.client();
     answer.set_process(42);

@@ -110,7 +110,7 @@ grpc::Status CallRaw(const std::shared_ptr<grpc::Channel>& channel, const std::s
 
 class TableResident final : public ClientCalls {
  public:
-  v1::HelloAnswer Hello(const v1::HelloAsk&) override { return {}; }
+  absl::StatusOr<v1::HelloAnswer> Hello(const v1::HelloAsk&) override { return v1::HelloAnswer(); }
   absl::StatusOr<uint64_t> Cook(const v1::CookAsk& ask) override {
     asked = ask;
     return absl::InvalidArgumentError("nothing is cooked here");
