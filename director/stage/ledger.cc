@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 #include <system_error>
 
 #include "common/base/errors.h"
@@ -33,8 +34,9 @@ void AddRoot(Ledger& ledger, const Digest& root) {
   if (std::ranges::find(ledger.roots, root) == ledger.roots.end()) ledger.roots.push_back(root);
 }
 
+// Ledgers are sorted, unless another program wrote one.
 void Sort(std::vector<std::string>& files) {
-  if (!std::ranges::is_sorted(files)) SortUnique(files);
+  if (std::ranges::adjacent_find(files, std::greater_equal()) != files.end()) SortUnique(files);
 }
 
 constexpr size_t kStampBytes = 24;

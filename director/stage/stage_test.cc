@@ -732,6 +732,20 @@ TEST_F(StageTest, ALedgerThatIsCutOffVouchesForNothing) {
   }
 }
 
+TEST_F(StageTest, ALedgerThatNamesAFileTwiceHasItOnce) {
+  for (const std::string& paths : {std::string("path Game/x\npath Game/x\n"),
+                                   std::string("path Game/x\npath Game/a\npath Game/x\n")}) {
+    fs::remove_all(sandbox_);
+    ASSERT_TRUE(CreateDirectories(sandbox_).ok());
+    ASSERT_TRUE(WriteFileAtomic(Path(".galley-root.pending"),
+                                "root " + Digest::Of("root").ToString() + "\n" + paths)
+                    .ok());
+    Sandbox sandbox = Sandbox::Open(sandbox_).value();
+    const Ledger ledger = ReadLedger(sandbox).value();
+    EXPECT_EQ(std::ranges::count(ledger.files, "Game/x"), 1) << paths;
+  }
+}
+
 TEST_F(StageTest, WhenTheLedgerIsLostAFileInAFilesPlaceIsReplaced) {
   ASSERT_TRUE(StageBook({{"Game/a", "old"}}).ok());
   fs::remove(Path(".galley-root"));
