@@ -1,6 +1,7 @@
 // ActiveCook: what the shell knows of one cook, from its start until its outcome is told.
 //
-// Threads: `told` any; everything else belongs to the loop.
+// Threads: `told` any. Everything else belongs to the loop; from has_ended on it stays as it is
+// until the commit thread, which reads it, has recorded the cook.
 #pragma once
 
 #include <cstdint>

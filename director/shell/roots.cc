@@ -179,14 +179,14 @@ void Roots::BuildOfDifference(const ActiveCook& cook, const BuildRoot& effect, H
 void Roots::TakeOfDifference(DifferenceRoot made) {
   ActiveCook* const cook = deps_.cooks.Find(made.built.request);
   // The root of another platform may have widened the cook.
-  if (cook == nullptr || !cook->outcome.is_difference) return;
+  if (cook == nullptr || cook->has_ended || !cook->outcome.is_difference) return;
   Merge(made.references, cook->references);
   deps_.inbox.HandleNow(std::move(made.built));
 }
 
 void Roots::TakeTooNarrow(RootBuilt wider) {
   ActiveCook* const cook = deps_.cooks.Find(wider.request);
-  if (cook != nullptr) cook->outcome.is_difference = false;
+  if (cook != nullptr && !cook->has_ended) cook->outcome.is_difference = false;
   deps_.inbox.HandleNow(std::move(wider));
 }
 

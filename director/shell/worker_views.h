@@ -115,10 +115,12 @@ class WorkerViews {
     quarantined_.erase(name);
   }
   // Notes why the worker gets no job for now; empty: it gets jobs again. True: the change is news.
-  bool Hold(const std::string& name, const std::string& why) { return Hold(held_, name, why); }
-  // The same for all workers of a machine; `machine` is the name that the core uses.
+  bool Hold(const std::string& name, const std::string& why) {
+    return Hold(&WorkerViews::held_, name, why);
+  }
+  // Hold, for all workers of a machine; `machine` is the name that the core uses.
   bool HoldMachine(const std::string& machine, const std::string& why) {
-    return Hold(held_machines_, machine, why);
+    return Hold(&WorkerViews::held_machines_, machine, why);
   }
   bool IsDraining(const std::string& name) const {
     base::MutexLock lock(mutex_);
@@ -185,8 +187,9 @@ class WorkerViews {
   }
   using Reasons = std::map<std::string, std::string>;
   // A reason that changes is no news.
-  bool Hold(Reasons& held, const std::string& name, const std::string& why) {
+  bool Hold(Reasons WorkerViews::*which, const std::string& name, const std::string& why) {
     base::MutexLock lock(mutex_);
+    Reasons& held = this->*which;
     if (why.empty()) return held.erase(name) > 0;
     const bool is_new = !held.contains(name);
     held[name] = why;
