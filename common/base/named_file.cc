@@ -12,9 +12,9 @@
 #include <optional>
 #include <utility>
 
+#include "common/base/errors.h"
 #include "common/base/real_path.h"
 #include "common/base/status_macros.h"
-#include "fmt/format.h"
 
 namespace galley {
 namespace {
@@ -50,7 +50,6 @@ struct OpenFile {
   int number = 0;
 };
 std::optional<OpenFile> AsOpenFile(std::string_view path) {
-  OpenFile file;
   if (!TakePrefix(path, "/proc/")) return std::nullopt;
   const auto process = TakeNumber(path);
   if (process && TakePrefix(path, "/task/") && !TakeNumber(path)) return std::nullopt;
@@ -78,8 +77,7 @@ absl::StatusOr<std::string> FollowLinks(std::string path) {
 }
 
 absl::Status Refused(const std::string& path, std::string_view what) {
-  return absl::FailedPreconditionError(
-      fmt::format("{} is {}, which cannot be written to: name a file", path, what));
+  return FailedPreconditionError("{} is {}, which cannot be written to: name a file", path, what);
 }
 
 // A FIFO is opened without waiting for a reader, and then waits for its reader as any.
@@ -94,8 +92,8 @@ absl::StatusOr<FileDescriptor> OpenFifo(const std::string& path) {
     const timespec pause{.tv_sec = 0, .tv_nsec = kReaderWaitNs};
     ::nanosleep(&pause, nullptr);
   }
-  return absl::FailedPreconditionError(
-      fmt::format("{} is a FIFO that nobody reads: start its reader first, or name a file", path));
+  return FailedPreconditionError(
+      "{} is a FIFO that nobody reads: start its reader first, or name a file", path);
 }
 
 absl::StatusOr<FileDescriptor> OpenInPlace(const std::string& path, mode_t mode, bool is_open) {

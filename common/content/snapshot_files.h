@@ -1,7 +1,8 @@
 // SnapshotFiles: the files of one Snapshot, with what is known of each. Rows may be shared with a
 // snapshot before it; rows that differ from the shared ones stand in `replaced`.
 //
-// Threads: `mutex` guards what says so; everything else is constant after construction.
+// Threads: `mutex` guards the fields that say so, the counts are atomic, and everything else is
+// constant after construction.
 #pragma once
 
 #include <atomic>
@@ -38,10 +39,11 @@ struct SnapshotFiles {
   std::vector<SeenFolder> folders;
   absl::flat_hash_map<std::string, FileStat> links;  // the links themselves, by host path
 
-  mutable base::Mutex mutex;  // guards the digests in `replaced`, and what follows
-  // The file that holds `rows`, with what was known of them when so many were learned.
-  mutable std::string base, base_identity;  // empty: there is none
-  mutable size_t base_learned = 0;
+  mutable base::Mutex mutex;  // guards the digests in `replaced`, too
+  // The file that holds `rows`, and the number of digests that were learned when it was written.
+  mutable std::string base GALLEY_GUARDED_BY(mutex);  // empty: there is none
+  mutable std::string base_identity GALLEY_GUARDED_BY(mutex);
+  mutable size_t base_learned GALLEY_GUARDED_BY(mutex) = 0;
 
   std::atomic<uint64_t> bytes_hashed = 0;
   std::atomic<uint64_t> files_hashed = 0;

@@ -302,7 +302,7 @@ TEST_F(ProjectTest, WrongTypesAndValuesNameTheirLine) {
   for (const char* gone : {"fastest", "striped"})
     EXPECT_THAT(Error(fmt::format("[farm]\nworkers = 1\nplacement = \"{}\"\n", gone)),
                 HasSubstr(fmt::format(
-                    "galley.toml:9: unknown value of `farm.placement` `{}`; known: cost", gone)));
+                    "galley.toml:9: `farm.placement` `{}` is gone: remove the key", gone)));
   EXPECT_THAT(Error("[store]\nmax_size = \"lots\"\n"), HasSubstr("`lots` is no size"));
   EXPECT_THAT(Error("[director]\nmemory = \"1MiB\"\n"), HasSubstr("expected at least 256MiB"));
   EXPECT_THAT(Error("[farm]\nenv = [\"WHO\", \"A=B\"]\n"),

@@ -43,6 +43,9 @@ absl::Status ForEachField(std::string_view bytes, const Visit& visit) {
 // fields with one number the last counts.
 template <typename T>
 struct FieldTo {
+  // Written out, because clang 14 makes no aggregate of FieldTo(...).
+  FieldTo(uint32_t number_, std::string_view name_, T& value_)
+      : number(number_), name(name_), value(value_) {}
   uint32_t number;
   std::string_view name;
   T& value;
@@ -67,8 +70,6 @@ struct FieldTo {
   template <typename V>
   static V ValueIn(const V&);
 };
-template <typename T>
-FieldTo(int, std::string_view, T&) -> FieldTo<T>;
 
 // Reads these fields of a message, and skips all others.
 template <typename... T>

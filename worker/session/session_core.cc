@@ -80,7 +80,7 @@ void SessionCore::Step(absl::Time now, SessionEvent event, SessionEffects& effec
 }
 
 void SessionCore::Apply(const Connected&, SessionEffects&) {
-  stream_.emplace();
+  stream_.emplace(Stream{});
   due_ = {};
   reports_.SendAllAgain();
 }

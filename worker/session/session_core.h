@@ -62,6 +62,8 @@ inline constexpr absl::Duration kUploadingWait = absl::Milliseconds(10);
 class SessionCore {
  public:
   explicit SessionCore(SessionOptions options);
+  SessionCore(const SessionCore&) = delete;  // HeldJobs refers to the reports
+  SessionCore& operator=(const SessionCore&) = delete;
 
   // Applies an event and appends what the shell must do. REQUIRES: now never goes back.
   void Step(absl::Time now, SessionEvent event, SessionEffects& effects);
@@ -98,7 +100,8 @@ class SessionCore {
     bool memory_limit = false;
     bool collections = false;
   };
-  // Ending: the session ends with the next flush.
+  // Ending: the session ends with the next flush; an unfit session that is not connected ends after
+  // the director knows.
   struct Ending {
     int code = 0;
     std::string reason;

@@ -63,6 +63,7 @@ class SlotJobs {
   // Takes all jobs out, and returns their attempts.
   std::vector<uint64_t> TakeAttempts() {
     std::vector<uint64_t> attempts;
+    sent_ = 0;
     for (const SlotJob& held : std::exchange(jobs_, {})) attempts.push_back(held.job().attempt());
     return attempts;
   }

@@ -7,7 +7,6 @@
 
 #include "common/record/warning.h"
 #include "fmt/format.h"
-#include "worker/cookers/mesh/warnings.h"
 
 namespace galley::worker::mesh {
 
