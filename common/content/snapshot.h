@@ -99,8 +99,9 @@ class Snapshot {
   // The name of the table that this one stands on; empty: on none. The table is not read as a
   // whole: its damage may not be found.
   static absl::StatusOr<std::string> BaseOfTable(const std::string& file);
-  // The same of a table that Scan with these options would begin with, to be refreshed: the files
-  // as they were when it was written. FAILED_PRECONDITION: it is of other mounts or rules.
+  // ReadTable, of a table with which Scan with these options would begin, to be refreshed: the
+  // files as they were when the table was written. FAILED_PRECONDITION: the table is of other
+  // mounts or rules.
   static absl::StatusOr<std::unique_ptr<Snapshot>> FromTable(const std::string& file,
                                                              const ScanOptions& options);
   ~Snapshot();

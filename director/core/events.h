@@ -97,7 +97,7 @@ struct SelectedPackage {
   InstigatorCategory category = InstigatorCategory::kCommandLinePackage;
 };
 
-// StandingPackages: the packages that the last cook of the same selection left.
+// StandingPackages: the packages that the last cook of the same ask left.
 // Threads: any. Immutable.
 class StandingPackages {
  public:

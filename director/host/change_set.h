@@ -1,5 +1,5 @@
 // ChangeSet: the files of a project as a cook finds them, and all known changes to the files since
-// the last cook of the same selection, whichever way found the changes:
+// the last cook of the same ask, whichever way found the changes:
 //
 //   stamps   of the files that stand, with a stat for each file, or less where files are watched
 //   list     of a person (--changed), or of git (--changed-since)

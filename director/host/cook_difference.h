@@ -1,6 +1,6 @@
 // CookDifference: what a cook has to look at when only a few files differ from what stands.
 //
-// Every other package is as the last cook of the same selection left it: the package is in the
+// Every other package is as the last cook of the same ask left it: the package is in the
 // cook, in its roots and in its messages without being looked at (CookRequested::standing).
 //
 // Threads: one, of whoever prepares the cook.
@@ -59,7 +59,7 @@ struct ToKeep {
   GitState git;         // of the standing's files
 };
 
-// Keeps the outcome of a cook, if another cook of the same selection would have the same outcome.
+// Keeps the outcome of a cook, if another cook of the same ask would have the same outcome.
 // `sources`: the files as the cook found them, in the world that was there from its start to its
 // end. `difference`: the cook looked only at this; null: the cook looked at everything.
 // `patches`: of the sources, when not all sources were looked at; null: the sources were scanned.

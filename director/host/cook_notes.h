@@ -40,7 +40,7 @@ class CookNotes final : public CookEventSink {
     replayed_.Scanned(scanned);
   }
   // Tells a warning about the ask of this cook, and not about its findings: the next cook of the
-  // same selection does not tell the warning again.
+  // same ask does not tell the warning again.
   void WarnOfAsk(record::WarningKind kind, const std::string& text);
 
   // Returns the rules for the warnings of a package; for "": the rules for warnings that concern no

@@ -431,7 +431,7 @@ void CookRun::NoteMembers() {
   report_.snapshot = members_.ok() ? members_->snapshot : DigestOfDone(notes_.done());
 }
 
-// Keeps the standing: the next cook of the same selection need not run while nothing changes.
+// Keeps the standing: the next cook of the same ask need not run while nothing changes.
 void CookRun::KeepWhatStands() {
   if (report_.outcome->world != world_)
     return LogInfo("cook={}: files changed while it ran, so that the next one looks again",

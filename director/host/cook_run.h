@@ -97,7 +97,7 @@ class CookRun {
   ChangeSet changes_;                         // holds the world until the director has it
   absl::StatusOr<MembersFile> members_;       // of a cook by the book (MembersAfter)
   std::map<std::string, Digest> last_roots_;  // by platform, before this cook by the book
-  bool is_project_file_another_ = false;      // differs from the last cook of the same selection
+  bool is_project_file_another_ = false;      // differs from the last cook of the same ask
   std::optional<Staging> staging_;            // set once the selection is known
 };
 

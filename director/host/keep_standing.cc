@@ -19,7 +19,7 @@ absl::Status Differs(std::string_view what) {
   return absl::FailedPreconditionError({what.data(), what.size()});
 }
 
-// Says why another cook of the same selection might have another outcome; empty: it would not.
+// Says why another cook of the same ask might have another outcome; empty: it would not.
 std::string WhyItDoesNotStand(const CookNotes& notes, const CookReport& report) {
   if (!report.end.ok() || !report.outcome.has_value()) return "the cook did not end well";
   const ShellOutcome& outcome = *report.outcome;

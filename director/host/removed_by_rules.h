@@ -12,7 +12,7 @@
 
 namespace galley::director {
 
-// Says whether galley.toml, or what replaces it, differs from the last cook of the same selection.
+// Says whether galley.toml, or what replaces it, differs from the last cook of the same ask.
 // False: no such cook is known.
 bool IsProjectFileAnother(const StandingAsk& ask);
 

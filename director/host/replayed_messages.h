@@ -22,13 +22,13 @@ class ReplayedMessages {
   void Done(const std::string& package, const std::string& platform);
   // Sets whether later messages belong to the scan.
   void SetScanning(bool is_scanning) { is_scanning_ = is_scanning; }
-  // Notes a message that another cook of the same selection would not tell.
+  // Notes a message that another cook of the same ask would not tell.
   void Passing() { is_passing_ = true; }
 
   const CookEvent::Scanned& scanned() const { return scanned_; }
   const std::vector<StandingWarning>& warnings() const { return warnings_; }
   std::vector<StandingFailure> failures() const { return {failures_.begin(), failures_.end()}; }
-  // True: another cook of the same selection tells the same messages.
+  // True: another cook of the same ask tells the same messages.
   bool stands() const { return !is_passing_; }
 
  private:

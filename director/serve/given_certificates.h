@@ -21,11 +21,11 @@ namespace galley::director {
 
 class GivenCertificates {
  public:
-  // Most offered certificates; beyond this the oldest is void.
+  // At most so many certificates are offered; beyond this the oldest is void.
   static constexpr size_t kOfferedMax = 16;
 
-  // False: another process has asked with the token (with another request), and all valid
-  // certificates are now void.
+  // False: another process has asked with the token (with another request), and the
+  // earlier certificates are now void.
   bool Enroll(const std::string& request, std::string certificate) {
     const bool is_same = is_fresh() || request == request_;
     if (!is_same) *this = {};
@@ -36,7 +36,7 @@ class GivenCertificates {
   // A call shows this certificate. False: it is not valid.
   bool Use(const std::string& shown) {
     if (shown.empty()) return false;
-    if (std::find(offered_.begin(), offered_.end(), shown) != offered_.end()) {
+    if (std::ranges::find(offered_, shown) != offered_.end()) {
       before_ = std::exchange(present_, shown);
       offered_.clear();
     }

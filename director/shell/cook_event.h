@@ -36,7 +36,7 @@ struct CookEvent {
     // The number of paths that were looked at, when the ask named them (CookAsk::changed).
     std::optional<uint64_t> listed = std::nullopt;
   };
-  // Stands: packages stand since an earlier cook of the same selection; no event tells of one such
+  // Stands: packages stand since an earlier cook of the same ask; no event tells of one such
   // package.
   struct Stands {
     uint64_t packages = 0;  // in the cook

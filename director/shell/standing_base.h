@@ -1,5 +1,5 @@
 // StandingBase: the base of a cook that looks only at a difference: the outcome of the last cook of
-// the same selection (director/standing), and what the journal said then of the packages that are
+// the same ask (director/standing), and what the journal said then of the packages that are
 // looked at again.
 //
 // Threads: any. Does not change once the cook is asked for.

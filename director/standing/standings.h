@@ -25,7 +25,7 @@
 
 namespace galley::director {
 
-// Most asks with a standing; the standings that were used longest ago go first.
+// At most so many asks have a standing; the standings that were used longest ago go first.
 inline constexpr size_t kStandingsMax = 8;
 
 // StandingTables: inputs of content::PatchedFile::Write for the tables' files; empty: unchanged.

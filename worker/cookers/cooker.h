@@ -52,7 +52,7 @@ class CookContext {
   virtual ~CookContext() = default;
 
   // --- Always there, and in the key without being observed.
-  // An object with every setting, defaults filled in.
+  // An object with every setting that was given or has a default; `null` is no default.
   virtual const nlohmann::json& settings() const = 0;
   virtual const std::string& extension() const = 0;  // lower case, without the dot
   // nullptr: the cooker does not need its source, and the source is larger than kHeldBytesMax.

@@ -4,7 +4,7 @@
 // Only a session without files fetches ahead, and only for jobs that begin soon: the director may
 // give other jobs to another worker, which would fetch the same bytes once more.
 //
-// Pure. Threads: one owner.   Cost: RemoveJob and PutBack O(n); n <= kJobsMax.
+// Pure. Threads: one owner.   Cost: AddJob and RemoveJob O(n); n <= kJobsMax.
 #pragma once
 
 #include <cstddef>

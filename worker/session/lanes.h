@@ -39,7 +39,8 @@ class Lanes {
 
   // The lowest free lane while a slot is free, or the busy lane for a short job; nullopt: none.
   std::optional<uint32_t> FindLane(const PlannedJob& job) const;
-  // Whether this job and all pending jobs fit into `limit_bytes` together; 0: the limit is unknown.
+  // Whether this job and the jobs of all lanes fit into `limit_bytes` together; 0: the limit is
+  // unknown.
   bool FitsBesidePending(uint32_t lane, const PlannedJob& job, uint64_t limit_bytes) const;
   // True: no job may begin for want of memory; running jobs go on.
   bool IsPaused(const Governor& governor) const;

@@ -38,7 +38,7 @@ inline constexpr UploadLane kUploadLanes[] = {UploadLane::kSmall, UploadLane::kL
 class UploadQueue {
  public:
   static constexpr uint64_t kCallBytesMax = 32 << 20;  // unless a single report has more
-  // The director is asked first whether it has a blob larger than this.
+  // The director is asked first whether it has a blob, if the blob has at least so many bytes.
   static constexpr int64_t kAskedBytesMin = 64 << 10;
   static constexpr size_t kRememberedMax = 65'536;  // uploaded blobs that are remembered
   // While more bytes wait to be uploaded, a slot waits, too: a line that is slower than the jobs
