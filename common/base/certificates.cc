@@ -8,8 +8,8 @@
 #include <ctime>
 #include <memory>
 
+#include "common/base/errors.h"
 #include "common/base/status_macros.h"
-#include "fmt/format.h"
 
 namespace galley {
 namespace {
@@ -42,7 +42,7 @@ absl::Time TimeOf(const ASN1_TIME* time) {
 }
 
 absl::Status NoCertificate(std::string_view file) {
-  return absl::InvalidArgumentError(fmt::format("{}: expected a certificate (PEM)", file));
+  return InvalidArgumentError("{}: expected a certificate (PEM)", file);
 }
 
 }  // namespace
@@ -62,8 +62,8 @@ absl::StatusOr<absl::Time> CheckCertificates(const PemText& pem) {
       ERR_GET_LIB(error) == ERR_LIB_PEM && ERR_GET_REASON(error) == PEM_R_NO_START_LINE;
   ERR_clear_error();
   if (!is_end) {
-    return absl::InvalidArgumentError(
-        fmt::format("{}: expected certificates (PEM): one behind the first is damaged", pem.file));
+    return InvalidArgumentError("{}: expected certificates (PEM): one behind the first is damaged",
+                                pem.file);
   }
   return TimeOf(X509_get0_notAfter(first.get()));
 }
@@ -76,12 +76,11 @@ absl::Status CheckKeyPair(const PemText& certificates, const PemText& key) {
                        X509_check_private_key(certificate.get(), read.get()) == 1;
   ERR_clear_error();
   if (read == nullptr) {
-    return absl::InvalidArgumentError(
-        fmt::format("{}: expected a private key (PEM, without a password)", key.file));
+    return InvalidArgumentError("{}: expected a private key (PEM, without a password)", key.file);
   }
   if (!is_pair) {
-    return absl::InvalidArgumentError(fmt::format(
-        "{}: expected the private key of the certificate in {}", key.file, certificates.file));
+    return InvalidArgumentError("{}: expected the private key of the certificate in {}", key.file,
+                                certificates.file);
   }
   return absl::OkStatus();
 }

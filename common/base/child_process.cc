@@ -126,9 +126,8 @@ Prepared Prepare(const ChildOptions& options) {
     for (char** entry = environ; *entry != nullptr; ++entry) {
       const std::string_view text(*entry);
       const std::string_view name = text.substr(0, text.find('=') + 1);
-      const bool replaced =
-          std::any_of(options.environment.begin(), options.environment.end(),
-                      [&](const std::string& ours) { return ours.starts_with(name); });
+      const bool replaced = std::ranges::any_of(
+          options.environment, [&](const std::string& ours) { return ours.starts_with(name); });
       if (!replaced) prepared.environment.emplace_back(text);
     }
   }

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <memory>
 
+#include "common/base/errors.h"
 #include "common/base/hex.h"
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
@@ -83,8 +84,7 @@ Digest Digest::Of(std::string_view bytes) {
 
 absl::StatusOr<Digest> Digest::FromHash(std::string_view hash, uint64_t size_bytes) {
   if (hash.size() != kHashSize) {
-    return absl::InvalidArgumentError(
-        fmt::format("digest hash has {} bytes, expected {}", hash.size(), kHashSize));
+    return InvalidArgumentError("digest hash has {} bytes, expected {}", hash.size(), kHashSize);
   }
   if (size_bytes > kSizeMax) return absl::InvalidArgumentError("digest size is out of range");
   Digest digest;

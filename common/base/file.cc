@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "common/base/errors.h"
 #include "common/base/from_stat.h"
 #include "common/base/own_program.h"
 #include "common/base/status_macros.h"
@@ -86,11 +87,11 @@ absl::StatusOr<std::string> ReadFile(const std::string& path, uint64_t size_byte
   if (!file.valid()) return ErrnoStatus(errno, "open", path);
   ASSIGN_OR_RETURN(const FileStat stat, StatDescriptor(file.get(), path));
   if (!S_ISREG(stat.mode)) {
-    return absl::FailedPreconditionError(fmt::format("{} is not a regular file", path));
+    return FailedPreconditionError("{} is not a regular file", path);
   }
   if (stat.size_bytes > size_bytes_max) {
-    return absl::ResourceExhaustedError(
-        fmt::format("{} has {} bytes, the limit is {}", path, stat.size_bytes, size_bytes_max));
+    return ResourceExhaustedError("{} has {} bytes, the limit is {}", path, stat.size_bytes,
+                                  size_bytes_max);
   }
   std::string bytes;
   // A further byte shows the end without another read; a file of /proc says 0 whatever it holds.
@@ -99,8 +100,7 @@ absl::StatusOr<std::string> ReadFile(const std::string& path, uint64_t size_byte
   while (true) {
     if (size == bytes.size()) {
       if (size > size_bytes_max) {
-        return absl::ResourceExhaustedError(
-            fmt::format("{} grew past {} bytes", path, size_bytes_max));
+        return ResourceExhaustedError("{} grew past {} bytes", path, size_bytes_max);
       }
       bytes.resize(bytes.size() * 2);
     }

@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
-#include "fmt/format.h"
 
 namespace galley {
 
@@ -18,8 +18,7 @@ absl::StatusOr<std::string> ReadFileHead(const std::string& path, size_t bytes_m
   const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!file.valid()) return ErrnoStatus(errno, "open", path);
   ASSIGN_OR_RETURN(const FileStat stat, StatDescriptor(file.get(), path));
-  if (!S_ISREG(stat.mode))
-    return absl::FailedPreconditionError(fmt::format("{} is not a regular file", path));
+  if (!S_ISREG(stat.mode)) return FailedPreconditionError("{} is not a regular file", path);
   std::string bytes(std::min<uint64_t>(stat.size_bytes, bytes_max), '\0');
   size_t done = 0;
   while (done < bytes.size()) {

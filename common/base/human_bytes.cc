@@ -7,6 +7,7 @@
 #include <map>
 
 #include "absl/strings/numbers.h"
+#include "common/base/errors.h"
 #include "fmt/format.h"
 
 namespace galley {
@@ -35,8 +36,8 @@ absl::StatusOr<uint64_t> ParseSize(std::string_view text) {
   if (number.empty() || found == kUnits.end() ||
       !absl::SimpleAtod(absl::string_view(number.data(), number.size()), &value) ||
       value * found->second >= 0x1p63) {
-    return absl::InvalidArgumentError(fmt::format(
-        "`{}` is no size; expected a number and KiB, MiB, GiB or TiB, as in \"4GiB\"", text));
+    return InvalidArgumentError(
+        "`{}` is no size; expected a number and KiB, MiB, GiB or TiB, as in \"4GiB\"", text);
   }
   return static_cast<uint64_t>(std::llround(value * found->second));
 }

@@ -177,7 +177,7 @@ std::array<std::optional<uint64_t>, kCount> MemoryLimits::Fields(
     std::string_view line = rest.substr(0, rest.find('\n'));
     rest.remove_prefix(std::min(rest.size(), line.size() + 1));
     const std::string_view key = NextWord(line);
-    const auto name = std::find(names.begin(), names.end(), key);
+    const auto name = std::ranges::find(names, key);
     if (name == names.end()) continue;
     const std::optional<uint64_t> number = Parse(NextWord(line));
     if (!number.has_value()) Ignore(file, fmt::format("the value of {} is no number", key));

@@ -14,6 +14,7 @@
 #include <system_error>
 #include <vector>
 
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/healed.h"
 #include "common/base/status_macros.h"
@@ -41,7 +42,7 @@ std::vector<uint64_t> BrokenOf(const std::string& path) {
     const auto [parsed, problem] = std::from_chars(name.data() + prefix.size(), last, number);
     if (problem == std::errc() && parsed == last) numbers.push_back(number);
   }
-  std::sort(numbers.begin(), numbers.end());
+  std::ranges::sort(numbers);
   return numbers;
 }
 
@@ -80,8 +81,8 @@ void PutModeRight(const std::string& path, int needed) {
 absl::StatusOr<std::string> PutOddAside(const std::string& path, std::string_view kind) {
   const absl::StatusOr<std::string> aside = PutAside(path);
   if (!aside.ok())
-    return absl::PermissionDeniedError(
-        fmt::format("{}, and cannot be moved aside ({})", kind, MessageOf(aside.status())));
+    return PermissionDeniedError("{}, and cannot be moved aside ({})", kind,
+                                 MessageOf(aside.status()));
   return fmt::format("{}; it was moved aside to {}", kind, *aside);
 }
 
@@ -113,7 +114,7 @@ absl::StatusOr<std::string> ReadOwnFile(const std::string& path, uint64_t size_b
   }
   absl::StatusOr<std::string> bytes = ReadFile(path, size_bytes_max);
   if (bytes.ok() || absl::IsNotFound(bytes.status())) return bytes;
-  return absl::DataLossError(fmt::format("it cannot be read ({})", MessageOf(bytes.status())));
+  return DataLossError("it cannot be read ({})", MessageOf(bytes.status()));
 }
 
 absl::Status ClearTheWay(const std::string& path) {

@@ -47,7 +47,7 @@ std::vector<ProcessHandle> ProcessHandle::Below() const {
     if ((next == 0 ? *this : below[next - 1]).HasEnded()) continue;
     for (ProcessHandle& child : opened) {
       if (child.valid() && !child.HasEnded() &&
-          std::find(children.begin(), children.end(), child.pid()) != children.end())
+          std::ranges::find(children, child.pid()) != children.end())
         below.push_back(std::move(child));
     }
   }

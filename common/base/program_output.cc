@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "common/base/clock.h"
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
@@ -38,15 +39,15 @@ std::string Said(const ProgramOutput& ended) {
 }
 
 absl::Status TooLate(const ProgramToRun& program, const ProgramOutput& ended) {
-  return absl::UnavailableError(fmt::format(
-      "{} {} did not end within {} ms{}", program.argv.front(), program.argv.back(),
-      absl::ToInt64Milliseconds(program.wait_max), program.with_errors ? Said(ended) : ""));
+  return UnavailableError("{} {} did not end within {} ms{}", program.argv.front(),
+                          program.argv.back(), absl::ToInt64Milliseconds(program.wait_max),
+                          program.with_errors ? Said(ended) : "");
 }
 
 absl::Status TooMuch(const ProgramToRun& program, const ProgramOutput& ended) {
-  return absl::UnavailableError(
-      fmt::format("{} {} prints more than {} bytes{}", program.argv.front(), program.argv.back(),
-                  program.output_bytes_max, program.with_errors ? Said(ended) : ""));
+  return UnavailableError("{} {} prints more than {} bytes{}", program.argv.front(),
+                          program.argv.back(), program.output_bytes_max,
+                          program.with_errors ? Said(ended) : "");
 }
 
 // Invalid: the program has no input.
@@ -106,7 +107,7 @@ absl::StatusOr<ProgramOutput> RunToEnd(const ProgramToRun& program) {
   // A pipe that is at its end has a negative descriptor, which poll passes over.
   while (events[0].fd >= 0 || events[1].fd >= 0) {
     if (program.stop != nullptr && program.stop->is_cancelled())
-      return absl::CancelledError(fmt::format("{} was stopped", program.argv.front()));
+      return CancelledError("{} was stopped", program.argv.front());
     const absl::Duration left = deadline - clock.Monotonic();
     if (left <= absl::ZeroDuration()) return TooLate(program, ended);
     const int64_t left_ms =  // rounded up

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "common/base/digest.h"
+#include "common/base/errors.h"
 #include "fmt/format.h"
 
 namespace galley {
@@ -56,7 +57,7 @@ std::string Seal(std::string_view kind, int version, const std::vector<SealedLin
 
 absl::StatusOr<std::vector<SealedLine>> Unseal(std::string_view kind, int version,
                                                std::string_view text) {
-  const absl::Status damaged = absl::DataLossError(fmt::format("it is no whole {} file", kind));
+  const absl::Status damaged = DataLossError("it is no whole {} file", kind);
   if (!text.ends_with('\n')) return damaged;
   const std::string_view body_and_sum = text.substr(0, text.size() - 1);
   const size_t last = body_and_sum.rfind('\n');
@@ -68,8 +69,8 @@ absl::StatusOr<std::vector<SealedLine>> Unseal(std::string_view kind, int versio
   const std::string_view head = body.substr(0, first);
   if (!head.starts_with(fmt::format("{} ", kind))) return damaged;
   if (head != fmt::format("{} {}", kind, version)) {
-    return absl::FailedPreconditionError(
-        fmt::format("it is of another version ({}); this program reads {}", head, version));
+    return FailedPreconditionError("it is of another version ({}); this program reads {}", head,
+                                   version);
   }
   std::vector<SealedLine> lines;
   for (body.remove_prefix(first + 1); !body.empty();) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "common/base/errors.h"
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
 
@@ -105,8 +106,8 @@ struct ZstdDecompressor::State {
     // given in pieces (1.5.4).
     const auto declared = ZSTD_getFrameContentSize(frame_begin.data(), frame_begin.size());
     if (declared == ZSTD_CONTENTSIZE_UNKNOWN || declared == frame_bytes) return absl::OkStatus();
-    return absl::InvalidArgumentError(
-        fmt::format("zstd: a frame that declares {} bytes has {}", declared, frame_bytes));
+    return InvalidArgumentError("zstd: a frame that declares {} bytes has {}", declared,
+                                frame_bytes);
   }
 };
 
@@ -137,8 +138,8 @@ absl::Status ZstdDecompressor::Take(std::string_view bytes, const Sink& sink) {
                  : absl::InvalidArgumentError(text);
     }
     if (out.pos > state.left) {
-      return absl::InvalidArgumentError(
-          fmt::format("zstd: more than {} bytes are inside", state.options.output_bytes_max));
+      return InvalidArgumentError("zstd: more than {} bytes are inside",
+                                  state.options.output_bytes_max);
     }
     state.left -= out.pos;
     if (out.pos > 0) RETURN_IF_ERROR(sink(std::string_view(state.piece.data(), out.pos)));

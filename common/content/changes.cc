@@ -83,8 +83,7 @@ std::vector<Change> Difference(const Snapshot& before, Snapshot& now,
       touched->push_back(suspects[k].first);
     }
   }
-  std::sort(changes.begin(), changes.end(),
-            [](const Change& a, const Change& b) { return a.path < b.path; });
+  std::ranges::sort(changes, [](const Change& a, const Change& b) { return a.path < b.path; });
   return changes;
 }
 

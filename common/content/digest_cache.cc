@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <vector>
 
+#include "common/base/errors.h"
 #include "common/base/own_file.h"
 #include "common/base/racy.h"
 #include "common/base/status_macros.h"
 #include "common/content/byte_codec.h"
-#include "fmt/format.h"
 
 namespace galley::content {
 namespace {
@@ -20,8 +20,7 @@ constexpr uint64_t kFileBytesMax = uint64_t{4} << 30;
 absl::StatusOr<DigestCache> DigestCache::Load(const std::string& file) {
   const absl::StatusOr<std::string> bytes = ReadOwnFile(file, kFileBytesMax);
   if (absl::IsNotFound(bytes.status())) return DigestCache();
-  if (!bytes.ok())
-    return absl::InvalidArgumentError(fmt::format("{}: {}", file, MessageOf(bytes.status())));
+  if (!bytes.ok()) return InvalidArgumentError("{}: {}", file, MessageOf(bytes.status()));
   const absl::StatusOr<std::string_view> payload = Unseal(kCacheMagic, *bytes);
   if (!payload.ok()) return Annotate(payload.status(), file);
   absl::StatusOr<DigestCache> cache = Decode(*payload);
@@ -69,7 +68,7 @@ bool DigestCache::Add(std::string_view host_path, const FileStat& stat, const Di
 absl::Status DigestCache::Save(const std::string& file) const {
   std::vector<const std::pair<const std::string, Version>*> sorted;
   for (const auto& entry : versions_) sorted.push_back(&entry);
-  std::sort(sorted.begin(), sorted.end(), [](auto* a, auto* b) { return a->first < b->first; });
+  std::ranges::sort(sorted, [](auto* a, auto* b) { return a->first < b->first; });
   ByteWriter writer;
   writer.Varint(sorted.size());
   for (const auto* entry : sorted) {

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "absl/time/clock.h"
+#include "common/base/errors.h"
 #include "common/base/own_file.h"
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
@@ -35,7 +36,7 @@ bool IsLocal(uint64_t type) {
       0x2FC12FC1,  // zfs
       0x794C7630,  // overlayfs (nobody may write to its lower folders)
   };
-  return std::find(kLocal.begin(), kLocal.end(), type) != kLocal.end();
+  return std::ranges::find(kLocal, type) != kLocal.end();
 }
 
 // "\040" is a space in /proc/self/mountinfo.
@@ -64,16 +65,14 @@ absl::StatusOr<std::unique_ptr<FolderWatch>> FolderWatch::Open(Options options) 
 absl::Status FolderWatch::Start() {
   RETURN_IF_ERROR(MakeOwnFolder(options_.cookie_folder));
   inotify_ = FileDescriptor(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
-  if (!inotify_.valid())
-    return absl::UnavailableError(fmt::format("inotify_init1: {}", std::strerror(errno)));
+  if (!inotify_.valid()) return UnavailableError("inotify_init1: {}", std::strerror(errno));
   mounts_ = FileDescriptor(::open("/proc/self/mounts", O_RDONLY | O_CLOEXEC));
   {
     const base::MutexLock lock(mutex_);
     cookie_watch_ =
         ::inotify_add_watch(inotify_.get(), options_.cookie_folder.c_str(), IN_CREATE | IN_ONLYDIR);
     if (cookie_watch_ < 0) {
-      return absl::UnavailableError(
-          fmt::format("{}: {}", options_.cookie_folder, std::strerror(errno)));
+      return UnavailableError("{}: {}", options_.cookie_folder, std::strerror(errno));
     }
   }
   return Take().status();
@@ -85,9 +84,9 @@ absl::Status FolderWatch::Add(const std::string& folder) {
   struct statfs system {};
   if (::statfs(folder.c_str(), &system) != 0) return ErrnoStatus(errno, "look at", folder);
   if (!IsLocal(static_cast<uint64_t>(system.f_type))) {
-    return absl::FailedPreconditionError(
-        fmt::format("{} is on a file system (type {:#x}) that does not tell of all changes", folder,
-                    static_cast<uint64_t>(system.f_type)));
+    return FailedPreconditionError(
+        "{} is on a file system (type {:#x}) that does not tell of all changes", folder,
+        static_cast<uint64_t>(system.f_type));
   }
   // The watch is asked for again each time: the path may lead to another folder by now, and nobody
   // said so.
@@ -96,10 +95,10 @@ absl::Status FolderWatch::Add(const std::string& folder) {
                                 : ::inotify_add_watch(inotify_.get(), folder.c_str(),
                                                       kEvents | IN_ONLYDIR | IN_EXCL_UNLINK);
   if (watch < 0 && errno == ENOSPC) {
-    return absl::ResourceExhaustedError(
-        fmt::format("the kernel watches no more folders than the {} that are watched now: raise "
-                    "fs.inotify.max_user_watches (sysctl)",
-                    folders_.size()));
+    return ResourceExhaustedError(
+        "the kernel watches no more folders than the {} that are watched now: raise "
+        "fs.inotify.max_user_watches (sysctl)",
+        folders_.size());
   }
   if (watch < 0) return ErrnoStatus(errno, "watch", folder);
   if (known != folders_.end()) {
@@ -112,8 +111,7 @@ absl::Status FolderWatch::Add(const std::string& folder) {
     // A link or a mount gives one folder two paths, or the folder was moved here.
     const absl::StatusOr<FileStat> there = StatFile(other->second), here = StatFile(folder);
     if (there.ok() && here.ok() && there->inode == here->inode && there->device == here->device)
-      return absl::FailedPreconditionError(
-          fmt::format("{} and {} are one folder", other->second, folder));
+      return FailedPreconditionError("{} and {} are one folder", other->second, folder);
     folders_.erase(other->second);
   }
   by_watch_[watch] = folder;
@@ -135,8 +133,7 @@ absl::Status FolderWatch::WriteCookie() {
   cookie_ = fmt::format("{}", ++cookies_);
   const std::string path = JoinPath(options_.cookie_folder, cookie_);
   const FileDescriptor file(::open(path.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
-  if (!file.valid())
-    return absl::UnavailableError(fmt::format("{}: {}", path, std::strerror(errno)));
+  if (!file.valid()) return UnavailableError("{}: {}", path, std::strerror(errno));
   ::unlink(path.c_str());
   return absl::OkStatus();
 }
@@ -158,7 +155,7 @@ absl::StatusOr<FolderWatch::Changes> FolderWatch::Take() {
   // POLLERR says that something was mounted, or unmounted, since the last time.
   pollfd mounts{.fd = mounts_.get(), .events = POLLPRI, .revents = 0};
   if (!mounts_.valid() || ::poll(&mounts, 1, 0) > 0) changes.is_all = true;
-  std::sort(changes.folders.begin(), changes.folders.end());
+  std::ranges::sort(changes.folders);
   changes.folders.erase(std::unique(changes.folders.begin(), changes.folders.end()),
                         changes.folders.end());
   return changes;
@@ -226,7 +223,7 @@ std::vector<std::string> MountsBelow(const std::string& folder) {
     std::string path = Unescaped(point);
     if (path.starts_with(folder + "/")) below.push_back(std::move(path));
   }
-  std::sort(below.begin(), below.end());
+  std::ranges::sort(below);
   return below;
 }
 

@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "common/base/errors.h"
 #include "common/base/status_macros.h"
 #include "common/base/utf8.h"
 #include "common/content/expand_braces.h"
@@ -19,8 +20,7 @@ constexpr size_t kAlternativesMax = 1024;
 constexpr int kBraceDepthMax = 16;
 
 absl::Status Refuse(std::string_view pattern, size_t at, std::string_view why) {
-  return absl::InvalidArgumentError(
-      fmt::format("glob `{}`: {} (at character {})", EscapeName(pattern), why, at + 1));
+  return InvalidArgumentError("glob `{}`: {} (at character {})", EscapeName(pattern), why, at + 1);
 }
 
 // Expands braces: the cross product of what stands one after the other, the union of what commas
@@ -120,16 +120,15 @@ absl::StatusOr<std::vector<std::string>> Segments(std::string_view pattern, std:
   for (const std::string_view segment : Split(text)) {
     const bool is_root = segments.empty() && text.starts_with('/');
     if (segment.empty() && !is_root) {
-      return absl::InvalidArgumentError(fmt::format(
-          "glob `{}`: an empty segment (`//`, or `/` at the end) matches nothing", pattern));
+      return InvalidArgumentError(
+          "glob `{}`: an empty segment (`//`, or `/` at the end) matches nothing", pattern);
     }
     if (segment == "." || segment == "..") {
-      return absl::InvalidArgumentError(
-          fmt::format("glob `{}`: a segment `{}` matches nothing", pattern, segment));
+      return InvalidArgumentError("glob `{}`: a segment `{}` matches nothing", pattern, segment);
     }
     if (segment.find("**") != std::string_view::npos && segment != "**") {
-      return absl::InvalidArgumentError(fmt::format(
-          "glob `{}`: `**` must stand alone between slashes, found `{}`", pattern, segment));
+      return InvalidArgumentError("glob `{}`: `**` must stand alone between slashes, found `{}`",
+                                  pattern, segment);
     }
     // Adjacent `**` mean the same as one.
     if (segment == "**" && !segments.empty() && segments.back() == "**") continue;
@@ -240,8 +239,8 @@ absl::StatusOr<std::vector<std::string>> ExpandBraces(std::string_view pattern) 
 absl::StatusOr<Glob> Glob::Parse(std::string_view pattern) {
   if (pattern.empty()) return absl::InvalidArgumentError("an empty glob matches nothing");
   if (pattern.size() > kPatternBytesMax) {
-    return absl::InvalidArgumentError(
-        fmt::format("a glob of {} bytes; the limit is {}", pattern.size(), kPatternBytesMax));
+    return InvalidArgumentError("a glob of {} bytes; the limit is {}", pattern.size(),
+                                kPatternBytesMax);
   }
   for (size_t at = 0; at < pattern.size();) {
     const size_t begin = at;
@@ -263,8 +262,8 @@ absl::StatusOr<Glob> Glob::Parse(std::string_view pattern) {
 
 bool Glob::Matches(std::string_view path) const {
   const std::vector<std::string_view> segments = Split(path);
-  return std::any_of(alternatives_.begin(), alternatives_.end(),
-                     [&](const auto& alternative) { return SegmentsMatch(alternative, segments); });
+  return std::ranges::any_of(
+      alternatives_, [&](const auto& alternative) { return SegmentsMatch(alternative, segments); });
 }
 
 std::string Glob::LiteralFolder() const {

@@ -45,13 +45,13 @@ IgnoreRules IgnoreRules::Nothing() {
 
 bool IgnoreRules::Ignores(std::string_view path, std::string_view name) const {
   if (is_nothing_) return false;
-  return IsAlwaysIgnored(name) || std::any_of(globs_.begin(), globs_.end(),
-                                              [&](const Glob& glob) { return glob.Matches(path); });
+  return IsAlwaysIgnored(name) ||
+         std::ranges::any_of(globs_, [&](const Glob& glob) { return glob.Matches(path); });
 }
 
 bool IgnoreRules::ExcludesDirectory(std::string_view real_path) const {
-  return std::any_of(excluded_.begin(), excluded_.end(),
-                     [&](const std::string& excluded) { return IsUnder(real_path, excluded); });
+  return std::ranges::any_of(
+      excluded_, [&](const std::string& excluded) { return IsUnder(real_path, excluded); });
 }
 
 }  // namespace galley::content

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <optional>
 
+#include "common/base/errors.h"
 #include "common/base/utf8.h"
 #include "fmt/format.h"
 
@@ -25,7 +26,7 @@ bool IsAscii(std::string_view text) {
 bool IsControl(char32_t c) { return c < 0x20 || (c >= 0x7f && c < 0xa0); }
 
 absl::Status Refuse(std::string_view path, std::string_view why) {
-  return absl::InvalidArgumentError(fmt::format("path `{}` {}", EscapeName(path), why));
+  return InvalidArgumentError("path `{}` {}", EscapeName(path), why);
 }
 
 // Checks the rules that hold for every path, asked or virtual.
@@ -160,9 +161,9 @@ absl::StatusOr<std::string> ResolveAsked(std::string_view package, std::string_v
   joined.append(asked.empty() ? "." : asked);
   absl::StatusOr<std::string> path = NormalizeAsked(joined);
   if (path.ok()) return path;
-  return absl::InvalidArgumentError(fmt::format(
+  return InvalidArgumentError(
       "`{}` in {}: {}", EscapeName(asked), package,
-      std::string_view(path.status().message().data(), path.status().message().size())));
+      std::string_view(path.status().message().data(), path.status().message().size()));
 }
 
 std::string FoldName(std::string_view path) {

@@ -41,7 +41,7 @@ Overlaid Overlay(const std::vector<Mount>& mounts, std::vector<SeenFile> seen) {
     if (const int order = a.entry.path.compare(b.entry.path); order != 0) return order < 0;
     return rank(a) > rank(b);
   };
-  std::sort(seen.begin(), seen.end(), before);
+  std::ranges::sort(seen, before);
 
   // Files of the lowest rank first, so that each hides what lies below it and is then judged itself
   // by those above.
@@ -52,8 +52,8 @@ Overlaid Overlay(const std::vector<Mount>& mounts, std::vector<SeenFile> seen) {
     if (i > 0 && seen[i].entry.path == seen[i - 1].entry.path) is_hidden[i] = true;
     if (folders.contains(seen[i].entry.path)) also_folders.push_back(i);
   }
-  std::stable_sort(also_folders.begin(), also_folders.end(),
-                   [&](size_t a, size_t b) { return rank(seen[a]) < rank(seen[b]); });
+  std::ranges::stable_sort(also_folders,
+                           [&](size_t a, size_t b) { return rank(seen[a]) < rank(seen[b]); });
   for (const size_t i : also_folders) {
     const auto [begin, end] = RangeIn(seen, seen[i].entry.path);
     for (size_t j = begin; j < end; ++j) {
@@ -78,7 +78,7 @@ FoldIndex::FoldIndex(size_t count, const PathOf& path_of) {
   entries_.reserve(count);
   for (size_t i = 0; i < count; ++i)
     entries_.emplace_back(Fnv1a(FoldName(path_of(i))), static_cast<uint32_t>(i));
-  std::sort(entries_.begin(), entries_.end());
+  std::ranges::sort(entries_);
 }
 
 std::vector<std::vector<uint32_t>> FoldIndex::Clashes(const PathOf& path_of) const {

@@ -9,6 +9,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/own_file.h"
 #include "common/base/status_macros.h"
@@ -241,7 +242,7 @@ absl::Status PatchedFile::Write(const std::string& file, std::string_view bytes)
   const std::string_view head = base.bytes().substr(0, kCheckedFrom);
   if (head.size() < kCheckedFrom ||
       head.substr(kMagicBytes) != bytes.substr(kCheckedFrom, kSumBytes))
-    return absl::FailedPreconditionError(fmt::format("{} is another file by now", file));
+    return FailedPreconditionError("{} is another file by now", file);
   RETURN_IF_ERROR(ClearTheWay(patch));
   return WriteFileAtomic(patch, bytes);
 }

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "common/base/errors.h"
 #include "common/base/healed.h"
 #include "common/base/mutex.h"
 #include "common/base/racy.h"
@@ -43,9 +44,9 @@ absl::Status CheckMounts(const std::vector<Mount>& mounts) {
     }
     const auto [other, is_new] = seen.try_emplace({mount.path, mount.priority}, &mount);
     if (!is_new) {
-      return absl::InvalidArgumentError(fmt::format(
+      return InvalidArgumentError(
           "two mounts at {} have priority {}: {} and {}; give one of them a higher priority",
-          mount.path, mount.priority, other->second->directory, mount.directory));
+          mount.path, mount.priority, other->second->directory, mount.directory);
     }
   }
   return absl::OkStatus();
@@ -56,8 +57,8 @@ bool AreOfTheSame(const TableHead& a, const TableHead& b) {
     return one.path == other.path && one.directory == other.directory &&
            one.priority == other.priority;
   };
-  return std::equal(a.mounts.begin(), a.mounts.end(), b.mounts.begin(), b.mounts.end(), is_same) &&
-         a.ignore == b.ignore && a.excluded_directories == b.excluded_directories;
+  return std::ranges::equal(a.mounts, b.mounts, is_same) && a.ignore == b.ignore &&
+         a.excluded_directories == b.excluded_directories;
 }
 
 // The rows of the table that the one of `file` stands on.
@@ -74,12 +75,11 @@ absl::Status ReadBase(const std::string& file, const SnapshotFiles* before, Snap
   const std::string path = JoinPath(file.substr(0, file.rfind('/')), files.base);
   absl::StatusOr<TableFile> base = TableFile::Open(path);
   if (!base.ok())
-    return absl::InvalidArgumentError(
-        fmt::format("{}: the table that it stands on: {}", file, MessageOf(base.status())));
+    return InvalidArgumentError("{}: the table that it stands on: {}", file,
+                                MessageOf(base.status()));
   if (base->head().identity != files.base_identity || !base->head().base.empty() ||
       !AreOfTheSame(base->head(), files.head))
-    return absl::InvalidArgumentError(
-        fmt::format("{}: {} is another table than it stands on", file, path));
+    return InvalidArgumentError("{}: {} is another table than it stands on", file, path);
   files.rows = std::make_shared<FileRows>(*std::move(base));
   return absl::OkStatus();
 }
@@ -91,8 +91,8 @@ absl::Status ReplaceRows(const TableFile& table, const std::string& file, Snapsh
     for (Row& row : *rows) {
       const std::optional<size_t> index = files.IndexOf(row.entry.path);
       if (!index)
-        return absl::InvalidArgumentError(
-            fmt::format("{}: the table that it stands on lacks {}", file, row.entry.path));
+        return InvalidArgumentError("{}: the table that it stands on lacks {}", file,
+                                    row.entry.path);
       files.replaced.emplace(static_cast<uint32_t>(*index), std::move(row));
     }
   }
@@ -121,7 +121,7 @@ absl::StatusOr<std::unique_ptr<Snapshot>> Snapshot::Scan(const ScanOptions& opti
                                                      .stop = options.stop,
                                                      .sandboxes = &files->head.sandboxes,
                                                      .folders = &files->folders}));
-  std::sort(files->head.sandboxes.begin(), files->head.sandboxes.end());
+  std::ranges::sort(files->head.sandboxes);
   std::optional<DigestCache> cache;
   if (!options.digest_cache_file.empty()) {
     absl::StatusOr<DigestCache> loaded = DigestCache::Load(options.digest_cache_file);
@@ -178,7 +178,7 @@ absl::StatusOr<std::unique_ptr<Snapshot>> Snapshot::FromTable(const std::string&
   asked.ignore = options.ignore;
   asked.excluded_directories = options.excluded_directories;
   if (!AreOfTheSame(snapshot->files_->head, asked))
-    return absl::FailedPreconditionError(fmt::format("{} is of other mounts or rules", file));
+    return FailedPreconditionError("{} is of other mounts or rules", file);
   snapshot->files_->head.mounts = options.mounts;
   snapshot->files_->digest_cache_file = options.digest_cache_file;
   if (options.clock != nullptr) snapshot->files_->clock = options.clock;
@@ -278,9 +278,8 @@ absl::StatusOr<Snapshot::Content> Snapshot::Read(std::string_view path, uint64_t
   ASSIGN_OR_RETURN(const size_t index, files_->Usable(path));
   const FileEntry& entry = files_->Entry(index);
   if (entry.stat.size_bytes > size_bytes_max) {
-    return absl::ResourceExhaustedError(fmt::format("{} has {} bytes, the limit is {}",
-                                                    entry.host_path, entry.stat.size_bytes,
-                                                    size_bytes_max));
+    return ResourceExhaustedError("{} has {} bytes, the limit is {}", entry.host_path,
+                                  entry.stat.size_bytes, size_bytes_max);
   }
   const int64_t hashed_ns = files_->NowNanos();
   std::string bytes;
@@ -309,14 +308,14 @@ absl::StatusOr<std::unique_ptr<Snapshot>> Snapshot::Refresh(
   std::vector<std::string> targets;
   for (const std::string& path : paths) {
     if (!path.starts_with('/')) {
-      return absl::InvalidArgumentError(fmt::format("`{}` is no virtual path", EscapeName(path)));
+      return InvalidArgumentError("`{}` is no virtual path", EscapeName(path));
     }
     // A file without a valid name is looked at with its folder.
     std::string_view target = path;
     while (target != "/" && !ValidateVirtualPath(target).ok()) target = FolderOf(target);
     targets.emplace_back(target);
   }
-  std::sort(targets.begin(), targets.end());
+  std::ranges::sort(targets);
   targets.erase(std::unique(targets.begin(), targets.end()), targets.end());
   const auto is_target = [&](std::string_view path) {
     for (std::string_view at = path;; at = FolderOf(at)) {
@@ -450,8 +449,7 @@ absl::StatusOr<std::string> Snapshot::Stamps() {
   absl::flat_hash_map<std::string_view, uint32_t> folder_of;
   for (const SeenFolder& folder : files_->folders) {
     if (folder.stat.mode == 0)
-      return absl::FailedPreconditionError(
-          fmt::format("{} changed while it was looked at", folder.host_path));
+      return FailedPreconditionError("{} changed while it was looked at", folder.host_path);
     folder_of[folder.host_path] =
         builder.Add({.host_path = folder.host_path,
                      .stat = folder.stat,
@@ -480,7 +478,7 @@ absl::StatusOr<std::string> Snapshot::Stamps() {
     return true;
   };
   const auto no_stamp = [](const FileEntry& entry) {
-    return absl::FailedPreconditionError(fmt::format("{} has no stamp", entry.host_path));
+    return FailedPreconditionError("{} has no stamp", entry.host_path);
   };
   for (size_t i = 0; i < files.size(); ++i) {
     const auto link = files_->links.find(files[i].host_path);
@@ -503,7 +501,7 @@ absl::StatusOr<std::vector<StampPatch>> Snapshot::StampsOf(std::span<const std::
     ASSIGN_OR_RETURN(const Digest digest, DigestOf(path));
     const FileEntry& entry = files_->Entry(index);
     if (files_->links.contains(entry.host_path))
-      return absl::FailedPreconditionError(fmt::format("{} is a link", entry.host_path));
+      return FailedPreconditionError("{} is a link", entry.host_path);
     const size_t slash = entry.host_path.rfind('/');
     patches.push_back({.folder = entry.host_path.substr(0, slash),
                        .name = entry.host_path.substr(slash + 1),

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "common/base/errors.h"
 #include "common/base/racy.h"
 #include "common/base/status_macros.h"
 #include "common/content/name.h"
@@ -78,7 +79,7 @@ std::pair<size_t, size_t> SnapshotFiles::RangeIn(std::string_view folder) const 
 
 absl::StatusOr<size_t> SnapshotFiles::Usable(std::string_view path) const {
   const std::optional<size_t> index = IndexOf(path);
-  if (!index) return absl::NotFoundError(fmt::format("{} is absent", EscapeName(path)));
+  if (!index) return NotFoundError("{} is absent", EscapeName(path));
   const FileEntry& entry = Entry(*index);
   if (!entry.error.empty()) return absl::FailedPreconditionError(entry.error);
   return *index;
@@ -153,7 +154,7 @@ absl::flat_hash_map<uint32_t, Row> SnapshotFiles::CopyOfReplaced() const {
 std::vector<uint32_t> SnapshotFiles::UnlikeBase() const {
   std::vector<uint32_t> rows_of = rows->LearnedFrom(base_learned);
   for (const auto& [index, row] : replaced) rows_of.push_back(index);
-  std::sort(rows_of.begin(), rows_of.end());
+  std::ranges::sort(rows_of);
   rows_of.erase(std::unique(rows_of.begin(), rows_of.end()), rows_of.end());
   return rows_of;
 }

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <vector>
 
+#include "common/base/errors.h"
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
 
@@ -26,8 +27,8 @@ absl::Status OpenError(const FileEntry& entry, int reason) {
     case EACCES:
     case EPERM:
     case ENAMETOOLONG:
-      return absl::FailedPreconditionError(
-          fmt::format("{} cannot be read: {}", entry.host_path, std::strerror(reason)));
+      return FailedPreconditionError("{} cannot be read: {}", entry.host_path,
+                                     std::strerror(reason));
     default:
       return ErrnoStatus(reason, "open", entry.host_path);
   }
@@ -45,7 +46,7 @@ absl::Status CheckStat(int fd, const FileEntry& entry) {
 }  // namespace
 
 absl::Status StaleError(std::string_view host_path, std::string_view why) {
-  return absl::AbortedError(fmt::format("{} changed since it was scanned: {}", host_path, why));
+  return AbortedError("{} changed since it was scanned: {}", host_path, why);
 }
 
 absl::Status StableRead(const FileEntry& entry, const std::function<void(std::string_view)>& take,
@@ -58,7 +59,7 @@ absl::Status StableRead(const FileEntry& entry, const std::function<void(std::st
   uint64_t size_bytes = 0;
   while (true) {
     if (stop != nullptr && stop->is_cancelled())
-      return absl::CancelledError(fmt::format("{} is not read to its end", entry.host_path));
+      return CancelledError("{} is not read to its end", entry.host_path);
     const ssize_t count = ::read(file.get(), piece.data(), piece.size());
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return ErrnoStatus(errno, "read", entry.host_path);

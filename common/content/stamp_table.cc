@@ -12,10 +12,10 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "common/base/errors.h"
 #include "common/base/status_macros.h"
 #include "common/content/stamp_check.h"
 #include "common/content/stamp_records.h"
-#include "fmt/format.h"
 
 namespace galley::content {
 namespace {
@@ -32,7 +32,7 @@ void AppendRecords(std::string& bytes, const std::vector<T>& records) {
 }  // namespace
 
 NamesHash HashOfNames(std::vector<std::string_view> names) {
-  std::sort(names.begin(), names.end());
+  std::ranges::sort(names);
   std::string text;
   for (const std::string_view name : names) text.append(name).push_back('\0');
   const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
@@ -175,8 +175,8 @@ absl::StatusOr<std::string> StampTable::With(const std::vector<StampPatch>& patc
   for (const auto& [folder, in_it] : wanted) {
     for (const auto& [name, patch] : in_it) {
       if (!found.contains(patch))
-        return absl::FailedPreconditionError(
-            fmt::format("{} has no stamp that could be another one", patch->host_path()));
+        return FailedPreconditionError("{} has no stamp that could be another one",
+                                       patch->host_path());
     }
   }
   return table.file().With(ranges);

@@ -18,6 +18,7 @@
 #include <thread>
 #include <utility>
 
+#include "common/base/errors.h"
 #include "common/base/from_stat.h"
 #include "common/base/mutex.h"
 #include "common/base/status_macros.h"
@@ -87,8 +88,8 @@ class Walker {
     RunOnThreads(count, [this, &seen](size_t i) { Work(seen[i]); });
     if (IsStopped()) return absl::CancelledError("the files are not looked at to the end");
     if (files_ > kFilesMax) {
-      return absl::ResourceExhaustedError(fmt::format(
-          "the mounts hold more than {} files; do links to folders multiply them?", kFilesMax));
+      return ResourceExhaustedError(
+          "the mounts hold more than {} files; do links to folders multiply them?", kFilesMax);
     }
     std::vector<SeenFile> all = std::move(seen[0]);
     for (unsigned i = 1; i < count; ++i)
@@ -104,9 +105,8 @@ class Walker {
     const absl::StatusOr<FileStat> stat = StatFile(mount.directory);
     const std::optional<std::string> real = RealPath(mount.directory);
     if (!stat.ok() || !real || !S_ISDIR(stat->mode)) {
-      return absl::InvalidArgumentError(
-          fmt::format("mount {}: {} is not a folder{}", mount.path, mount.directory,
-                      stat.ok() ? "" : " (" + MessageOf(stat.status()) + ")"));
+      return InvalidArgumentError("mount {}: {} is not a folder{}", mount.path, mount.directory,
+                                  stat.ok() ? "" : " (" + MessageOf(stat.status()) + ")");
     }
     roots_.push_back(*real);
     if (!MayHoldTarget(mount.path) || options_.ignore.ExcludesDirectory(*real))
@@ -120,11 +120,10 @@ class Walker {
 
   // True when a target is `path`, in it or above it.
   bool MayHoldTarget(std::string_view path) const {
-    return options_.targets.empty() || std::any_of(options_.targets.begin(), options_.targets.end(),
-                                                   [&](const std::string& target) {
-                                                     return IsUnder(target, path) ||
-                                                            IsUnder(path, target);
-                                                   });
+    return options_.targets.empty() ||
+           std::ranges::any_of(options_.targets, [&](const std::string& target) {
+             return IsUnder(target, path) || IsUnder(path, target);
+           });
   }
 
   void Push(Folder folder) GALLEY_EXCLUDES(mutex_) {

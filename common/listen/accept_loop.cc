@@ -22,6 +22,7 @@
 #include <utility>
 
 #include "absl/time/clock.h"
+#include "common/base/errors.h"
 #include "common/base/log.h"
 #include "common/base/mutex.h"
 #include "common/listen/first_bytes.h"
@@ -120,8 +121,8 @@ class EpollAcceptLoop final : public AcceptLoop {
     try {
       thread_ = std::thread([this] { Run(); });
     } catch (const std::system_error& error) {
-      return absl::ResourceExhaustedError(
-          fmt::format("{}: no thread is left (ulimit -u): {}", options_.name, error.what()));
+      return ResourceExhaustedError("{}: no thread is left (ulimit -u): {}", options_.name,
+                                    error.what());
     }
     return absl::OkStatus();
   }

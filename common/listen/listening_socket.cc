@@ -11,14 +11,14 @@
 #include <memory>
 #include <utility>
 
+#include "common/base/errors.h"
 #include "common/base/status_macros.h"
-#include "fmt/format.h"
 
 namespace galley::listen {
 namespace {
 
 absl::Status CannotListen(std::string_view address, std::string_view why) {
-  return absl::UnavailableError(fmt::format("{} cannot be listened on: {}", address, why));
+  return UnavailableError("{} cannot be listened on: {}", address, why);
 }
 
 struct SocketAddress {

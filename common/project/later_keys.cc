@@ -1,6 +1,7 @@
 #include "common/project/later_keys.h"
 
 #include "absl/strings/ascii.h"
+#include "common/base/errors.h"
 #include "common/base/status_macros.h"
 #include "common/toml/value_reader.h"
 #include "fmt/format.h"
@@ -97,7 +98,7 @@ absl::Status RefuseLaterVariables(const std::map<std::string, std::string>& envi
     const auto found = environment.find(name);
     if (found == environment.end() || (!later.value.empty() && found->second != later.value))
       continue;
-    return absl::InvalidArgumentError(fmt::format("the environment's {}: not yet", name));
+    return InvalidArgumentError("the environment's {}: not yet", name);
   }
   return absl::OkStatus();
 }

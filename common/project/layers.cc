@@ -4,6 +4,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
+#include "common/base/errors.h"
 #include "common/base/status_macros.h"
 #include "common/toml/value_reader.h"
 #include "fmt/format.h"
@@ -174,9 +175,8 @@ absl::Status Layers::AddText(const KnownKey& key, const std::string& text,
 absl::Status Layers::AddEnvironment(const std::map<std::string, std::string>& environment) {
   for (const auto& [variable, text] : environment) {
     const auto& keys = KnownKeys();
-    const auto found = std::find_if(
-        keys.begin(), keys.end(),
-        [&variable = variable](const KnownKey& key) { return VariableOf(key) == variable; });
+    const auto found = std::ranges::find_if(
+        keys, [&variable = variable](const KnownKey& key) { return VariableOf(key) == variable; });
     if (found != keys.end()) {
       RETURN_IF_ERROR(AddText(*found, text, variable));
       continue;
@@ -196,9 +196,8 @@ absl::Status Layers::AddEnvironment(const std::map<std::string, std::string>& en
 absl::Status Layers::AddOverrides(const std::map<std::string, std::string>& overrides) {
   for (const auto& [name, text] : overrides) {
     const auto& keys = KnownKeys();
-    const auto found = std::find_if(keys.begin(), keys.end(), [&name = name](const KnownKey& key) {
-      return NameOf(key) == name;
-    });
+    const auto found = std::ranges::find_if(
+        keys, [&name = name](const KnownKey& key) { return NameOf(key) == name; });
     if (found == keys.end()) {
       std::vector<std::string> known;
       for (const KnownKey& key : keys) known.push_back(NameOf(key));
@@ -231,7 +230,7 @@ std::vector<Origin> Layers::Origins() const {
 }
 
 absl::Status WrongValue(const Layers::Value& value, std::string_view text) {
-  return absl::InvalidArgumentError(fmt::format("{}: {}", value.source, text));
+  return InvalidArgumentError("{}: {}", value.source, text);
 }
 
 }  // namespace galley::project

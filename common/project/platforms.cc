@@ -17,8 +17,7 @@ const std::vector<std::string> kKnownParameters = {"profile", "shader", "texture
 bool IsName(std::string_view name) {
   const auto is_first = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
   return !name.empty() && name.size() <= kNameBytesMax && is_first(name.front()) &&
-         std::all_of(name.begin(), name.end(),
-                     [&](char c) { return is_first(c) || c == '_' || c == '-'; });
+         std::ranges::all_of(name, [&](char c) { return is_first(c) || c == '_' || c == '-'; });
 }
 
 // "spirv-1.0".."spirv-1.6", "msl-2.0".."msl-2.4", "essl-300", "essl-310", "essl-320".

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "common/content/name.h"
@@ -152,7 +153,7 @@ absl::Status ReadRules(const TomlValue& document, Project& project) {
     ASSIGN_OR_RETURN(RuleBody body,
                      ReadRuleBody(*element, kProjectFile, "rule", {"ignore_case", "match"}));
     for (const auto& [name, line] : body.platform_lines) {
-      if (std::find(platforms.begin(), platforms.end(), name) != platforms.end()) continue;
+      if (std::ranges::find(platforms, name) != platforms.end()) continue;
       return ErrorAt(kProjectFile, line, UnknownName("platform", name, platforms));
     }
     ASSIGN_OR_RETURN(const TableReader table,
@@ -226,8 +227,7 @@ absl::Status CheckTopLevel(const TomlValue& document, std::string_view file, boo
   if (is_project_file) known.insert(known.end(), project_only.begin(), project_only.end());
   RETURN_IF_ERROR(RefuseLaterKeys(document, file));
   for (const auto& [key, value] : *document.table()) {
-    if (!is_project_file &&
-        std::find(project_only.begin(), project_only.end(), key) != project_only.end()) {
+    if (!is_project_file && std::ranges::find(project_only, key) != project_only.end()) {
       return ErrorAt(file, value.line,
                      fmt::format("`{}` belongs in a project's {}", key, kProjectFile));
     }
@@ -270,8 +270,8 @@ absl::StatusOr<Project> LoadProject(const LoadOptions& options) {
   const absl::StatusOr<std::string> text =
       ReadFile(JoinPath(project.root, kProjectFile), kTomlBytesMax);
   if (absl::IsNotFound(text.status())) {
-    return absl::NotFoundError(fmt::format("there is no {} in {}; `galley init {}` writes one",
-                                           kProjectFile, project.root, project.root));
+    return NotFoundError("there is no {} in {}; `galley init {}` writes one", kProjectFile,
+                         project.root, project.root);
   }
   if (!text.ok()) return text.status();
   project.file_digest = Digest::Of(*text);
@@ -300,8 +300,8 @@ absl::StatusOr<std::string> FindProject(const std::string& start) {
     if (FileExists(JoinPath(folder.string(), kProjectFile))) return folder.string();
     if (folder == folder.parent_path()) break;
   }
-  return absl::NotFoundError(fmt::format(
-      "there is no {} in {} or above it; `galley init` writes one", kProjectFile, begin));
+  return NotFoundError("there is no {} in {} or above it; `galley init` writes one", kProjectFile,
+                       begin);
 }
 
 }  // namespace galley::project

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "common/base/errors.h"
 #include "common/base/mutex.h"
 #include "common/base/status_macros.h"
 #include "common/content/name.h"
@@ -61,8 +62,7 @@ absl::Status MergeText(std::string_view text, const Layer& layer, const SettingL
   if (text.empty()) return absl::OkStatus();
   const json over = json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!over.is_object()) {
-    return absl::InvalidArgumentError(
-        fmt::format("{}: settings must be a JSON object", layer.PlaceAt(0)));
+    return InvalidArgumentError("{}: settings must be a JSON object", layer.PlaceAt(0));
   }
   Merge(over, settled.settings);
   for (const auto& [key, value] : over.items()) settled.places[key] = layer.PlaceOf(lines, key);
@@ -115,8 +115,7 @@ bool SaysNothing(const RuleBody& body) {
 }
 
 void AddOnce(std::string text, std::vector<std::string>& errors) {
-  if (std::find(errors.begin(), errors.end(), text) == errors.end())
-    errors.push_back(std::move(text));
+  if (std::ranges::find(errors, text) == errors.end()) errors.push_back(std::move(text));
 }
 
 }  // namespace
@@ -148,8 +147,8 @@ struct RecipeResolver::Impl {
   }
 
   bool NamesCooker(std::span<const size_t> matching) const {
-    return std::any_of(matching.begin(), matching.end(),
-                       [&](size_t i) { return rules[i].body.cooker.has_value(); });
+    return std::ranges::any_of(matching,
+                               [&](size_t i) { return rules[i].body.cooker.has_value(); });
   }
 
   std::string UnknownCooker(const std::string& place, const std::string& name) const {
@@ -167,7 +166,7 @@ struct RecipeResolver::Impl {
     std::vector<std::string> names;
     for (const auto& [name, cooker] : cookers) {
       const auto& taken = cooker.extensions;
-      if (std::find(taken.begin(), taken.end(), extension) == taken.end()) continue;
+      if (std::ranges::find(taken, extension) == taken.end()) continue;
       takers.push_back(&cooker);
       names.push_back(name);
     }
@@ -310,7 +309,7 @@ struct RecipeResolver::Impl {
       for (const record::SettingDescription& setting : cooker.settings)
         names.push_back(setting.name);
     }
-    std::sort(names.begin(), names.end());
+    std::ranges::sort(names);
     names.erase(std::unique(names.begin(), names.end()), names.end());
     return names;
   }
@@ -344,8 +343,8 @@ RecipeResolver::RecipeResolver(const Project& project,
   for (const Platform& platform : project.platforms) impl_->platform_names.push_back(platform.name);
   impl_->rules = project.rules;
   impl_->warnings = project.warnings;
-  impl_->ignores_case = std::any_of(project.rules.begin(), project.rules.end(),
-                                    [](const Rule& rule) { return rule.ignore_case; });
+  impl_->ignores_case =
+      std::ranges::any_of(project.rules, [](const Rule& rule) { return rule.ignore_case; });
   for (record::CookerDescription& cooker : cookers) {
     const std::string name = cooker.name;
     impl_->cookers.insert_or_assign(name, std::move(cooker));
@@ -374,7 +373,7 @@ absl::StatusOr<std::shared_ptr<const ResolvedRecipes>> RecipeResolver::Resolve(
   if (!body.ok()) return refuse(body.status());
   for (const auto& [name, line] : body->platform_lines) {
     const auto& known = impl_->platform_names;
-    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    if (std::ranges::find(known, name) != known.end()) continue;
     return refuse(ErrorAt(file, line, UnknownName("platform", name, known)));
   }
   return impl_->Resolve(package, matching, Layer{&*body, file},
@@ -408,8 +407,7 @@ int RecipeResolver::RuleLineOf(std::string_view path) const {
 
 bool RecipeResolver::IsSetAside(std::string_view path) const {
   const auto matching = impl_->MatchingRules(path);
-  return std::any_of(matching.begin(), matching.end(),
-                     [&](size_t i) { return SaysNothing(impl_->rules[i].body); });
+  return std::ranges::any_of(matching, [&](size_t i) { return SaysNothing(impl_->rules[i].body); });
 }
 
 }  // namespace galley::project

@@ -1,5 +1,6 @@
 #include "common/project/rule_body.h"
 
+#include "common/base/errors.h"
 #include "common/base/human_bytes.h"
 #include "common/base/status_macros.h"
 #include "common/project/later_keys.h"
@@ -123,8 +124,7 @@ absl::Status AddWarningKind(const std::string& name, bool is_error, record::Warn
     return absl::InvalidArgumentError(
         UnknownName("kind of warnings", name, record::WarningKindNames()));
   if (is_error ? rules.IsOff(*kind) : rules.IsError(*kind))
-    return absl::InvalidArgumentError(
-        fmt::format("`{}` is in `off` and in `error`; leave it in one of them", name));
+    return InvalidArgumentError("`{}` is in `off` and in `error`; leave it in one of them", name);
   (is_error ? rules.error : rules.off).set(static_cast<size_t>(*kind));
   return absl::OkStatus();
 }

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/human_bytes.h"
 #include "common/base/status_macros.h"
@@ -81,12 +82,21 @@ absl::Status Choice(const Layers& layers, const std::string& key,
   const Layers::Value* value = layers.Find(key);
   if (value == nullptr) return absl::OkStatus();
   const std::string& text = std::get<std::string>(value->value.data);
-  if (std::find(choices.begin(), choices.end(), text) != choices.end()) return absl::OkStatus();
+  if (std::ranges::find(choices, text) != choices.end()) return absl::OkStatus();
   const std::string nearest = record::Nearest(text, choices);
   return WrongValue(
       *value,
       fmt::format("unknown value of `{}` `{}`; known: {}{}", key, text, fmt::join(choices, ", "),
                   nearest.empty() ? "" : fmt::format("; did you mean `{}`?", nearest)));
+}
+
+// The key chose between two policies; a project that still names the remaining one goes on.
+absl::Status CheckPlacement(const Layers& layers) {
+  const Layers::Value* value = layers.Find("farm.placement");
+  if (value == nullptr || std::get<std::string>(value->value.data) == "cost")
+    return absl::OkStatus();
+  return WrongValue(*value, fmt::format("`farm.placement` `{}` is gone: remove the key",
+                                        std::get<std::string>(value->value.data)));
 }
 
 absl::StatusOr<std::string> Folder(const Layers& layers, const std::string& key,
@@ -150,8 +160,7 @@ absl::Status ReadCook(const Layers& layers, CookSection& cook) {
 
 absl::Status CheckTrust(const Layers& layers, const std::string& key, const std::string& domain) {
   constexpr size_t kTrustBytesMax = 255;
-  const bool is_plain =
-      std::all_of(domain.begin(), domain.end(), [](char c) { return c > 0x20 && c != 0x7f; });
+  const bool is_plain = std::ranges::all_of(domain, [](char c) { return c > 0x20 && c != 0x7f; });
   if (!domain.empty() && domain.size() <= kTrustBytesMax && is_plain) return absl::OkStatus();
   return WrongValue(*layers.Find(key),
                     fmt::format("`{}`: a trust domain has 1 to {} ASCII characters and no blanks",
@@ -179,8 +188,8 @@ absl::Status CheckInstance(const Layers& layers, std::string_view instance) {
     if (segment.empty()) return wrong("it has an empty segment; expected a/b/c");
     if (std::find(std::begin(kKeywords), std::end(kKeywords), segment) != std::end(kKeywords))
       return wrong(fmt::format("no segment may be \"{}\"", segment));
-    if (std::any_of(segment.begin(), segment.end(),
-                    [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }))
+    if (std::ranges::any_of(
+            segment, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }))
       return wrong("it has control characters");
     begin = end + 1;
   }
@@ -298,7 +307,7 @@ absl::Status ReadFarm(const Layers& layers, const std::string& root, FarmSection
   }
   RETURN_IF_ERROR(
       Choice(layers, "farm.launcher", {"command", "kubernetes", "local", "none", "slurm", "ssh"}));
-  RETURN_IF_ERROR(Choice(layers, "farm.placement", {"cost"}));
+  RETURN_IF_ERROR(CheckPlacement(layers));
   ASSIGN_OR_RETURN(farm.workers, Number(layers, "farm.workers", farm.workers, 0, 4096));
   ASSIGN_OR_RETURN(farm.slots, Number(layers, "farm.slots", farm.slots, 1, 256));
   farm.launcher = Text(layers, "farm.launcher", farm.launcher);
@@ -334,8 +343,7 @@ absl::Status ReadWarningRules(const Layers& layers, record::WarningRules& rules)
     const std::string key = is_error ? "warnings.error" : "warnings.off";
     for (const Pattern& name : Patterns(layers, key)) {
       if (const absl::Status added = AddWarningKind(name.text, is_error, rules); !added.ok())
-        return absl::InvalidArgumentError(
-            fmt::format("{}: `{}`: {}", name.place, key, MessageOf(added)));
+        return InvalidArgumentError("{}: `{}`: {}", name.place, key, MessageOf(added));
     }
   }
   return absl::OkStatus();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "common/base/errors.h"
 #include "common/base/status_macros.h"
 #include "common/base/wire_format.h"
 #include "common/record/observed_value.h"
@@ -67,13 +68,12 @@ absl::StatusOr<std::vector<tree::TreeFile>> InputFiles(const ActionParts& parts)
     std::string path = InputPath(one.what, i);
     if (path.empty()) continue;
     if (!tree::IsPlainPath(path)) {
-      return absl::InvalidArgumentError(
-          fmt::format("{}: not a path in normal form", one.what.ToString()));
+      return InvalidArgumentError("{}: not a path in normal form", one.what.ToString());
     }
     files.push_back({std::move(path), *present, one.what.kind == ObservationKind::kTool});
   }
-  std::sort(files.begin(), files.end(),
-            [](const tree::TreeFile& a, const tree::TreeFile& b) { return a.path < b.path; });
+  std::ranges::sort(
+      files, [](const tree::TreeFile& a, const tree::TreeFile& b) { return a.path < b.path; });
   return files;
 }
 
@@ -82,9 +82,9 @@ absl::StatusOr<tree::BuiltTree> BuildInputRoot(const std::vector<tree::TreeFile>
   tree::BuiltTree built = tree::BuildTree(files, nullptr);
   if (built.conflicts.empty()) return built;
   const tree::Conflict& conflict = built.conflicts.front();
-  return absl::InvalidArgumentError(
-      fmt::format("observations contradict each other: {} and {} ({})", files[conflict.first].path,
-                  files[conflict.second].path, conflict.reason));
+  return InvalidArgumentError("observations contradict each other: {} and {} ({})",
+                              files[conflict.first].path, files[conflict.second].path,
+                              conflict.reason);
 }
 
 // Appends the folders below `digest` and then itself; each once.

@@ -11,7 +11,7 @@ namespace {
 bool HoldsFor(const LookDescription& look, std::string_view extension,
               const nlohmann::json& settings) {
   if (!look.extensions.empty() &&
-      std::find(look.extensions.begin(), look.extensions.end(), extension) == look.extensions.end())
+      std::ranges::find(look.extensions, extension) == look.extensions.end())
     return false;
   if (look.unless_setting.empty() || !settings.is_object()) return true;
   const auto setting = settings.find(look.unless_setting);
@@ -37,7 +37,7 @@ std::vector<AlwaysLook> AlwaysLooksOf(const CookerDescription& cooker, std::stri
 std::string MissingLook(std::span<const AlwaysLook> looks, std::span<const Observed> observed,
                         bool is_verdict) {
   for (const AlwaysLook& look : looks) {
-    const bool is_made = std::any_of(observed.begin(), observed.end(), [&](const Observed& one) {
+    const bool is_made = std::ranges::any_of(observed, [&](const Observed& one) {
       return one.what.kind == look.kind &&
              (look.subject.empty() || one.what.subject == look.subject);
     });

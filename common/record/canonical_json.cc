@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "common/base/errors.h"
 #include "common/record/recipe.h"
 
 namespace galley::record {
@@ -130,7 +131,7 @@ class Canonicaliser : public nlohmann::json_sax<nlohmann::json> {
 absl::StatusOr<std::string> CanonicalJson(std::string_view json) {
   Canonicaliser canonicaliser;
   if (nlohmann::json::sax_parse(json, &canonicaliser)) return canonicaliser.text();
-  return absl::InvalidArgumentError(fmt::format("JSON: {}", canonicaliser.error()));
+  return InvalidArgumentError("JSON: {}", canonicaliser.error());
 }
 
 }  // namespace galley::record

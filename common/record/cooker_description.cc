@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "common/base/errors.h"
 #include "common/base/status_macros.h"
 #include "common/record/check_settings.h"
 #include "common/record/recipe.h"
@@ -45,12 +46,12 @@ std::string Joined(const std::vector<std::string>& names) {
 
 bool IsStringList(const json& value) {
   return value.is_array() &&
-         std::all_of(value.begin(), value.end(), [](const json& e) { return e.is_string(); });
+         std::ranges::all_of(value, [](const json& e) { return e.is_string(); });
 }
 
 bool IsNumberList(const json& value) {
   return value.is_array() &&
-         std::all_of(value.begin(), value.end(), [](const json& e) { return e.is_number(); });
+         std::ranges::all_of(value, [](const json& e) { return e.is_number(); });
 }
 
 bool HasType(const SettingDescription& setting, const json& value) {
@@ -71,8 +72,8 @@ bool HasType(const SettingDescription& setting, const json& value) {
       return value.is_object();
     case SettingType::kChoice:
       return value.is_string() &&
-             std::find(setting.choices.begin(), setting.choices.end(),
-                       value.get_ref<const std::string&>()) != setting.choices.end();
+             std::ranges::find(setting.choices, value.get_ref<const std::string&>()) !=
+                 setting.choices.end();
   }
   return false;
 }
@@ -184,8 +185,8 @@ class ObjectReader {
   }
   void Fail(const char* name, std::string_view expected) {
     if (!status_.ok()) return;
-    status_ = absl::InvalidArgumentError(
-        fmt::format("{}{}{}: expected {}", place_, *name == '\0' ? "" : ".", name, expected));
+    status_ = InvalidArgumentError("{}{}{}: expected {}", place_, *name == '\0' ? "" : ".", name,
+                                   expected);
   }
   const absl::Status& status() const { return status_; }
 
@@ -277,9 +278,9 @@ bool IsNameLess(const CookerDescription& a, const CookerDescription& b) { return
 std::vector<SettingError> CheckGiven(const CookerDescription& cooker, const json& given) {
   std::vector<SettingError> errors;
   for (const auto& [name, value] : given.items()) {
-    const auto setting =
-        std::find_if(cooker.settings.begin(), cooker.settings.end(),
-                     [&name = name](const SettingDescription& one) { return one.name == name; });
+    const auto setting = std::ranges::find_if(
+        cooker.settings,
+        [&name = name](const SettingDescription& one) { return one.name == name; });
     if (setting == cooker.settings.end()) {
       errors.push_back({name, UnknownSetting(cooker, name)});
     } else if (!HasType(*setting, value)) {
@@ -308,8 +309,8 @@ absl::StatusOr<json> ParseSettings(const CookerDescription& cooker,
   if (!given.ok())
     return Annotate(given.status(), fmt::format("settings of cooker \"{}\"", cooker.name));
   if (!given->is_object()) {
-    return absl::InvalidArgumentError(fmt::format(
-        "settings of cooker \"{}\": expected a table, not {}", cooker.name, given->dump()));
+    return InvalidArgumentError("settings of cooker \"{}\": expected a table, not {}", cooker.name,
+                                given->dump());
   }
   return given;
 }
@@ -318,7 +319,7 @@ absl::StatusOr<json> ParseSettings(const CookerDescription& cooker,
 
 std::string EncodeDescriptions(const std::vector<CookerDescription>& descriptions) {
   std::vector<CookerDescription> sorted = descriptions;
-  std::sort(sorted.begin(), sorted.end(), IsNameLess);
+  std::ranges::sort(sorted, IsNameLess);
   ordered_json document;
   document["schema"] = kSchema;
   document["cookers"] = ordered_json::array();
@@ -338,8 +339,8 @@ absl::StatusOr<std::vector<CookerDescription>> DecodeDescriptions(std::string_vi
     ASSIGN_OR_RETURN(CookerDescription cooker,
                      CookerFromJson(list[i], fmt::format("cookers[{}]", i)));
     if (!cookers.empty() && !IsNameLess(cookers.back(), cooker)) {
-      return absl::InvalidArgumentError(
-          fmt::format("cookers[{}]: {} is not after {}", i, cooker.name, cookers.back().name));
+      return InvalidArgumentError("cookers[{}]: {} is not after {}", i, cooker.name,
+                                  cookers.back().name);
     }
     cookers.push_back(std::move(cooker));
   }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <set>
 
+#include "common/base/errors.h"
 #include "common/base/status_macros.h"
 #include "common/base/wire_format.h"
 #include "common/record/result.h"
@@ -58,8 +59,7 @@ absl::StatusOr<Reference> DecodeReference(std::string_view bytes) {
   uint64_t kind = 0;
   RETURN_IF_ERROR(tree::ReadAllFields(bytes, "Reference", FieldTo(1, "path", reference.path),
                                       FieldTo(2, "kind", kind)));
-  if (kind < 1 || kind > 3)
-    return absl::InvalidArgumentError(fmt::format("kind {} of reference is not known", kind));
+  if (kind < 1 || kind > 3) return InvalidArgumentError("kind {} of reference is not known", kind);
   reference.kind = static_cast<ReferenceKind>(kind);
   return reference;
 }
@@ -83,8 +83,7 @@ absl::StatusOr<Tag> DecodeTag(std::string_view bytes) {
       bytes, "Tag", FieldTo(1, "name", tag.name), FieldTo(2, "kind", kind),
       FieldTo(3, "text", text), FieldTo(4, "number_bits", number_bits), FieldTo(5, "flag", flag)));
   const double number = std::bit_cast<double>(number_bits);
-  if (!std::isfinite(number))
-    return absl::InvalidArgumentError(fmt::format("tag {} is not finite", tag.name));
+  if (!std::isfinite(number)) return InvalidArgumentError("tag {} is not finite", tag.name);
   if (kind == kText) {
     tag.value = std::string(text);
   } else if (kind == kNumber) {
@@ -92,7 +91,7 @@ absl::StatusOr<Tag> DecodeTag(std::string_view bytes) {
   } else if (kind == kFlag) {
     tag.value = flag;
   } else {
-    return absl::InvalidArgumentError(fmt::format("kind {} of tag is not known", kind));
+    return InvalidArgumentError("kind {} of tag is not known", kind);
   }
   return tag;
 }
@@ -105,7 +104,7 @@ absl::Status AppendInOrder(std::string_view bytes, std::string_view what, Decode
   const auto place = [&] { return fmt::format("{} {}", what, list.size()); };
   if (!element.ok()) return Annotate(element.status(), place());
   if (!list.empty() && !less(list.back(), *element)) {
-    return absl::InvalidArgumentError(fmt::format("{}: not after the one before", place()));
+    return InvalidArgumentError("{}: not after the one before", place());
   }
   list.push_back(*std::move(element));
   return absl::OkStatus();
@@ -113,7 +112,7 @@ absl::Status AppendInOrder(std::string_view bytes, std::string_view what, Decode
 
 template <typename T>
 std::vector<T> SortedByName(std::vector<T> list) {
-  std::stable_sort(list.begin(), list.end(), kByName);
+  std::ranges::stable_sort(list, kByName);
   return list;
 }
 
@@ -122,9 +121,9 @@ std::vector<T> SortedByName(std::vector<T> list) {
 absl::Status ValidateGeneratedName(std::string_view name) {
   if (name.size() <= kGeneratedNameMax && name.starts_with("_gen/") && tree::IsPlainPath(name))
     return absl::OkStatus();
-  return absl::InvalidArgumentError(fmt::format(
+  return InvalidArgumentError(
       "generated package \"{}\": expected _gen/ and a name of plain segments, at most {} bytes",
-      name.substr(0, 100), kGeneratedNameMax));
+      name.substr(0, 100), kGeneratedNameMax);
 }
 
 std::string EncodeDetails(const Details& details) {
@@ -143,8 +142,8 @@ std::string EncodeDetails(const Details& details) {
 
 absl::StatusOr<Details> DecodeDetails(std::string_view bytes) {
   if (bytes.size() > kDetailsBytesMax) {
-    return absl::InvalidArgumentError(fmt::format("details have {} bytes, at most {} are allowed",
-                                                  bytes.size(), kDetailsBytesMax));
+    return InvalidArgumentError("details have {} bytes, at most {} are allowed", bytes.size(),
+                                kDetailsBytesMax);
   }
   Details details;
   uint64_t schema = 0;
@@ -169,8 +168,7 @@ absl::StatusOr<Details> DecodeDetails(std::string_view bytes) {
     }
   }
   if (schema != kDetailsSchema) {
-    return absl::InvalidArgumentError(
-        fmt::format("details have schema {}, expected {}", schema, kDetailsSchema));
+    return InvalidArgumentError("details have schema {}, expected {}", schema, kDetailsSchema);
   }
   if (EncodeDetails(details) != bytes)
     return absl::InvalidArgumentError("details are not in canonical form");

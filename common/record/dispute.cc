@@ -8,8 +8,8 @@ namespace galley::record {
 namespace {
 
 const Output* Find(const Result& result, const std::string& suffix) {
-  const auto found = std::find_if(result.outputs.begin(), result.outputs.end(),
-                                  [&](const Output& one) { return one.suffix == suffix; });
+  const auto found =
+      std::ranges::find_if(result.outputs, [&](const Output& one) { return one.suffix == suffix; });
   return found == result.outputs.end() ? nullptr : &*found;
 }
 

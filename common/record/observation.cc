@@ -6,6 +6,7 @@
 #include <iterator>
 #include <tuple>
 
+#include "common/base/errors.h"
 #include "common/base/status_macros.h"
 #include "common/base/wire_format.h"
 #include "common/tree/wire_fields.h"
@@ -100,7 +101,7 @@ absl::StatusOr<EntryView> DecodeEntry(std::string_view bytes, bool has_value) {
     return kind == static_cast<uint64_t>(one.kind);
   });
   if (known == std::end(kKinds))
-    return absl::InvalidArgumentError(fmt::format("kind {} of observation is not known", kind));
+    return InvalidArgumentError("kind {} of observation is not known", kind);
   entry.kind = known->kind;
   if (!ascends || SizeOf(entry) != bytes.size()) return NotCanonical();
   return entry;
@@ -110,8 +111,8 @@ absl::StatusOr<EntryView> DecodeEntry(std::string_view bytes, bool has_value) {
 template <typename Take>
 absl::Status Decode(std::string_view bytes, bool has_values, const Take& take) {
   if (bytes.size() > kEncodedSetBytesMax) {
-    return absl::InvalidArgumentError(fmt::format(
-        "{} bytes of observations, at most {} are allowed", bytes.size(), kEncodedSetBytesMax));
+    return InvalidArgumentError("{} bytes of observations, at most {} are allowed", bytes.size(),
+                                kEncodedSetBytesMax);
   }
   size_t count = 0;
   size_t size = 0;
@@ -121,12 +122,11 @@ absl::Status Decode(std::string_view bytes, bool has_values, const Take& take) {
     if (field.number != 1) return tree::UnknownField(field, "observation set");
     ASSIGN_OR_RETURN(const std::string_view element, tree::BytesOf(field, "entry"));
     if (count == kObservationsMax)
-      return absl::InvalidArgumentError(fmt::format("more than {} observations", kObservationsMax));
+      return InvalidArgumentError("more than {} observations", kObservationsMax);
     const absl::StatusOr<EntryView> entry = DecodeEntry(element, has_values);
     if (!entry.ok()) return Annotate(entry.status(), fmt::format("observation {}", count));
     if (count > 0 && !(before < *entry)) {
-      return absl::InvalidArgumentError(
-          fmt::format("observation {} is not after the one before", count));
+      return InvalidArgumentError("observation {} is not after the one before", count);
     }
     size += WireWriter::SizeOfElement(1, element.size());
     take(*entry);
@@ -155,7 +155,7 @@ std::string Observation::ToString() const {
 }
 
 std::string LinesValue(std::vector<std::string> lines) {
-  std::sort(lines.begin(), lines.end());
+  std::ranges::sort(lines);
   lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
   std::string value;
   for (const std::string& line : lines) value += line + "\n";
@@ -163,29 +163,28 @@ std::string LinesValue(std::vector<std::string> lines) {
 }
 
 absl::StatusOr<std::vector<Observed>> Canonical(std::vector<Observed> observed) {
-  std::sort(observed.begin(), observed.end());
+  std::ranges::sort(observed);
   observed.erase(std::unique(observed.begin(), observed.end()), observed.end());
-  const auto twice = std::adjacent_find(observed.begin(), observed.end(), kSame);
+  const auto twice = std::ranges::adjacent_find(observed, kSame);
   if (twice == observed.end()) return observed;
-  return absl::InvalidArgumentError(
-      fmt::format("{} was seen with two values, \"{}\" and \"{}\": it changed meanwhile",
-                  twice->what.ToString(), twice->value, std::next(twice)->value));
+  return InvalidArgumentError(
+      "{} was seen with two values, \"{}\" and \"{}\": it changed meanwhile",
+      twice->what.ToString(), twice->value, std::next(twice)->value);
 }
 
 ObservationSet SetOf(std::span<const Observed> observed) {
   ObservationSet set;
   set.reserve(observed.size());
   for (const Observed& one : observed) set.push_back(one.what);
-  std::sort(set.begin(), set.end());
+  std::ranges::sort(set);
   set.erase(std::unique(set.begin(), set.end()), set.end());
   return set;
 }
 
 std::string EncodeObserved(std::span<const Observed> observed) {
-  if (std::is_sorted(observed.begin(), observed.end(), kLess))
-    return Encode(observed, &ViewWithValue);
+  if (std::ranges::is_sorted(observed, kLess)) return Encode(observed, &ViewWithValue);
   std::vector<Observed> sorted(observed.begin(), observed.end());
-  std::sort(sorted.begin(), sorted.end(), kLess);
+  std::ranges::sort(sorted, kLess);
   return Encode(sorted, &ViewWithValue);
 }
 

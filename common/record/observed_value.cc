@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "common/base/errors.h"
+
 namespace galley::record {
 namespace {
 
@@ -12,9 +14,9 @@ constexpr size_t kShownMax = 100;
 
 absl::Status Malformed(const Observed& observed, std::string_view expected) {
   const std::string_view value = observed.value;
-  return absl::InvalidArgumentError(
-      fmt::format("{} has the value \"{}\"{}, expected {}", observed.what.ToString(),
-                  value.substr(0, kShownMax), value.size() > kShownMax ? "..." : "", expected));
+  return InvalidArgumentError("{} has the value \"{}\"{}, expected {}", observed.what.ToString(),
+                              value.substr(0, kShownMax), value.size() > kShownMax ? "..." : "",
+                              expected);
 }
 
 // Names one a line, strictly ascending; the end of the last line may be there or not.
@@ -78,10 +80,9 @@ absl::StatusOr<std::optional<Digest>> CheckValue(const Observed& observed) {
 }
 
 bool IsStrictlySorted(std::span<const Observed> observed) {
-  return std::adjacent_find(observed.begin(), observed.end(),
-                            [](const Observed& a, const Observed& b) {
-                              return !(a.what < b.what);
-                            }) == observed.end();
+  return std::ranges::adjacent_find(observed, [](const Observed& a, const Observed& b) {
+           return !(a.what < b.what);
+         }) == observed.end();
 }
 
 }  // namespace galley::record

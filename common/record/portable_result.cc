@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 
+#include "common/base/errors.h"
 #include "common/base/status_macros.h"
 #include "common/base/wire_format.h"
 #include "common/record/action.h"
@@ -89,15 +90,13 @@ class TreeReader {
                                         std::to_string(tree::kTreeDepthMax));
     const auto at = encoded_.find(digest);
     if (at == encoded_.end()) {
-      return absl::InvalidArgumentError(
-          fmt::format("a tree lacks its Directory {}", digest.ToString()));
+      return InvalidArgumentError("a tree lacks its Directory {}", digest.ToString());
     }
     ASSIGN_OR_RETURN(const tree::Directory directory, tree::DecodeDirectory(at->second));
     // Folders count, too: a tree of nothing but folders is work without end.
     count_ += directory.files.size() + directory.directories.size();
     if (count_ > kPortableOutputsMax) {
-      return absl::ResourceExhaustedError(
-          fmt::format("a tree names more than {} outputs", kPortableOutputsMax));
+      return ResourceExhaustedError("a tree names more than {} outputs", kPortableOutputsMax);
     }
     for (const tree::FileNode& file : directory.files) {
       WireWriter output;
@@ -123,12 +122,11 @@ absl::Status FlattenDirectory(std::string_view bytes, const tree::ReadBlob& read
   RETURN_IF_ERROR(
       tree::ReadFields(bytes, FieldTo(1, "path", path), FieldTo(3, "tree_digest", tree_digest)));
   if (path != kFolder || !tree_digest) {
-    return absl::InvalidArgumentError(
-        fmt::format("output directory \"{}\": expected {} and its tree", path, kFolder));
+    return InvalidArgumentError("output directory \"{}\": expected {} and its tree", path, kFolder);
   }
   if (tree_digest->size_bytes() > kResultBytesMax)
-    return absl::InvalidArgumentError(fmt::format("a tree of {} bytes, at most {} are allowed",
-                                                  tree_digest->size_bytes(), kResultBytesMax));
+    return InvalidArgumentError("a tree of {} bytes, at most {} are allowed",
+                                tree_digest->size_bytes(), kResultBytesMax);
   ASSIGN_OR_RETURN(const Blob blob, read(*tree_digest));
   return TreeReader(flat).Read(*blob);
 }
@@ -141,7 +139,7 @@ absl::StatusOr<std::string> WithDetailsInline(std::string_view file, const tree:
                                    FieldTo(5, "contents", contents)));
   if (path != kDetailsPath || !contents.empty() || !digest) return std::string(file);
   if (digest->size_bytes() > kDetailsBytesMax)
-    return absl::InvalidArgumentError(fmt::format("details of {} bytes", digest->size_bytes()));
+    return InvalidArgumentError("details of {} bytes", digest->size_bytes());
   ASSIGN_OR_RETURN(const Blob blob, read(*digest));
   WireWriter writer;
   writer.Bytes(1, path);

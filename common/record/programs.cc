@@ -22,9 +22,9 @@ bool NamesPrograms(const Generated& generated) {
   if (!generated.cooker.empty() || generated.settings.empty()) return false;
   const auto settings =
       nlohmann::json::parse(generated.settings, nullptr, /*allow_exceptions=*/false);
-  return !settings.is_object() ||
-         std::any_of(kProgramSettings.begin(), kProgramSettings.end(),
-                     [&](std::string_view name) { return settings.contains(name); });
+  return !settings.is_object() || std::ranges::any_of(kProgramSettings, [&](std::string_view name) {
+    return settings.contains(name);
+  });
 }
 
 std::string ProgramOf(const Recipe& recipe) {
@@ -39,8 +39,8 @@ std::string ProgramOf(const Recipe& recipe) {
 
 bool IsSystemFile(std::string_view path) {
   return path.find("/../") == std::string_view::npos && !path.ends_with("/..") &&
-         std::any_of(kSystemFolders.begin(), kSystemFolders.end(),
-                     [&](std::string_view folder) { return path.starts_with(folder); });
+         std::ranges::any_of(kSystemFolders,
+                             [&](std::string_view folder) { return path.starts_with(folder); });
 }
 
 }  // namespace galley::record

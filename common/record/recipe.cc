@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "common/base/errors.h"
 #include "common/base/status_macros.h"
 #include "common/base/wire_format.h"
 #include "common/tree/wire_fields.h"
@@ -22,8 +23,8 @@ std::string EncodeRecipe(const Recipe& recipe) {
 
 absl::StatusOr<Recipe> DecodeRecipe(std::string_view bytes) {
   if (bytes.size() > kRecipeBytesMax) {
-    return absl::InvalidArgumentError(
-        fmt::format("recipe has {} bytes, at most {} are allowed", bytes.size(), kRecipeBytesMax));
+    return InvalidArgumentError("recipe has {} bytes, at most {} are allowed", bytes.size(),
+                                kRecipeBytesMax);
   }
   Recipe recipe;
   uint64_t schema = 0;
@@ -32,8 +33,7 @@ absl::StatusOr<Recipe> DecodeRecipe(std::string_view bytes) {
       FieldTo(3, "identity", recipe.identity), FieldTo(4, "extension", recipe.extension),
       FieldTo(5, "settings", recipe.settings)));
   if (schema != kKeySchema) {
-    return absl::InvalidArgumentError(
-        fmt::format("recipe has schema {}, expected {}", schema, kKeySchema));
+    return InvalidArgumentError("recipe has schema {}, expected {}", schema, kKeySchema);
   }
   if (EncodeRecipe(recipe) != bytes)
     return absl::InvalidArgumentError("recipe is not in canonical form");

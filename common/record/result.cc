@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "common/base/errors.h"
 #include "common/base/status_macros.h"
 #include "common/base/wire_format.h"
 #include "common/record/action.h"
@@ -22,7 +23,7 @@ constexpr int64_t kSecondsMin = -62'135'596'800;
 constexpr int64_t kSecondsMax = 253'402'300'799;
 
 std::vector<Output> SortedBySuffix(std::vector<Output> outputs) {
-  std::sort(outputs.begin(), outputs.end());
+  std::ranges::sort(outputs);
   return outputs;
 }
 
@@ -145,19 +146,18 @@ absl::StatusOr<OutputFile> DecodeOutputFile(std::string_view bytes) {
   RETURN_IF_ERROR(tree::ReadFields(
       bytes, FieldTo(1, "path", file.path), FieldTo(2, "digest", file.digest),
       FieldTo(4, "is_executable", file.is_executable), FieldTo(5, "contents", file.contents)));
-  if (!file.digest)
-    return absl::InvalidArgumentError(fmt::format("output {} has no digest", file.path));
+  if (!file.digest) return InvalidArgumentError("output {} has no digest", file.path);
   return file;
 }
 
 absl::Status TakeDetails(const OutputFile& file, std::optional<Details>& details) {
-  if (details) return absl::InvalidArgumentError(fmt::format("{} is there twice", kDetailsPath));
+  if (details) return InvalidArgumentError("{} is there twice", kDetailsPath);
   if (file.contents.empty()) {
-    return absl::FailedPreconditionError(fmt::format("{} is not inline; its bytes are blob {}",
-                                                     kDetailsPath, file.digest->ToString()));
+    return FailedPreconditionError("{} is not inline; its bytes are blob {}", kDetailsPath,
+                                   file.digest->ToString());
   }
   if (Digest::Of(file.contents) != *file.digest) {
-    return absl::InvalidArgumentError(fmt::format("{} is not what its digest says", kDetailsPath));
+    return InvalidArgumentError("{} is not what its digest says", kDetailsPath);
   }
   absl::StatusOr<Details> decoded = DecodeDetails(file.contents);
   if (!decoded.ok()) return Annotate(decoded.status(), kDetailsPath);
@@ -167,8 +167,8 @@ absl::Status TakeDetails(const OutputFile& file, std::optional<Details>& details
 
 absl::Status TakeOutput(const OutputFile& file, std::vector<Output>& outputs) {
   if (!file.path.starts_with(kOutputStem)) {
-    return absl::InvalidArgumentError(fmt::format("output {}: expected {} and a suffix, or {}",
-                                                  file.path, kOutputStem, kDetailsPath));
+    return InvalidArgumentError("output {}: expected {} and a suffix, or {}", file.path,
+                                kOutputStem, kDetailsPath);
   }
   const std::string_view suffix = file.path.substr(kOutputStem.size());
   if (absl::Status status = ValidateSuffix(suffix); !status.ok()) return Annotate(status, "output");
@@ -220,12 +220,11 @@ absl::Status DecodeField(const WireReader::Field& field, Reading& reading) {
 
 absl::StatusOr<Result> Finish(Reading reading) {
   Result& result = reading.result;
-  if (!reading.details)
-    return absl::InvalidArgumentError(fmt::format("result has no {}", kDetailsPath));
+  if (!reading.details) return InvalidArgumentError("result has no {}", kDetailsPath);
   result.details = *std::move(reading.details);
   if (reading.exit_code > 2) {
-    return absl::InvalidArgumentError(
-        fmt::format("exit code {}: expected 0 to 2", static_cast<int32_t>(reading.exit_code)));
+    return InvalidArgumentError("exit code {}: expected 0 to 2",
+                                static_cast<int32_t>(reading.exit_code));
   }
   result.is_verdict = reading.exit_code != 0;
   result.is_disputed = reading.exit_code == 2;
@@ -233,12 +232,11 @@ absl::StatusOr<Result> Finish(Reading reading) {
     if (!result.outputs.empty()) return absl::InvalidArgumentError("a verdict has no outputs");
     result.error = reading.stderr_raw;
   }
-  std::sort(result.outputs.begin(), result.outputs.end());
-  const auto twice =
-      std::adjacent_find(result.outputs.begin(), result.outputs.end(),
-                         [](const Output& a, const Output& b) { return a.suffix == b.suffix; });
+  std::ranges::sort(result.outputs);
+  const auto twice = std::ranges::adjacent_find(
+      result.outputs, [](const Output& a, const Output& b) { return a.suffix == b.suffix; });
   if (twice != result.outputs.end()) {
-    return absl::InvalidArgumentError(fmt::format("output \"{}\" is there twice", twice->suffix));
+    return InvalidArgumentError("output \"{}\" is there twice", twice->suffix);
   }
   return std::move(result);
 }
@@ -265,10 +263,10 @@ absl::Status ValidateSuffix(std::string_view suffix) {
                        (is_further || (suffix.front() == '.' && suffix != ".d" &&
                                        suffix.find('/') == std::string_view::npos));
   if (is_good) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      fmt::format("suffix \"{}\": expected nothing, .<extension>, or .d/<name> of plain segments, "
-                  "at most {} bytes",
-                  suffix.substr(0, 100), kSuffixBytesMax));
+  return InvalidArgumentError(
+      "suffix \"{}\": expected nothing, .<extension>, or .d/<name> of plain segments, at most {} "
+      "bytes",
+      suffix.substr(0, 100), kSuffixBytesMax);
 }
 
 bool SameOutcome(const Result& a, const Result& b) {
@@ -294,8 +292,8 @@ std::string EncodeResult(const Result& result) {
 
 absl::StatusOr<Result> DecodeResult(std::string_view bytes) {
   if (bytes.size() > kResultBytesMax) {
-    return absl::InvalidArgumentError(
-        fmt::format("result has {} bytes, at most {} are allowed", bytes.size(), kResultBytesMax));
+    return InvalidArgumentError("result has {} bytes, at most {} are allowed", bytes.size(),
+                                kResultBytesMax);
   }
   Reading reading;
   RETURN_IF_ERROR(tree::ForEachField(

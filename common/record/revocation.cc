@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstdint>
 
+#include "common/base/errors.h"
 #include "common/base/sealed_text.h"
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
@@ -25,7 +26,7 @@ absl::StatusOr<absl::Time> TimeOf(std::string_view text) {
   int64_t us = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), us);
   if (error != std::errc() || end != text.data() + text.size())
-    return absl::DataLossError(fmt::format("`{}` is no time", text));
+    return DataLossError("`{}` is no time", text);
   return absl::FromUnixMicros(us);
 }
 
@@ -56,8 +57,7 @@ bool IsRevoked(const Provenance& made, const Revocation& by) {
 }
 
 bool IsRevoked(const Provenance& made, std::span<const Revocation> by) {
-  return std::any_of(by.begin(), by.end(),
-                     [&](const Revocation& one) { return IsRevoked(made, one); });
+  return std::ranges::any_of(by, [&](const Revocation& one) { return IsRevoked(made, one); });
 }
 
 std::string EncodeRevocations(std::span<const Revocation> all) {

@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "common/base/errors.h"
 #include "common/base/status_macros.h"
 #include "common/base/wire_format.h"
 #include "common/record/observation.h"
@@ -72,9 +73,8 @@ absl::StatusOr<std::vector<std::string>> DecodeSetList(std::string_view result,
     ASSIGN_OR_RETURN(const ListFile file, DecodeFile(bytes));
     if (file.path != kSetListPath || !file.digest) continue;
     if (file.digest->size_bytes() > kSetListBytesMax) {
-      return absl::InvalidArgumentError(
-          fmt::format("a list of observation sets of {} bytes, at most {} are allowed",
-                      file.digest->size_bytes(), kSetListBytesMax));
+      return InvalidArgumentError("a list of observation sets of {} bytes, at most {} are allowed",
+                                  file.digest->size_bytes(), kSetListBytesMax);
     }
     if (Digest::Of(file.contents) == *file.digest) return DecodeList(file.contents);
     ASSIGN_OR_RETURN(const Blob blob, read(*file.digest));

@@ -98,7 +98,7 @@ std::optional<WarningKind> WarningKindNamed(std::string_view name) {
 std::vector<std::string> WarningKindNames() {
   std::vector<std::string> names;
   for (const KindRow& row : kKindRows) names.emplace_back(row.name);
-  std::sort(names.begin(), names.end());
+  std::ranges::sort(names);
   return names;
 }
 

@@ -5,6 +5,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
+#include "common/base/errors.h"
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
@@ -12,7 +13,7 @@
 namespace galley::record {
 
 bool WorkerOffer::HasLabels(const std::vector<std::string>& sorted) const {
-  return std::includes(labels.begin(), labels.end(), sorted.begin(), sorted.end());
+  return std::ranges::includes(labels, sorted);
 }
 
 void WorkerOffer::Add(const WorkerOffer& other) {
@@ -28,27 +29,27 @@ absl::Status CheckOfferName(std::string_view name) {
   };
   const bool is_name = !name.empty() && name.size() <= WorkerOffer::kNameBytesMax &&
                        absl::ascii_isalnum(static_cast<unsigned char>(name.front())) &&
-                       std::all_of(name.begin(), name.end(), is_of_name);
+                       std::ranges::all_of(name, is_of_name);
   if (is_name) return absl::OkStatus();
-  return absl::InvalidArgumentError(fmt::format(
+  return InvalidArgumentError(
       "\"{}\" is no name of a label or a resource: expected at most {} letters, digits and "
       "`._+-/:`, beginning with a letter or a digit",
       absl::CHexEscape(std::string(name.substr(0, WorkerOffer::kNameBytesMax))),
-      WorkerOffer::kNameBytesMax));
+      WorkerOffer::kNameBytesMax);
 }
 
 absl::Status CheckOffer(const WorkerOffer& offer) {
   if (offer.labels.size() > WorkerOffer::kNamesMax ||
       offer.resources.size() > WorkerOffer::kNamesMax)
-    return absl::InvalidArgumentError(
-        fmt::format("{} labels and {} resources: expected at most {} of each", offer.labels.size(),
-                    offer.resources.size(), WorkerOffer::kNamesMax));
+    return InvalidArgumentError("{} labels and {} resources: expected at most {} of each",
+                                offer.labels.size(), offer.resources.size(),
+                                WorkerOffer::kNamesMax);
   for (const std::string& label : offer.labels) RETURN_IF_ERROR(CheckOfferName(label));
   for (const auto& [name, count] : offer.resources) {
     RETURN_IF_ERROR(CheckOfferName(name));
     if (count > WorkerOffer::kCountMax)
-      return absl::InvalidArgumentError(fmt::format("{} of the resource {}: expected at most {}",
-                                                    count, name, WorkerOffer::kCountMax));
+      return InvalidArgumentError("{} of the resource {}: expected at most {}", count, name,
+                                  WorkerOffer::kCountMax);
   }
   return absl::OkStatus();
 }
@@ -65,9 +66,8 @@ absl::StatusOr<std::pair<std::string, uint32_t>> ParseResource(std::string_view 
   const uint32_t least = needs_count ? 0 : 1;  // a worker may say that it has none
   if (error != std::errc() || end != number.data() + number.size() || count < least ||
       count > WorkerOffer::kCountMax)
-    return absl::InvalidArgumentError(
-        fmt::format("\"{}\": expected NAME=N with N from {} to {}, as \"{}=1\"", text, least,
-                    WorkerOffer::kCountMax, name));
+    return InvalidArgumentError("\"{}\": expected NAME=N with N from {} to {}, as \"{}=1\"", text,
+                                least, WorkerOffer::kCountMax, name);
   return std::pair(std::string(name), count);
 }
 
@@ -89,7 +89,7 @@ std::vector<std::string> ResourceTexts(const ResourceCounts& resources) {
 }
 
 std::vector<std::string> SortedNames(std::vector<std::string> names) {
-  std::sort(names.begin(), names.end());
+  std::ranges::sort(names);
   names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;
 }

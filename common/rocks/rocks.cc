@@ -10,6 +10,7 @@
 #include <system_error>
 #include <vector>
 
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/base/own_file.h"
@@ -84,7 +85,7 @@ absl::Status ToReadStatus(const rocksdb::Status& status, std::string_view what) 
     const absl::Status told = ToStatus(status, what);
     return absl::IsInternal(told) ? absl::ResourceExhaustedError(MessageOf(told)) : told;
   }
-  return absl::DataLossError(fmt::format("{}: {}", what, status.ToString()));
+  return DataLossError("{}: {}", what, status.ToString());
 }
 
 absl::StatusOr<std::optional<std::string>> Get(rocksdb::DB& database, std::string_view key,

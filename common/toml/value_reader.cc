@@ -26,7 +26,7 @@ absl::StatusOr<TableReader> TableReader::Create(const TomlValue& value, std::str
                    fmt::format("`{}` must be a table, not {}", name, value.TypeName()));
   }
   for (const auto& [key, item] : *value.table()) {
-    if (known.empty() || std::find(known.begin(), known.end(), key) != known.end()) continue;
+    if (known.empty() || std::ranges::find(known, key) != known.end()) continue;
     const std::string where = name.empty() ? "" : fmt::format(" in `{}`", name);
     return ErrorAt(file, item.line, UnknownName("key", key, known) + where);
   }

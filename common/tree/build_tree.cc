@@ -40,8 +40,7 @@ bool IsBelow(std::string_view path, std::string_view file) {
 std::vector<size_t> SortedIndexes(size_t count, const auto& less) {
   std::vector<size_t> order(count);
   for (size_t i = 0; i < count; ++i) order[i] = i;
-  if (!std::is_sorted(order.begin(), order.end(), less))
-    std::sort(order.begin(), order.end(), less);
+  if (!std::ranges::is_sorted(order, less)) std::ranges::sort(order, less);
   return order;
 }
 
@@ -166,7 +165,7 @@ BuiltTree BuildTree(const std::vector<TreeFile>& files,
   std::vector<size_t> order = SortedIndexes(files.size(), by_folded);
   tree.conflicts = FindConflicts(files, folded, order);
   if (!tree.conflicts.empty()) return tree;
-  if (folded.differ()) std::sort(order.begin(), order.end(), by_path);
+  if (folded.differ()) std::ranges::sort(order, by_path);
   Builder builder(tree);
   for (const size_t i : order) builder.Add(files[i]);
   tree.root = builder.Finish();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/base/errors.h"
 #include "common/base/status_macros.h"
 #include "common/tree/tree.h"
 
@@ -18,8 +19,7 @@ class Reader {
     const std::string what =
         fmt::format("folder {} ({})", path.empty() ? "/" : path, digest.ToString());
     if (depth > kTreeDepthMax) {
-      return absl::InvalidArgumentError(
-          fmt::format("{}: more than {} levels deep", what, kTreeDepthMax));
+      return InvalidArgumentError("{}: more than {} levels deep", what, kTreeDepthMax);
     }
     const absl::StatusOr<Blob> blob = read_(digest);
     if (!blob.ok()) return Annotate(blob.status(), what);
@@ -30,7 +30,7 @@ class Reader {
 
   absl::Status Count() {
     if (++files_ <= kTreeFilesMax) return absl::OkStatus();
-    return absl::ResourceExhaustedError(fmt::format("more than {} files", kTreeFilesMax));
+    return ResourceExhaustedError("more than {} files", kTreeFilesMax);
   }
 
  private:
@@ -144,8 +144,7 @@ absl::StatusOr<std::vector<TreeFile>> ListTree(const Digest& root, const ReadBlo
   Reader reader(read);
   std::vector<TreeFile> files;
   RETURN_IF_ERROR(List(reader, root, "", 1, files));
-  std::sort(files.begin(), files.end(),
-            [](const TreeFile& a, const TreeFile& b) { return a.path < b.path; });
+  std::ranges::sort(files, [](const TreeFile& a, const TreeFile& b) { return a.path < b.path; });
   return files;
 }
 
@@ -153,8 +152,8 @@ absl::StatusOr<std::vector<Difference>> DiffTrees(const Digest& before, const Di
                                                   const ReadBlob& read) {
   std::vector<Difference> found;
   RETURN_IF_ERROR(Differ(read, found).Compare(before, after, "", 1));
-  std::sort(found.begin(), found.end(),
-            [](const Difference& a, const Difference& b) { return a.path() < b.path(); });
+  std::ranges::sort(found,
+                    [](const Difference& a, const Difference& b) { return a.path() < b.path(); });
   return found;
 }
 

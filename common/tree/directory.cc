@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "common/base/errors.h"
 #include "common/base/status_macros.h"
 #include "common/base/wire_format.h"
 #include "common/tree/plain_name.h"
@@ -31,7 +32,7 @@ absl::StatusOr<FileNode> DecodeNode(std::string_view bytes, bool is_file) {
   if (!IsPlainSegment(node.name)) {
     return absl::InvalidArgumentError("a name is not a single plain segment");
   }
-  if (!digest) return absl::InvalidArgumentError(fmt::format("{} has no digest", node.name));
+  if (!digest) return InvalidArgumentError("{} has no digest", node.name);
   node.digest = *digest;
   return node;
 }
@@ -46,7 +47,7 @@ absl::Status CheckNames(const Directory& directory) {
                             (file < files.size() && files[file].name <= folders[folder].name);
     const std::string_view name = takes_file ? files[file++].name : folders[folder++].name;
     if (!last.empty() && name <= last) {
-      return absl::InvalidArgumentError(fmt::format("{} is not after {}", name, last));
+      return InvalidArgumentError("{} is not after {}", name, last);
     }
     last = name;
   }
@@ -78,7 +79,7 @@ absl::StatusOr<Directory> DecodeDirectory(std::string_view bytes) {
     if (is_file) {
       directory.files.push_back(std::move(node));
     } else if (node.digest == Digest()) {
-      return absl::InvalidArgumentError(fmt::format("{} is an empty folder", node.name));
+      return InvalidArgumentError("{} is an empty folder", node.name);
     } else {
       directory.directories.push_back({std::move(node.name), node.digest});
     }

@@ -69,11 +69,10 @@ class Editor {
     if (!fresh.empty()) RETURN_IF_ERROR(CheckNames(directory, fresh));
     if (depth > 0 && directory.files.empty() && directory.directories.empty()) return std::nullopt;
     const auto by_name = [](const auto& a, const auto& b) { return a.name < b.name; };
-    std::sort(directory.files.begin(), directory.files.end(), by_name);
-    std::sort(directory.directories.begin(), directory.directories.end(), by_name);
-    const auto twice =
-        std::adjacent_find(directory.files.begin(), directory.files.end(),
-                           [](const FileNode& a, const FileNode& b) { return a.name == b.name; });
+    std::ranges::sort(directory.files, by_name);
+    std::ranges::sort(directory.directories, by_name);
+    const auto twice = std::ranges::adjacent_find(
+        directory.files, [](const FileNode& a, const FileNode& b) { return a.name == b.name; });
     if (twice != directory.files.end()) return Cannot("two files want one name,", twice->name);
     std::string bytes = EncodeDirectory(directory);
     const Digest digest = Digest::Of(bytes);
@@ -86,8 +85,8 @@ class Editor {
  private:
   absl::Status ApplyBelow(const std::string& name, const Edits& edits, size_t depth,
                           Directory& directory, std::set<std::string, std::less<>>& fresh) {
-    const auto at = std::find_if(directory.directories.begin(), directory.directories.end(),
-                                 [&](const DirectoryNode& one) { return one.name == name; });
+    const auto at = std::ranges::find_if(
+        directory.directories, [&](const DirectoryNode& one) { return one.name == name; });
     const bool was_there = at != directory.directories.end();
     ASSIGN_OR_RETURN(const std::optional<Digest> edited,
                      Apply(was_there ? std::optional(at->digest) : std::nullopt, edits, depth + 1));
@@ -98,7 +97,7 @@ class Editor {
     } else if (edited) {
       directory.directories.push_back({name, *edited});
     }
-    if (std::any_of(edits.begin(), edits.end(), [](const Edit& edit) { return edit.is_new; }))
+    if (std::ranges::any_of(edits, [](const Edit& edit) { return edit.is_new; }))
       fresh.insert(name);
     return absl::OkStatus();
   }

@@ -39,7 +39,7 @@ std::vector<Pair> PairsOf(const Group& group, const std::vector<Difference>& dif
                        removed, added});
     }
   }
-  std::sort(pairs.begin(), pairs.end(), [](const Pair& a, const Pair& b) {
+  std::ranges::sort(pairs, [](const Pair& a, const Pair& b) {
     return std::tuple(b.common_end, a.removed, a.added) <
            std::tuple(a.common_end, b.removed, b.added);
   });

@@ -11,7 +11,7 @@ bool IsPlainSegment(std::string_view name) {
   const auto refused = [](char c) {
     return static_cast<uint8_t>(c) < 0x20 || c == 0x7f || c == '/' || c == '\\';
   };
-  return std::none_of(name.begin(), name.end(), refused) && IsUtf8(name);
+  return std::ranges::none_of(name, refused) && IsUtf8(name);
 }
 
 bool IsPlainPath(std::string_view path) {

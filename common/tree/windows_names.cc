@@ -19,7 +19,7 @@ bool IsPort(std::string_view name) {
   if (!name.starts_with("com") && !name.starts_with("lpt")) return false;
   const std::string_view number = name.substr(3);
   return (number.size() == 1 && number[0] >= '1' && number[0] <= '9') ||
-         std::find(kSuperscripts.begin(), kSuperscripts.end(), number) != kSuperscripts.end();
+         std::ranges::find(kSuperscripts, number) != kSuperscripts.end();
 }
 
 // Windows looks at what is before the first dot, and passes over blanks at its end.
@@ -27,8 +27,7 @@ std::string DeviceIn(std::string_view segment) {
   const size_t size = std::min(segment.find('.'), segment.size());
   std::string name = absl::AsciiStrToLower({segment.data(), size});
   name.resize(name.find_last_not_of(' ') + 1);
-  const bool is_device =
-      std::find(kDevices.begin(), kDevices.end(), name) != kDevices.end() || IsPort(name);
+  const bool is_device = std::ranges::find(kDevices, name) != kDevices.end() || IsPort(name);
   return is_device ? name : std::string();
 }
 

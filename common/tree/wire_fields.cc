@@ -2,28 +2,29 @@
 
 #include <fmt/format.h>
 
+#include "common/base/errors.h"
 #include "common/base/status_macros.h"
 
 namespace galley::tree {
 
 absl::StatusOr<std::string_view> BytesOf(const WireReader::Field& field, std::string_view name) {
   if (field.type == WireReader::Type::kBytes) return field.bytes;
-  return absl::InvalidArgumentError(fmt::format("{}: expected bytes", name));
+  return InvalidArgumentError("{}: expected bytes", name);
 }
 
 absl::StatusOr<uint64_t> VarintOf(const WireReader::Field& field, std::string_view name) {
   if (field.type == WireReader::Type::kVarint) return field.value;
-  return absl::InvalidArgumentError(fmt::format("{}: expected a number", name));
+  return InvalidArgumentError("{}: expected a number", name);
 }
 
 absl::StatusOr<bool> BoolOf(const WireReader::Field& field, std::string_view name) {
   ASSIGN_OR_RETURN(const uint64_t value, VarintOf(field, name));
-  if (value > 1) return absl::InvalidArgumentError(fmt::format("{}: expected 0 or 1", name));
+  if (value > 1) return InvalidArgumentError("{}: expected 0 or 1", name);
   return value == 1;
 }
 
 absl::Status UnknownField(const WireReader::Field& field, std::string_view message) {
-  return absl::InvalidArgumentError(fmt::format("{} has no field {}", message, field.number));
+  return InvalidArgumentError("{} has no field {}", message, field.number);
 }
 
 std::string EncodeDigest(const Digest& digest) {

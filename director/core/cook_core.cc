@@ -54,7 +54,7 @@ void CookCore::ForEachReasonIn(
     uint64_t request, absl::FunctionRef<void(PackageId, const InstigatorView&)> visit) const {
   const Claimant& cook = core_->packages.claimants.At(request);
   std::vector<PackageId> members = cook.members;
-  std::sort(members.begin(), members.end());
+  std::ranges::sort(members);
   members.erase(std::unique(members.begin(), members.end()), members.end());
   for (const PackageId package : members) {
     core_->packages.graph.edges().ForEachInstigator(package, [&](const InstigatorView& why) {

@@ -88,8 +88,8 @@ void TimeCounts::Add(const TimeCounts& other) {
 
 void CoreFigures::AddCounts(const CoreFigures& other) {
   for (const CookerFigures& one : other.cookers) {
-    auto same = std::find_if(cookers.begin(), cookers.end(),
-                             [&](const CookerFigures& mine) { return mine.name == one.name; });
+    auto same = std::ranges::find_if(
+        cookers, [&](const CookerFigures& mine) { return mine.name == one.name; });
     if (same == cookers.end()) same = cookers.insert(cookers.end(), {.name = one.name});
     AddAll(one.results, same->results);
     same->jobs.Add(one.jobs);

@@ -33,7 +33,7 @@ Ancestors Gather(const std::string& package,
   found.names = {package};
   for (size_t i = 0; i < found.names.size(); ++i) {
     std::vector<NamedInstigator> instigators = of(found.names[i]);
-    std::sort(instigators.begin(), instigators.end(), [](const auto& a, const auto& b) {
+    std::ranges::sort(instigators, [](const auto& a, const auto& b) {
       return std::tie(a.referencer, a.category) < std::tie(b.referencer, b.category);
     });
     std::vector<Reason>& reasons = found.reasons.emplace_back();
@@ -154,7 +154,7 @@ class Search {
       path.push_back(
           {ancestors_.names[partials_[partials_[at].before].package], partials_[at].category});
     }
-    std::reverse(path.begin(), path.end());
+    std::ranges::reverse(path);
     return path;
   }
 

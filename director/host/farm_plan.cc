@@ -43,9 +43,8 @@ absl::Status ReadSsh(const project::FarmSection& farm, FarmPlan& plan) {
   const auto count = static_cast<uint32_t>(plan.launch.hosts.size());
   plan.fleet.max = std::min(plan.fleet.max, count);
   plan.fleet.failures_max = std::max(plan.fleet.failures_max, count);
-  const auto least =
-      std::min_element(plan.launch.hosts.begin(), plan.launch.hosts.end(),
-                       [](const FarmHost& a, const FarmHost& b) { return a.slots < b.slots; });
+  const auto least = std::ranges::min_element(
+      plan.launch.hosts, [](const FarmHost& a, const FarmHost& b) { return a.slots < b.slots; });
   plan.fleet.slots = std::max(least->slots, 1u);
   return absl::OkStatus();
 }

@@ -30,8 +30,6 @@ constexpr size_t kIdleToldMax = 20;  // of one kind; beyond this only their numb
 constexpr size_t kSlipMax = 2;
 
 bool HasStar(std::string_view text) { return text.find('*') != std::string_view::npos; }
-std::string_view LastSegment(std::string_view path) { return path.substr(path.rfind('/') + 1); }
-
 std::string SortedLetters(std::string_view text) {
   std::string letters = absl::AsciiStrToLower({text.data(), text.size()});
   std::ranges::sort(letters);

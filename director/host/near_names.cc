@@ -90,8 +90,6 @@ size_t Edits(const std::vector<Token>& tokens, std::string_view name, size_t lim
   return above[tokens.size()];
 }
 
-std::string_view LastSegment(std::string_view path) { return path.substr(path.rfind('/') + 1); }
-
 std::string Quoted(const std::string& name) {
   return name.starts_with('/') ? name : fmt::format("\"{}\"", name);
 }

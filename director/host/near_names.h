@@ -8,6 +8,11 @@
 
 namespace galley::director {
 
+// Returns the part behind the last slash.
+inline std::string_view LastSegment(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
 // Returns the fewest letters to insert, remove or change until `name` matches `pattern`, a glob
 // without braces or a name; case does not count. A result above `limit` only means "more than the
 // limit". A `[...]` counts as a `?`.

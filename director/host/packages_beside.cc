@@ -6,7 +6,6 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "director/shell/stage_path.h"
-#include "fmt/format.h"
 
 namespace galley::director {
 namespace {

@@ -95,7 +95,7 @@ std::optional<SizeNotes::Growth> SizeNotes::FindGrowth() const {
         Grown(one.source_bytes, one.output_bytes) < kGrowthTold ||
         Grown(one.source_bytes, one.output_bytes) <= Grown(most.source_bytes, most.output_bytes))
       continue;
-    one.kind = std::max_element(grown.begin(), grown.end(), [](const auto& a, const auto& b) {
+    one.kind = std::ranges::max_element(grown, [](const auto& a, const auto& b) {
                  return a.second < b.second;
                })->first;
     for (const auto& [name, package] : packages_) {

@@ -43,7 +43,7 @@ class JournalChanges {
     std::vector<const Change*> sorted;
     sorted.reserve(changes_.size());
     for (const Change& change : changes_) sorted.push_back(&change);
-    std::sort(sorted.begin(), sorted.end(), [](const Change* a, const Change* b) {
+    std::ranges::sort(sorted, [](const Change* a, const Change* b) {
       const int order = a->key.compare(b->key);
       return order < 0 || (order == 0 && a < b);
     });

@@ -288,9 +288,9 @@ class BatchLauncher final : public Launcher {
   void StopSome(const std::set<std::string, std::less<>>& ids) {
     for (Group& group : groups_) {
       // Then DropOver ends the whole launch, with one command.
-      const bool are_all = std::all_of(
-          group.workers.begin(), group.workers.end(),
-          [&](const Worker& worker) { return worker.is_gone || ids.contains(worker.id); });
+      const bool are_all = std::ranges::all_of(group.workers, [&](const Worker& worker) {
+        return worker.is_gone || ids.contains(worker.id);
+      });
       for (uint32_t index = 0; index < group.workers.size(); ++index) {
         Worker& worker = group.workers[index];
         if (worker.is_gone || !ids.contains(worker.id)) continue;
@@ -325,8 +325,8 @@ class BatchLauncher final : public Launcher {
   // Drops launches whose workers are all gone. If the director ends meanwhile, EndAll does that.
   void DropOver() {
     std::erase_if(groups_, [this](const Group& group) {
-      const bool is_over = std::all_of(group.workers.begin(), group.workers.end(),
-                                       [](const Worker& worker) { return worker.is_gone; });
+      const bool is_over =
+          std::ranges::all_of(group.workers, [](const Worker& worker) { return worker.is_gone; });
       if (!is_over) return false;
       const auto cleaned = RunCommand(system_->Clean(group.launch), &stop_);
       if (cleaned.ok()) {
@@ -403,9 +403,8 @@ class BatchLauncher final : public Launcher {
     std::map<std::pair<std::string, uint32_t>, const TaskView*> views;
     for (const TaskView& view : *seen) views[{view.launch, view.index}] = &view;
     for (const Launch& launch : launches) {
-      const auto group = std::find_if(groups_.begin(), groups_.end(), [&](const Group& one) {
-        return one.launch.name == launch.name;
-      });
+      const auto group = std::ranges::find_if(
+          groups_, [&](const Group& one) { return one.launch.name == launch.name; });
       for (uint32_t index = 0; group != groups_.end() && index < group->workers.size(); ++index) {
         const auto view = views.find({launch.name, index});
         Take(group->workers[index], view == views.end() ? nullptr : view->second);

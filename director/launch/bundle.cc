@@ -13,6 +13,7 @@
 #include <system_error>
 #include <utility>
 
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/program_output.h"
 #include "common/base/read_pieces.h"
@@ -88,7 +89,7 @@ exit 3
 )sh";
 
 absl::Status Unfit(const std::string& what) {
-  return absl::FailedPreconditionError(fmt::format("[farm] program = \"bundle\": {}", what));
+  return FailedPreconditionError("[farm] program = \"bundle\": {}", what);
 }
 
 // Returns the loader that this program asks for; empty: none.
@@ -110,7 +111,7 @@ std::string LoaderOfThisProgram() {
 // Says whether the name needs no quoting in a shell and in a line of sha256sum.
 bool IsPlainName(std::string_view name) {
   return !name.empty() && name.front() != '.' && name.front() != '-' &&
-         std::all_of(name.begin(), name.end(), [](unsigned char c) {
+         std::ranges::all_of(name, [](unsigned char c) {
            return std::isalnum(c) != 0 ||
                   std::string_view("._+-").find(c) != std::string_view::npos;
          });

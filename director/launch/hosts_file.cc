@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <optional>
 
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "director/launch/text_fields.h"
-#include "fmt/format.h"
 
 namespace galley::director {
 namespace {
@@ -20,23 +20,20 @@ absl::StatusOr<FarmHost> ParseHost(const std::vector<std::string>& words) {
   if (const size_t colon = host.name.rfind(':'); colon != std::string::npos) {
     const uint32_t port = NumberIn(host.name.substr(colon + 1)).value_or(0);
     if (port == 0 || port > 65'535)
-      return absl::InvalidArgumentError(
-          fmt::format("expected HOST or HOST:PORT, found \"{}\"", host.name));
+      return InvalidArgumentError("expected HOST or HOST:PORT, found \"{}\"", host.name);
     host.port = static_cast<uint16_t>(port);
     host.name.resize(colon);
   }
   // Such a name would be an option for ssh.
   if (host.name.empty() || host.name.front() == '-')
-    return absl::InvalidArgumentError(fmt::format("\"{}\" is no name of a machine", words.front()));
+    return InvalidArgumentError("\"{}\" is no name of a machine", words.front());
   for (size_t i = 1; i < words.size(); ++i) {
     const std::string& word = words[i];
     if (!word.starts_with(kSlots))
-      return absl::InvalidArgumentError(
-          fmt::format("expected [USER@]HOST[:PORT] [slots=N], found \"{}\"", word));
+      return InvalidArgumentError("expected [USER@]HOST[:PORT] [slots=N], found \"{}\"", word);
     host.slots = NumberIn(word.substr(kSlots.size())).value_or(0);
     if (host.slots == 0 || host.slots > kSlotsMax)
-      return absl::InvalidArgumentError(
-          fmt::format("expected slots from 1 to {}, found \"{}\"", kSlotsMax, word));
+      return InvalidArgumentError("expected slots from 1 to {}, found \"{}\"", kSlotsMax, word);
   }
   return host;
 }
@@ -52,19 +49,18 @@ absl::StatusOr<std::vector<FarmHost>> ParseHosts(std::string_view text, std::str
     if (words.empty()) continue;
     absl::StatusOr<FarmHost> host = ParseHost(words);
     if (!host.ok())
-      return absl::InvalidArgumentError(
-          fmt::format("{}:{}: {}", file, number, MessageOf(host.status())));
-    const bool is_twice = std::any_of(hosts.begin(), hosts.end(), [&](const FarmHost& other) {
+      return InvalidArgumentError("{}:{}: {}", file, number, MessageOf(host.status()));
+    const bool is_twice = std::ranges::any_of(hosts, [&](const FarmHost& other) {
       return other.name == host->name && other.port == host->port;
     });
     if (is_twice)
-      return absl::InvalidArgumentError(
-          fmt::format("{}:{}: {} is listed twice; give it more slots", file, number, host->name));
+      return InvalidArgumentError("{}:{}: {} is listed twice; give it more slots", file, number,
+                                  host->name);
     hosts.push_back(*std::move(host));
   }
   if (hosts.empty())
-    return absl::InvalidArgumentError(
-        fmt::format("{}: it lists no machine; expected lines like \"build@node7 slots=8\"", file));
+    return InvalidArgumentError(
+        "{}: it lists no machine; expected lines like \"build@node7 slots=8\"", file);
   return hosts;
 }
 

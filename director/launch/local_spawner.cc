@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "director/launch/process_launcher.h"
@@ -40,8 +41,8 @@ std::vector<std::string> WorkerEnvironment() {
 // Returns the reading end of a pipe that holds `token` and nothing after it.
 absl::StatusOr<FileDescriptor> TokenPipe(std::string_view token) {
   if (token.size() > kTokenBytesMax) {
-    return absl::InvalidArgumentError(
-        fmt::format("the token has {} bytes, the limit is {}", token.size(), kTokenBytesMax));
+    return InvalidArgumentError("the token has {} bytes, the limit is {}", token.size(),
+                                kTokenBytesMax);
   }
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return ErrnoStatus(errno, "pipe for", "the token");

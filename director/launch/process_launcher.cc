@@ -27,7 +27,6 @@
 #include "common/base/program_output.h"
 #include "common/base/status_macros.h"
 #include "director/launch/process_launcher.h"
-#include "fmt/format.h"
 
 namespace galley::director {
 namespace {
@@ -187,7 +186,7 @@ class ProcessLauncher final : public Launcher {
   }
 
   void Add(Request request) {
-    const bool is_known = std::any_of(workers_.begin(), workers_.end(), [&](const Worker& worker) {
+    const bool is_known = std::ranges::any_of(workers_, [&](const Worker& worker) {
       return worker.start.worker_id == request.start.worker_id;
     });
     if (is_known)

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/program_output.h"
 #include "common/base/status_macros.h"
@@ -105,14 +106,12 @@ class Slurm final : public BatchSystem {
     for (const std::string& line : SplitAt(output, '\n')) {
       if (NumberIn(line)) return line;
       if (NumberIn(line.substr(0, line.find(';'))))
-        return absl::InvalidArgumentError(
-            fmt::format("sbatch gave the job to another cluster ({}): that cannot be followed; "
-                        "leave --clusters "
-                        "out, and submit from a machine of that cluster",
-                        line));
+        return InvalidArgumentError(
+            "sbatch gave the job to another cluster ({}): that cannot be followed; leave "
+            "--clusters out, and submit from a machine of that cluster",
+            line);
     }
-    return absl::InvalidArgumentError(
-        fmt::format("sbatch printed no number of a job, but: {}", output));
+    return InvalidArgumentError("sbatch printed no number of a job, but: {}", output);
   }
 
   Command Look(const std::vector<Launch>& launches) const override {

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "common/base/clock.h"
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/human_bytes.h"
 #include "common/base/program_output.h"
@@ -160,8 +161,8 @@ class SshSpawner final : public WorkerSpawner {
     const std::string line = EncodeTicket(ticket) + "\n";
     const int holds = ::fcntl(running.input.get(), F_SETPIPE_SZ, kTicketPipeBytes);
     if (line.size() > static_cast<size_t>(holds > 0 ? holds : 64 << 10))
-      return absl::InvalidArgumentError(fmt::format(
-          "a ticket of {} bytes is too long: how large is [farm] tls_ca?", line.size()));
+      return InvalidArgumentError("a ticket of {} bytes is too long: how large is [farm] tls_ca?",
+                                  line.size());
     RETURN_IF_ERROR(WriteAll(running.input.get(), line, host.name));
 
     ChildOptions options;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "fmt/format.h"
+#include "common/base/errors.h"
 
 namespace galley::director {
 namespace {
@@ -13,8 +13,8 @@ std::string_view PlaceholderAt(std::string_view text, size_t at) {
   const size_t end = text.find('}', at);
   if (end == std::string_view::npos) return "";
   const std::string_view name = text.substr(at + 1, end - at - 1);
-  const bool is_word = std::all_of(name.begin(), name.end(),
-                                   [](char c) { return (c >= 'a' && c <= 'z') || c == '_'; });
+  const bool is_word =
+      std::ranges::all_of(name, [](char c) { return (c >= 'a' && c <= 'z') || c == '_'; });
   return is_word ? name : "";  // "{}" is no placeholder either
 }
 
@@ -38,11 +38,10 @@ std::string FillIn(std::string_view text, const std::map<std::string, std::strin
 absl::Status CheckPlaceholders(std::string_view text, const std::vector<std::string>& known) {
   for (size_t at = 0; at < text.size(); ++at) {
     const std::string_view name = PlaceholderAt(text, at);
-    if (name.empty() || std::find(known.begin(), known.end(), name) != known.end()) continue;
+    if (name.empty() || std::ranges::find(known, name) != known.end()) continue;
     std::string all;
     for (const std::string& one : known) all += (all.empty() ? "{" : ", {") + one + "}";
-    return absl::InvalidArgumentError(
-        fmt::format("{{{}}}: no such placeholder; there are {}", name, all));
+    return InvalidArgumentError("{{{}}}: no such placeholder; there are {}", name, all);
   }
   return absl::OkStatus();
 }

@@ -110,8 +110,9 @@ std::vector<WorkerRecord> FindSurvivors(const std::string& folder) {
       ::unlink(path.c_str());
     }
   }
-  std::sort(survivors.begin(), survivors.end(),
-            [](const WorkerRecord& a, const WorkerRecord& b) { return a.worker_id < b.worker_id; });
+  std::ranges::sort(survivors, [](const WorkerRecord& a, const WorkerRecord& b) {
+    return a.worker_id < b.worker_id;
+  });
   return survivors;
 }
 

@@ -6,6 +6,7 @@
 
 #include <random>
 
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
@@ -28,10 +29,10 @@ absl::StatusOr<std::string> KeptToken(const std::string& file) {
   const absl::StatusOr<FileStat> stat = StatFile(file, /*follow_links=*/false);
   if (stat.ok()) {
     if (!S_ISREG(stat->mode) || (stat->mode & 077) != 0) {
-      return absl::FailedPreconditionError(fmt::format(
+      return FailedPreconditionError(
           "{}: others than its owner may read the token of workers: delete the file (a new one is "
           "made), or `chmod 600` it",
-          file));
+          file);
     }
     ASSIGN_OR_RETURN(std::string token, ReadFile(file));
     while (!token.empty() && token.back() == '\n') token.pop_back();

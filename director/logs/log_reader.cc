@@ -30,7 +30,7 @@ std::vector<std::string> FilesIn(const std::string& folder, const std::string& s
     if (!stem.empty() && name.substr(0, name.find('.')) != stem) continue;
     files.push_back(entry.path().native());
   }
-  std::sort(files.begin(), files.end(), [](const std::string& a, const std::string& b) {
+  std::ranges::sort(files, [](const std::string& a, const std::string& b) {
     const auto key = [](const std::string& path) {
       return std::pair(path.substr(0, path.find('.', path.rfind('/'))),
                        !path.ends_with(".old.jsonl"));
@@ -66,8 +66,8 @@ std::vector<LogRecord> LogReader::Read(const LogFilter& filter) {
   for (const std::string& file : FilesIn(folder_, stem)) ReadFile(file, filter, records);
   if (!director_log_.empty() && (filter.worker.empty() || filter.worker == kDirectorName))
     ReadDirectorLog(filter, records);
-  std::stable_sort(records.begin(), records.end(),
-                   [](const LogRecord& a, const LogRecord& b) { return a.time < b.time; });
+  std::ranges::stable_sort(records,
+                           [](const LogRecord& a, const LogRecord& b) { return a.time < b.time; });
   return records;
 }
 

@@ -171,7 +171,7 @@ void WorkerLogs::Trim() {
     bytes += file.bytes;
     files.push_back(std::move(file));
   }
-  std::sort(files.begin(), files.end(), [](const File& a, const File& b) {
+  std::ranges::sort(files, [](const File& a, const File& b) {
     return std::pair(a.written, std::string_view(a.path)) <
            std::pair(b.written, std::string_view(b.path));
   });

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/numbers.h"
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "common/listen/listen_address.h"
@@ -31,15 +32,15 @@ absl::StatusOr<HostPort> Parse(std::string_view address) {
       !port.empty() && port.size() <= 5 && port.find_first_not_of("0123456789") == port.npos &&
       absl::SimpleAtoi(absl::string_view(port.data(), port.size()), &number) && number <= 65'535;
   if (!host.has_value() || listen::IsUnixAddress(address) || !is_port) {
-    return absl::InvalidArgumentError(fmt::format(
-        "metrics address \"{}\": expected HOST:PORT, as in \"127.0.0.1:9464\"", address));
+    return InvalidArgumentError(
+        "metrics address \"{}\": expected HOST:PORT, as in \"127.0.0.1:9464\"", address);
   }
   if (!listen::IsLocalAddress(address)) {
-    return absl::InvalidArgumentError(fmt::format(
+    return InvalidArgumentError(
         "metrics address \"{}\": others than this machine may reach it, and metrics are served "
         "without TLS: expected a loopback address, as in \"127.0.0.1:9464\"; docs/metrics.md says "
         "how a Prometheus on another machine reads them",
-        address));
+        address);
   }
   if (*host == "localhost") return HostPort{std::string(kDefaultHost), std::string(port)};
   return HostPort{host->find(':') == host->npos ? std::string(*host) : fmt::format("[{}]", *host),
@@ -50,25 +51,24 @@ absl::StatusOr<OpenExporter> Load(const std::string& library) {
   // Never unloaded, because its threads may still be about to end.
   void* const handle = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
-    return absl::UnavailableError(
-        fmt::format("metrics need {}, which cannot be loaded: {}; it needs the Debian package "
-                    "libprometheus-cpp-pull1.0",
-                    library, ::dlerror()));
+    return UnavailableError(
+        "metrics need {}, which cannot be loaded: {}; it needs the Debian package "
+        "libprometheus-cpp-pull1.0",
+        library, ::dlerror());
   }
   void* const found = ::dlsym(handle, kOpenExporter);
-  if (found == nullptr)
-    return absl::UnavailableError(fmt::format("{} belongs to another build of galley", library));
+  if (found == nullptr) return UnavailableError("{} belongs to another build of galley", library);
   return reinterpret_cast<OpenExporter>(found);
 }
 
 // Says why the web server cannot listen, which the web server does not say.
 absl::Status WhyNot(const std::string& address, const std::string& said) {
   const absl::Status why = listen::ListenOnTcp(address).status();
-  return absl::UnavailableError(fmt::format(
+  return UnavailableError(
       "metrics: {}; give another address with --metrics or [director] metrics, or end the program "
       "that listens there",
       why.ok() ? fmt::format("{} cannot be listened on: {}", address, said)
-               : std::string(MessageOf(why))));
+               : std::string(MessageOf(why)));
 }
 
 }  // namespace

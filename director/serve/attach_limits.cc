@@ -26,9 +26,9 @@ std::string AddressOfPeer(std::string_view peer) {
 
 AttachLimits::Address& AttachLimits::Find(const std::string& address, absl::Time now) {
   if (addresses_.size() >= options_.addresses_max && !addresses_.contains(address)) {
-    addresses_.erase(std::min_element(
-        addresses_.begin(), addresses_.end(),
-        [](const auto& a, const auto& b) { return a.second.filled < b.second.filled; }));
+    addresses_.erase(std::ranges::min_element(addresses_, [](const auto& a, const auto& b) {
+      return a.second.filled < b.second.filled;
+    }));
   }
   const auto [at, is_new] = addresses_.try_emplace(address);
   Address& found = at->second;

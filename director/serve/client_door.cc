@@ -2,13 +2,13 @@
 
 #include <utility>
 
+#include "common/base/errors.h"
 #include "common/listen/listen_address.h"
 #include "common/wire/channel.h"
 #include "director/serve/director_door.h"
 #include "director/serve/resident_service.h"
 #include "director/serve/roles.h"
 #include "director/serve/tcp_door_options.h"
-#include "fmt/format.h"
 #include "galley/v1/worker.grpc.pb.h"
 
 namespace galley::director {
@@ -33,14 +33,13 @@ class QuestionsOnly final : public v1::Director::Service {
 absl::StatusOr<std::unique_ptr<TcpDoor>> OpenClientDoor(const ClientDoorOptions& options,
                                                         ClientCalls& calls, DirectorDoor& door) {
   if (listen::IsUnixAddress(options.address) || !listen::HostOf(options.address).has_value()) {
-    return absl::InvalidArgumentError(
-        fmt::format("--listen {}: expected HOST:PORT", options.address));
+    return InvalidArgumentError("--listen {}: expected HOST:PORT", options.address);
   }
   if (options.tls.certificate.empty() || options.tls.key.empty() || options.tls.ca.empty()) {
-    return absl::FailedPreconditionError(
-        fmt::format("--listen {}: who calls there is known by a certificate only: set tls_ca, "
-                    "tls_cert and tls_key in [farm] (`deploy/dev-certs` makes some)",
-                    options.address));
+    return FailedPreconditionError(
+        "--listen {}: who calls there is known by a certificate only: set tls_ca, tls_cert and "
+        "tls_key in [farm] (`deploy/dev-certs` makes some)",
+        options.address);
   }
   auto resident = std::make_unique<ResidentService>(calls, ResidentService::From::kAnotherMachine);
   TcpDoorOptions tcp{

@@ -10,6 +10,7 @@
 
 #include "absl/time/clock.h"
 #include "common/base/child_process.h"
+#include "common/base/errors.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "common/wire/channel.h"
@@ -61,14 +62,13 @@ absl::Duration PatienceWith(pid_t process) {
 
 absl::Status SilentError(pid_t process, const std::string& path) {
   if (IsAtWork(process))
-    return absl::DeadlineExceededError(
-        fmt::format("has not answered for {:.0f} s at {}, though it is not stopped: ask again when "
-                    "this machine has less to do, or end it",
-                    absl::ToDoubleSeconds(DirectorClient::kBusyPatience), path));
-  return absl::DeadlineExceededError(
-      fmt::format("has not answered for {:.0f} s at {}: is it stopped? Continue it (kill -CONT), "
-                  "or end it",
-                  absl::ToDoubleSeconds(DirectorClient::kPatience), path));
+    return DeadlineExceededError(
+        "has not answered for {:.0f} s at {}, though it is not stopped: ask again when this "
+        "machine has less to do, or end it",
+        absl::ToDoubleSeconds(DirectorClient::kBusyPatience), path);
+  return DeadlineExceededError(
+      "has not answered for {:.0f} s at {}: is it stopped? Continue it (kill -CONT), or end it",
+      absl::ToDoubleSeconds(DirectorClient::kPatience), path);
 }
 
 class Client final : public DirectorClient {
@@ -204,7 +204,7 @@ absl::StatusOr<std::unique_ptr<DirectorClient>> DirectorClient::Find(const std::
     if (probe.process > 0) process = probe.process;
     if (probe.listening == Listening::kNobody) return nullptr;
     if (probe.listening == Listening::kForbidden)
-      return absl::PermissionDeniedError(fmt::format("{} belongs to another user", probe.path));
+      return PermissionDeniedError("{} belongs to another user", probe.path);
     auto client = std::make_unique<Client>("unix:" + probe.path, wire::ClientTls(), process);
     const absl::Status hello = client->SayHello(own, patience);
     if (hello.ok()) return std::unique_ptr<DirectorClient>(std::move(client));
@@ -231,11 +231,11 @@ absl::StatusOr<std::unique_ptr<DirectorClient>> DirectorClient::Connect(
   auto client = std::make_unique<Client>(address, tls);
   const absl::Status hello = client->SayHello(own, kFarPatience);
   if (absl::IsDeadlineExceeded(hello) || absl::IsUnavailable(hello))
-    return absl::UnavailableError(fmt::format(
+    return UnavailableError(
         "no director answers at {} within {:.0f} s: does `galley serve --listen` run there, can "
         "this machine reach that address, is the director's certificate for that name and of the "
         "authority in --tls-ca, and is ours of the authority that its [farm] tls_ca names?",
-        address, absl::ToDoubleSeconds(kFarPatience)));
+        address, absl::ToDoubleSeconds(kFarPatience));
   if (!hello.ok()) return hello;
   return std::unique_ptr<DirectorClient>(std::move(client));
 }

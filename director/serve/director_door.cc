@@ -21,6 +21,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/descriptor_limit.h"
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/base/mutex.h"
@@ -203,7 +204,7 @@ class DirectorDoorImpl final : public DirectorDoor {
     if (hosted_.has_value()) builder.RegisterService(&*hosted_);
     server_ = builder.BuildAndStart();
     if (server_ == nullptr) {
-      return absl::UnavailableError(fmt::format("cannot listen on {}", socket_path));
+      return UnavailableError("cannot listen on {}", socket_path);
     }
     ASSIGN_OR_RETURN(FileDescriptor socket, listen::ListenOnUnix(bound));
     if (::chmod(bound.c_str(), 0600) != 0) return ErrnoStatus(errno, "chmod", bound);

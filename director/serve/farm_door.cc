@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/base/descriptor_limit.h"
+#include "common/base/errors.h"
 #include "common/base/status_macros.h"
 #include "common/listen/listen_address.h"
 #include "common/wire/certificate_authority.h"
@@ -14,7 +15,6 @@
 #include "director/serve/tcp_door_options.h"
 #include "director/serve/worker_calls.h"
 #include "director/serve/worker_stream.h"
-#include "fmt/format.h"
 
 namespace galley::director {
 namespace {
@@ -105,10 +105,10 @@ absl::StatusOr<std::unique_ptr<TcpDoor>> OpenFarmDoor(const FarmDoorOptions& opt
   const bool has_tls = !options.tls.certificate.empty() && !options.tls.ca.empty();
   if (listen::IsUnixAddress(options.address) ||
       (!has_tls && !listen::IsLocalAddress(options.address))) {
-    return absl::FailedPreconditionError(fmt::format(
+    return FailedPreconditionError(
         "[farm] listen = \"{}\": others than this machine may reach it: it needs TLS (tls_ca, "
         "tls_cert, tls_key)",
-        options.address));
+        options.address);
   }
   auto workers = std::make_unique<WorkersOnly>(calls, options.clock, options.certificate_lifetime);
   std::string own;

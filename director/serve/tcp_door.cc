@@ -7,6 +7,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/descriptor_limit.h"
+#include "common/base/errors.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "common/listen/listening_socket.h"
@@ -80,8 +81,7 @@ absl::Status TcpDoorImpl::Listen() {
   for (const auto& service : options_.services) builder.RegisterService(service.get());
   ASSIGN_OR_RETURN(listen::TcpSockets tcp, listen::ListenOnTcp(address));
   server_ = builder.BuildAndStart();
-  if (server_ == nullptr)
-    return absl::UnavailableError(fmt::format("{} cannot be served", address));
+  if (server_ == nullptr) return UnavailableError("{} cannot be served", address);
   std::vector<listen::AcceptLoop::Listener> listeners;
   for (FileDescriptor& socket : tcp.sockets)
     listeners.push_back(

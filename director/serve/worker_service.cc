@@ -339,8 +339,8 @@ class WorkerServiceImpl final : public WorkerService,
   }
 
   bool HasLastWords(const std::string& worker_id) GALLEY_REQUIRES(mutex_) {
-    return std::any_of(last_words_.begin(), last_words_.end(),
-                       [&](const auto& one) { return one.second == worker_id; });
+    return std::ranges::any_of(last_words_,
+                               [&](const auto& one) { return one.second == worker_id; });
   }
 
   void Leave(WorkerStream& stream) override {

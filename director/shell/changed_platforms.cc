@@ -25,7 +25,7 @@ std::vector<std::optional<PlatformIndex>> PlatformMapping(
 
 bool IsSameNumbering(const std::vector<project::Platform>& before,
                      const std::vector<project::Platform>& now) {
-  return std::equal(before.begin(), before.end(), now.begin(), now.end(), IsSame);
+  return std::ranges::equal(before, now, IsSame);
 }
 
 }  // namespace galley::director

@@ -11,7 +11,6 @@
 #include "common/record/result.h"
 #include "director/shell/changed_packages.h"
 #include "director/shell/instigator_notes.h"
-#include "fmt/format.h"
 
 namespace galley::director {
 namespace {

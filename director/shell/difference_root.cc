@@ -14,7 +14,6 @@
 #include "common/tree/edit_tree.h"
 #include "director/shell/lost_files.h"
 #include "director/shell/root_builder.h"
-#include "fmt/format.h"
 
 namespace galley::director {
 namespace {
@@ -23,8 +22,7 @@ constexpr auto& TooNarrow = FailedPreconditionError;
 
 bool SameGenerated(const std::vector<record::Generated>& a,
                    const std::vector<record::Generated>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](const auto& x, const auto& y) { return x.name == y.name; });
+  return std::ranges::equal(a, b, [](const auto& x, const auto& y) { return x.name == y.name; });
 }
 
 std::set<record::Observation> CookedInputs(const std::vector<record::Observed>& observed) {
@@ -100,7 +98,7 @@ class Maker {
       return TooNarrow("{} generates other packages", now.package);
     const std::set<record::Observation> inputs = CookedInputs(now.observed);
     const std::set<record::Observation> old_inputs = CookedInputs(before->second.observed);
-    if (!std::includes(inputs.begin(), inputs.end(), old_inputs.begin(), old_inputs.end()))
+    if (!std::ranges::includes(inputs, old_inputs))
       return TooNarrow("{} does not read all cooked inputs of before", now.package);
     ReferenceSets& sets = references_[now.package];
     sets = {.before = SetOf(now.package, old, before->second.observed),

@@ -39,7 +39,7 @@ MemoryGuard::Want MemoryGuard::Look(absl::Time now, bool is_any_running) {
 }
 
 const MemoryGuard::Cook& MemoryGuard::Choose(const std::vector<Cook>& cooks) {
-  return *std::min_element(cooks.begin(), cooks.end(), [](const Cook& a, const Cook& b) {
+  return *std::ranges::min_element(cooks, [](const Cook& a, const Cook& b) {
     return std::tuple(a.urgency_class, b.number) < std::tuple(b.urgency_class, a.number);
   });
 }

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "common/base/errors.h"
 #include "fmt/format.h"
 #include "worker/cookers/cooker.h"
 
@@ -18,7 +19,7 @@ namespace galley::worker {
 
 template <typename... Args>
 absl::Status OutOfMemoryError(fmt::format_string<Args...> format, Args&&... args) {
-  return absl::OutOfRangeError(fmt::format(format, std::forward<Args>(args)...));
+  return OutOfRangeError(format, std::forward<Args>(args)...);
 }
 inline bool IsOutOfMemory(const absl::Status& status) { return absl::IsOutOfRange(status); }
 

@@ -7,13 +7,14 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "common/base/errors.h"
 #include "fmt/format.h"
 
 namespace galley::worker {
 
 template <typename... Args>
 absl::Status VerdictError(fmt::format_string<Args...> format, Args&&... args) {
-  return absl::InvalidArgumentError(fmt::format(format, std::forward<Args>(args)...));
+  return InvalidArgumentError(format, std::forward<Args>(args)...);
 }
 
 }  // namespace galley::worker

@@ -4,11 +4,11 @@
 #include <filesystem>
 #include <utility>
 
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "common/content/name.h"
 #include "common/record/action.h"
-#include "fmt/format.h"
 #include "worker/executor/mount_view.h"
 
 namespace galley::worker {
@@ -67,8 +67,8 @@ absl::Status ActionInputs::StreamSource(const TakePiece& take) {
 absl::Status ActionInputs::StreamCooked(uint32_t platform, const record::Observation& what,
                                         const TakePiece& take) {
   ASSIGN_OR_RETURN(const Look look, Observe(platform, what, Want::kValue));
-  const auto at = std::find_if(observed_.begin(), observed_.end(),
-                               [&](const record::Observed& one) { return one.what == what; });
+  const auto at = std::ranges::find_if(
+      observed_, [&](const record::Observed& one) { return one.what == what; });
   const auto index = static_cast<size_t>(at - observed_.begin());
   return StreamVerified(JoinPath(root_, record::InputPath(what, index)), look.value, take);
 }
@@ -84,8 +84,7 @@ absl::Status ActionInputs::StreamVerified(const std::string& host_path, std::str
   const Digest digest = builder.Finish();
   bytes_loaded_.cold += digest.size_bytes();
   if (digest.ToString() == value) return absl::OkStatus();
-  return absl::FailedPreconditionError(
-      fmt::format("{} is {}, observed was {}", host_path, digest.ToString(), value));
+  return FailedPreconditionError("{} is {}, observed was {}", host_path, digest.ToString(), value);
 }
 
 absl::StatusOr<Blob> ActionInputs::ReadVerified(const std::string& host_path,
@@ -93,8 +92,8 @@ absl::StatusOr<Blob> ActionInputs::ReadVerified(const std::string& host_path,
   ASSIGN_OR_RETURN(std::string bytes, ReadFile(host_path, kInputBytesMax));
   bytes_loaded_.cold += bytes.size();
   if (const Digest digest = Digest::Of(bytes); digest.ToString() != value) {
-    return absl::FailedPreconditionError(
-        fmt::format("{} is {}, observed was {}", host_path, digest.ToString(), value));
+    return FailedPreconditionError("{} is {}, observed was {}", host_path, digest.ToString(),
+                                   value);
   }
   return MakeBlob(std::move(bytes));
 }
@@ -106,7 +105,7 @@ absl::StatusOr<Look> ActionInputs::Observe(uint32_t, const record::Observation& 
                          return one.what < other;
                        });
   if (at == observed_.end() || at->what != what) {
-    return absl::FailedPreconditionError(fmt::format("not observed: {}", what.ToString()));
+    return FailedPreconditionError("not observed: {}", what.ToString());
   }
   const auto index = static_cast<size_t>(at - observed_.begin());
   Look look{.value = at->value, .bytes = nullptr, .host_path = ""};
@@ -130,8 +129,8 @@ absl::StatusOr<Look> ActionInputs::Tool(const record::Observed& tool, size_t ind
                        : AbsolutePath(record::InputPath(tool.what, index), AbsolutePath(root_));
   ASSIGN_OR_RETURN(const Digest digest, DigestOfFile(look.host_path));
   if (digest.ToString() != tool.value) {
-    return absl::FailedPreconditionError(
-        fmt::format("{} is {}, observed was {}", look.host_path, digest.ToString(), tool.value));
+    return FailedPreconditionError("{} is {}, observed was {}", look.host_path, digest.ToString(),
+                                   tool.value);
   }
   return look;
 }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "common/base/clock.h"
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "common/base/wire_format.h"
@@ -37,8 +38,7 @@ absl::Status HashEntry(const fs::directory_entry& entry, int depth, tree::Direct
     directory.directories.push_back({.name = name, .digest = digest});
     return absl::OkStatus();
   }
-  if (!S_ISREG(stat.mode))
-    return absl::InvalidArgumentError(fmt::format("{} is neither a file nor a folder", path));
+  if (!S_ISREG(stat.mode)) return InvalidArgumentError("{} is neither a file nor a folder", path);
   ASSIGN_OR_RETURN(const Digest digest, DigestOfFile(path));
   directory.files.push_back(
       {.name = name, .digest = digest, .is_executable = (stat.mode & S_IXUSR) != 0});
@@ -46,18 +46,16 @@ absl::Status HashEntry(const fs::directory_entry& entry, int depth, tree::Direct
 }
 
 absl::StatusOr<Digest> HashFolder(const std::string& path, int depth) {
-  if (depth > kDepthMax)
-    return absl::InvalidArgumentError(fmt::format("{} is nested too deep", path));
+  if (depth > kDepthMax) return InvalidArgumentError("{} is nested too deep", path);
   tree::Directory directory;
   std::error_code error;
   for (fs::directory_iterator at(path, error), end; !error && at != end; at.increment(error)) {
     RETURN_IF_ERROR(HashEntry(*at, depth, directory));
   }
   if (error) return ErrnoStatus(error.value(), "list", path);
-  std::sort(directory.files.begin(), directory.files.end(),
-            [](const auto& a, const auto& b) { return a.name < b.name; });
-  std::sort(directory.directories.begin(), directory.directories.end(),
-            [](const auto& a, const auto& b) { return a.name < b.name; });
+  std::ranges::sort(directory.files, [](const auto& a, const auto& b) { return a.name < b.name; });
+  std::ranges::sort(directory.directories,
+                    [](const auto& a, const auto& b) { return a.name < b.name; });
   return Digest::Of(tree::EncodeDirectory(directory));
 }
 
@@ -91,8 +89,7 @@ absl::StatusOr<ActionMessage> DecodeAction(std::string_view bytes) {
     ASSIGN_OR_RETURN(const WireReader::Field field, reader.Next());
     if (field.type != WireReader::Type::kBytes ||
         (field.number != 1 && field.number != 2 && field.number != 9)) {
-      return absl::InvalidArgumentError(
-          fmt::format("field {} is not expected in a Galley Action", field.number));
+      return InvalidArgumentError("field {} is not expected in a Galley Action", field.number);
     }
     if (field.number == 9) {
       action.salt = field.bytes;
@@ -141,9 +138,8 @@ absl::Status VerifyInputRoot(const std::string& root, const ActionMessage& actio
       !difference.ok()      ? MessageOf(difference.status())
       : difference->empty() ? "its source, recipe, an executable bit or a superfluous file differs"
                             : *difference;
-  return absl::FailedPreconditionError(
-      fmt::format("{} is not the Action's input root: found {}, expected {}: {}", root,
-                  found.ToString(), action.input_root.ToString(), detail));
+  return FailedPreconditionError("{} is not the Action's input root: found {}, expected {}: {}",
+                                 root, found.ToString(), action.input_root.ToString(), detail);
 }
 
 class Collected final : public JobSink {
@@ -159,11 +155,10 @@ class Collected final : public JobSink {
 absl::Status StatusOf(const JobEnd& end) {
   if (std::holds_alternative<JobDone>(end)) return absl::OkStatus();
   if (const auto* needs = std::get_if<JobNeeds>(&end)) {
-    return absl::FailedPreconditionError(
-        fmt::format("needs the cooked output of {}", needs->package));
+    return FailedPreconditionError("needs the cooked output of {}", needs->package);
   }
   if (const auto* stale = std::get_if<JobStale>(&end)) {
-    return absl::FailedPreconditionError(fmt::format("{} changed", stale->path));
+    return FailedPreconditionError("{} changed", stale->path);
   }
   const Trouble& trouble = std::get<Trouble>(end);
   switch (trouble.cause) {
@@ -233,8 +228,8 @@ absl::StatusOr<ActionOutcome> ExecAction(const std::string& directory, const Coo
   const absl::StatusOr<ActionMessage> action = DecodeAction(action_bytes);
   if (!action.ok()) return Annotate(action.status(), JoinPath(directory, "action"));
   if (Digest::Of(command_bytes) != action->command) {
-    return absl::FailedPreconditionError(
-        fmt::format("{} is not the Action's command", JoinPath(directory, "command")));
+    return FailedPreconditionError("{} is not the Action's command",
+                                   JoinPath(directory, "command"));
   }
   const std::string root = JoinPath(directory, "input");
   RETURN_IF_ERROR(VerifyInputRoot(root, *action));
@@ -246,8 +241,8 @@ absl::StatusOr<ActionOutcome> CookInRoot(const std::string& root, std::string_vi
                                          const Cookers& cookers) {
   ASSIGN_OR_RETURN(const std::unique_ptr<ActionInputs> inputs, ActionInputs::Open(root));
   if (inputs->recipe().cooker != cooker) {
-    return absl::FailedPreconditionError(
-        fmt::format("the recipe is for cooker `{}`, not `{}`", inputs->recipe().cooker, cooker));
+    return FailedPreconditionError("the recipe is for cooker `{}`, not `{}`",
+                                   inputs->recipe().cooker, cooker);
   }
   return Run(root, root, *inputs, cookers);
 }

@@ -188,8 +188,8 @@ class SocketSink final : public JobSink {
     v1::FromExecutor message =
         SavedMessage(report, PeakIfRaised(report.load_time + report.save_time), blobs);
     meter_->Count(report);
-    const bool is_streamed = std::any_of(
-        blobs.begin(), blobs.end(), [](const OutgoingBlob& blob) { return blob.bytes == nullptr; });
+    const bool is_streamed =
+        std::ranges::any_of(blobs, [](const OutgoingBlob& blob) { return blob.bytes == nullptr; });
     if (is_streamed) return SendStreamed(message, blobs);
     meter_->TellIn(message);
     if (!report.is_last) return Send(message, std::move(blobs));

@@ -5,11 +5,11 @@
 #include <cerrno>
 #include <utility>
 
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/folder_names.h"
 #include "common/base/status_macros.h"
 #include "common/wire/convert.h"
-#include "fmt/format.h"
 
 namespace galley::worker {
 
@@ -116,8 +116,8 @@ absl::StatusOr<std::vector<FarTools::Question>> FarTools::QuestionsOf(const Look
     } else if (const std::string folder = path.substr(0, path.rfind('/'));
                !folder.empty() && own.starts_with(folder + "/")) {
       // On the director's machine, the folder around the project is another folder.
-      return absl::FailedPreconditionError(
-          fmt::format("its program looks for {}, above the folder in which it runs", path));
+      return FailedPreconditionError("its program looks for {}, above the folder in which it runs",
+                                     path);
     }
     questions.push_back(std::move(question));
   }
@@ -182,9 +182,9 @@ v1::FoundThere::Kind KindOf(Looks::Found found) {
 
 absl::Status FarTools::Judge(const Question& question, const v1::FoundThere& there) {
   if (there.kind() == v1::FoundThere::NOT_TOLD)
-    return absl::FailedPreconditionError(
-        fmt::format("its program looks for {}, of which workers on other machines are not told",
-                    question.asked));
+    return FailedPreconditionError(
+        "its program looks for {}, of which workers on other machines are not told",
+        question.asked);
   std::string found(NameOf(KindOf(question.found)));
   std::string wanted(NameOf(there.kind()));
   if (found == wanted && question.is_opened && there.has_digest()) {
@@ -201,10 +201,9 @@ absl::Status FarTools::Judge(const Question& question, const v1::FoundThere& the
   if (found == wanted && !is_unknown) return absl::OkStatus();
   if (question.is_of_system())
     return InterruptedBy(OtherTool{.path = question.path, .wanted = wanted, .found = found});
-  return absl::FailedPreconditionError(
-      fmt::format("its program looks for {} of the project, which is not the same here: wanted {}, "
-                  "found {}",
-                  question.asked, wanted, found));
+  return FailedPreconditionError(
+      "its program looks for {} of the project, which is not the same here: wanted {}, found {}",
+      question.asked, wanted, found);
 }
 
 absl::Status FarTools::Compare(const Looks& looks, const std::string& own, const LazyView& view,

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/read_pieces.h"
 #include "common/base/status_macros.h"
@@ -13,7 +14,6 @@
 #include "common/store/local/layout.h"
 #include "common/store/local/segment_writer.h"
 #include "common/wire/convert.h"
-#include "fmt/format.h"
 
 namespace galley::worker {
 namespace {
@@ -53,7 +53,7 @@ absl::Status StreamInPlace(const std::string& place, const Digest& digest, const
   });
   RETURN_IF_ERROR(taken);
   if (read.ok() && hash.Finish() == digest) return absl::OkStatus();
-  return absl::UnavailableError(fmt::format("{} changed while it was read", place));
+  return UnavailableError("{} changed while it was read", place);
 }
 
 // Marks the blob as used, so that it stays in the cache.
@@ -70,7 +70,7 @@ absl::StatusOr<Digest> FetchedBytes::Ask(const v1::ExecutorWant& want, const std
   // A director at a later state of the project may have answered for that state.
   const content::FileEntry* entry = snapshot_.Find(path);
   if (entry == nullptr || entry->stat.size_bytes != digest.size_bytes())
-    return absl::AbortedError(fmt::format("{} changed", path));
+    return AbortedError("{} changed", path);
   RETURN_IF_ERROR(snapshot_.LearnDigest(path, digest));
   return digest;
 }
@@ -108,8 +108,8 @@ absl::StatusOr<content::Snapshot::Content> FetchedBytes::Read(const std::string&
   RETURN_IF_ERROR(snapshot_.CheckUsable(path));
   if (const uint64_t size_bytes = snapshot_.Find(path)->stat.size_bytes;
       size_bytes > size_bytes_max) {
-    return absl::ResourceExhaustedError(
-        fmt::format("{} has {} bytes, the limit is {}", path, size_bytes, size_bytes_max));
+    return ResourceExhaustedError("{} has {} bytes, the limit is {}", path, size_bytes,
+                                  size_bytes_max);
   }
   ASSIGN_OR_RETURN(const Digest digest, Have(path));
   if (const std::optional<std::string> place = PlaceOf(path)) {
@@ -123,7 +123,7 @@ absl::StatusOr<content::Snapshot::Content> FetchedBytes::Read(const std::string&
 
 absl::StatusOr<Digest> FetchedBytes::Stream(const std::string& path, const TakePiece& take) {
   const absl::StatusOr<Digest> known = Have(path);
-  if (absl::IsNotFound(known.status())) return absl::AbortedError(fmt::format("{} is gone", path));
+  if (absl::IsNotFound(known.status())) return AbortedError("{} is gone", path);
   RETURN_IF_ERROR(known.status());
   const Digest digest = *known;
   // IsAt reads the file before it is streamed, since bytes cannot be taken back from `take`.
@@ -201,9 +201,8 @@ absl::StatusOr<Blob> FetchedBytes::ReadFromCache(const Digest& digest, v1::Execu
     Touch(store::BlobFilePath(cache_directory_, digest));
     return bytes;
   }
-  return absl::UnavailableError(fmt::format("blob {} was fetched, and cannot be read from {}: {}",
-                                            digest.ToString(), cache_directory_,
-                                            MessageOf(bytes.status())));
+  return UnavailableError("blob {} was fetched, and cannot be read from {}: {}", digest.ToString(),
+                          cache_directory_, MessageOf(bytes.status()));
 }
 
 // Bytes are never handed out twice: if the file turns out to be damaged, the job begins anew.
@@ -219,9 +218,8 @@ absl::Status FetchedBytes::StreamFromCache(const Digest& digest, v1::ExecutorWan
   const auto unreadable = [&](const absl::Status& status) {
     want.set_is_damaged(true);
     link_.Want(want).status().IgnoreError();  // so that the next attempt finds the blob whole
-    return absl::UnavailableError(
-        fmt::format("blob {} cannot be read from {}: {}; it is fetched again", digest.ToString(),
-                    cache_directory_, MessageOf(status)));
+    return UnavailableError("blob {} cannot be read from {}: {}; it is fetched again",
+                            digest.ToString(), cache_directory_, MessageOf(status));
   };
   const auto reader = store::NewBlobFileReader(cache_directory_, digest, 0);
   if (!reader.ok()) return unreadable(reader.status());

@@ -1,18 +1,17 @@
 #include "worker/executor/files_in_place.h"
 
 #include "absl/time/clock.h"
+#include "common/base/errors.h"
 #include "common/base/racy.h"
 #include "common/base/status_macros.h"
 #include "common/store/local/blob_file.h"
 #include "common/store/local/segment_writer.h"
-#include "fmt/format.h"
 
 namespace galley::worker {
 namespace {
 
 absl::Status Unreadable(const Digest& digest, const absl::Status& why) {
-  return absl::UnavailableError(
-      fmt::format("blob {} cannot be read: {}", digest.ToString(), MessageOf(why)));
+  return UnavailableError("blob {} cannot be read: {}", digest.ToString(), MessageOf(why));
 }
 
 }  // namespace
@@ -27,7 +26,7 @@ absl::StatusOr<content::Snapshot::Content> FilesInPlace::Read(const std::string&
 }
 
 absl::StatusOr<Digest> FilesInPlace::Stream(const std::string& path, const TakePiece& take) {
-  if (snapshot_.Find(path) == nullptr) return absl::AbortedError(fmt::format("{} is gone", path));
+  if (snapshot_.Find(path) == nullptr) return AbortedError("{} is gone", path);
   absl::Status taken;
   absl::StatusOr<Digest> digest = snapshot_.Stream(path, [&](std::string_view piece) {
     if (taken.ok()) taken = take(piece);
@@ -38,7 +37,7 @@ absl::StatusOr<Digest> FilesInPlace::Stream(const std::string& path, const TakeP
 
 absl::Status FilesInPlace::CheckUnchanged(const std::string& path, const Digest& digest) {
   const content::FileEntry* entry = snapshot_.Find(path);
-  const absl::Status stale = absl::AbortedError(fmt::format("{} changed", path));
+  const absl::Status stale = AbortedError("{} changed", path);
   if (entry == nullptr) return stale;
   const absl::StatusOr<FileStat> now = StatFile(entry->host_path);
   if (absl::IsNotFound(now.status())) return stale;
@@ -55,8 +54,7 @@ absl::Status FilesInPlace::CheckUnchanged(const std::string& path, const Digest&
 absl::StatusOr<Blob> FilesInPlace::ReadBlob(const Digest& digest) {
   const auto location = blobs_.find(digest);
   if (location == blobs_.end()) {
-    return absl::UnavailableError(
-        fmt::format("the director did not say where blob {} lies", digest.ToString()));
+    return UnavailableError("the director did not say where blob {} lies", digest.ToString());
   }
   absl::StatusOr<Blob> bytes = store::ReadBlobAt(store_directory_, digest, location->second);
   return bytes.ok() ? bytes : Unreadable(digest, bytes.status());

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "common/base/errors.h"
 #include "common/base/status_macros.h"
-#include "fmt/format.h"
 
 namespace galley::worker {
 namespace {
@@ -69,7 +69,7 @@ absl::Status SendPieces(int fd, std::span<iovec> pieces) {
     const ssize_t count = ::sendmsg(fd, &message, MSG_NOSIGNAL);
     if (count < 0) {
       if (errno == EINTR) continue;
-      return absl::UnavailableError(fmt::format("send a frame: {}", std::strerror(errno)));
+      return UnavailableError("send a frame: {}", std::strerror(errno));
     }
     Advance(pieces, static_cast<size_t>(count));
   }
@@ -96,13 +96,12 @@ absl::StatusOr<std::optional<Frame>> FrameReader::Next() {
   const uint64_t length = ReadLittleEndian(buffer_.data() + begin_ + 1);
   if (kind < static_cast<uint8_t>(FrameKind::kMessage) ||
       kind > static_cast<uint8_t>(FrameKind::kPiece)) {
-    return absl::InvalidArgumentError(fmt::format("frame of unknown kind {}", kind));
+    return InvalidArgumentError("frame of unknown kind {}", kind);
   }
   const auto frame_kind = static_cast<FrameKind>(kind);
   const uint64_t length_max = LengthMax(frame_kind);
   if (length > length_max) {
-    return absl::InvalidArgumentError(
-        fmt::format("frame of {} bytes, at most {} are taken", length, length_max));
+    return InvalidArgumentError("frame of {} bytes, at most {} are taken", length, length_max);
   }
   if (available - kHeaderSize < length) return std::optional<Frame>();
   Frame frame{.kind = frame_kind, .bytes = {}};
@@ -138,8 +137,7 @@ absl::StatusOr<std::optional<Frame>> ReceiveFrame(int fd, FrameReader& reader) {
     if (!frame.ok() || frame->has_value()) return frame;
     const ssize_t count = ::recv(fd, piece, sizeof(piece), 0);
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0)
-      return absl::UnavailableError(fmt::format("receive a frame: {}", std::strerror(errno)));
+    if (count < 0) return UnavailableError("receive a frame: {}", std::strerror(errno));
     if (count == 0 && reader.IsEmpty()) return std::optional<Frame>();
     if (count == 0) return absl::UnavailableError("the other side closed within a frame");
     reader.Add({piece, static_cast<size_t>(count)});

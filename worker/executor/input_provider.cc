@@ -1,7 +1,7 @@
 #include "worker/executor/input_provider.h"
 
 #include "absl/strings/cord.h"
-#include "fmt/format.h"
+#include "common/base/errors.h"
 
 namespace galley::worker {
 namespace {
@@ -32,22 +32,19 @@ OtherTool Split(const std::string& joined) {
 
 absl::Status InterruptedBy(const Interruption& interruption) {
   if (const auto* needs = std::get_if<NeedsPackage>(&interruption)) {
-    absl::Status status =
-        absl::AbortedError(fmt::format("needs the cooked output of {} first", needs->package));
+    absl::Status status = AbortedError("needs the cooked output of {} first", needs->package);
     status.SetPayload(kNeedsUrl, absl::Cord(needs->package));
     return status;
   }
   if (const auto* tool = std::get_if<OtherTool>(&interruption)) {
-    absl::Status status = absl::AbortedError(
-        fmt::format("tool({}) on this machine is another one than the director's: wanted {}, found "
-                    "{}",
-                    tool->path, tool->wanted, tool->found));
+    absl::Status status = AbortedError(
+        "tool({}) on this machine is another one than the director's: wanted {}, found {}",
+        tool->path, tool->wanted, tool->found);
     status.SetPayload(kOtherToolUrl, absl::Cord(Joined(*tool)));
     return status;
   }
   const std::string& path = std::get<StaleFile>(interruption).path;
-  absl::Status status =
-      absl::AbortedError(fmt::format("{} is no longer what the snapshot says", path));
+  absl::Status status = AbortedError("{} is no longer what the snapshot says", path);
   status.SetPayload(kStaleUrl, absl::Cord(path));
   return status;
 }

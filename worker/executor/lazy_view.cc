@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <charconv>
 
+#include "common/base/errors.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "common/content/name.h"
@@ -103,7 +104,7 @@ absl::Status LazyView::Build() {
   ASSIGN_OR_RETURN(const FileStat stat, StatFile(root_));
   device_ = stat.device;
   NoteInode(stat, root_);
-  if (!folders_.empty() || std::find(is_alone_.begin(), is_alone_.end(), false) == is_alone_.end())
+  if (!folders_.empty() || std::ranges::find(is_alone_, false) == is_alone_.end())
     return absl::OkStatus();
   for (const content::FileEntry& file : snapshot_->files()) {
     if (is_alone_[file.mount] || !file.error.empty()) continue;
@@ -198,7 +199,7 @@ absl::Status LazyView::ShowUnder(const std::string& directory) {
 absl::StatusOr<std::string> LazyView::FileAt(const std::string& virtual_path) {
   RETURN_IF_ERROR(Make());
   const content::FileEntry* const file = snapshot_->Find(virtual_path);
-  if (file == nullptr) return absl::NotFoundError(fmt::format("there is no {}", virtual_path));
+  if (file == nullptr) return NotFoundError("there is no {}", virtual_path);
   std::string path = PathOfFile(*file);
   RETURN_IF_ERROR(FillAbove(path, MountFolder(file->mount).size()));
   RETURN_IF_ERROR(FillFile(path));

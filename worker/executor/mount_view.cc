@@ -32,7 +32,7 @@ absl::StatusOr<std::vector<std::string>> NamesIn(const std::string& directory) {
     names.push_back(at->path().filename().string());
   }
   if (error) return ErrnoStatus(error.value(), "list", directory);
-  std::sort(names.begin(), names.end());
+  std::ranges::sort(names);
   return names;
 }
 
@@ -78,8 +78,7 @@ absl::StatusOr<std::string> MakePlace(const std::string& directory, std::string_
 }  // namespace
 
 bool IsShownAsAWhole(const std::vector<content::Mount>& mounts, const content::Mount& mount) {
-  return mount.path != "/" &&
-         std::none_of(mounts.begin(), mounts.end(), [&](const content::Mount& other) {
+  return mount.path != "/" && std::ranges::none_of(mounts, [&](const content::Mount& other) {
            return &other != &mount && (content::IsUnder(other.path, mount.path) ||
                                        content::IsUnder(mount.path, other.path));
          });

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "common/content/glob.h"
@@ -41,8 +42,7 @@ std::optional<std::string> Unwrap(const std::string& value) {
 
 absl::Status ValidateGeneratedName(std::string_view name) {
   if (!name.starts_with("_gen/")) {
-    return absl::InvalidArgumentError(
-        fmt::format("generated package `{}`: its name must begin with `_gen/`", name));
+    return InvalidArgumentError("generated package `{}`: its name must begin with `_gen/`", name);
   }
   return Annotate(content::ValidateVirtualPath("/" + std::string(name)),
                   fmt::format("generated package `{}`", name));
@@ -83,8 +83,7 @@ absl::StatusOr<Look> RecordingContext::Observe(Observation what, Want want) {
     if (want == Want::kValue || known->second.bytes != nullptr) return known->second;
   }
   if (gathered_.observed.size() >= record::kObservationsMax) {
-    return absl::InvalidArgumentError(
-        fmt::format("looks at more than {} things", record::kObservationsMax));
+    return InvalidArgumentError("looks at more than {} things", record::kObservationsMax);
   }
   if (options_.notes != nullptr) options_.notes->BeginUnknown();
   absl::StatusOr<Look> look = options_.provider->Observe(options_.platform, what, want);
@@ -95,8 +94,8 @@ absl::StatusOr<Look> RecordingContext::Observe(Observation what, Want want) {
     options_.notes->EndUnknown();
   }
   if (!is_new && at->second != look->value) {
-    return Remember(absl::UnavailableError(
-        fmt::format("{} changed while the job ran", what.ToString())));  // the job is tried again
+    return Remember(UnavailableError("{} changed while the job ran",
+                                     what.ToString()));  // the job is tried again
   }
   const size_t bytes = look->bytes == nullptr ? 0 : look->bytes->size();
   if (bytes <= kKeptContentBytesMax && kept_bytes_ + bytes <= kKeptBytesMax) {
@@ -191,26 +190,24 @@ absl::StatusOr<std::optional<std::string>> RecordingContext::Platform(std::strin
 
 absl::StatusOr<std::string> RecordingContext::Tool(std::string_view path) {
   if (path.find('/') == std::string_view::npos) {
-    return absl::InvalidArgumentError(fmt::format("tool `{}`: expected a path with a `/`", path));
+    return InvalidArgumentError("tool `{}`: expected a path with a `/`", path);
   }
   ASSIGN_OR_RETURN(std::string asked, content::NormalizeAsked(path));
   if (asked.starts_with("..")) {
-    return absl::InvalidArgumentError(fmt::format("tool `{}` lies outside the project", path));
+    return InvalidArgumentError("tool `{}` lies outside the project", path);
   }
   ASSIGN_OR_RETURN(
       const Look look,
       Observe({.kind = ObservationKind::kTool, .subject = std::move(asked), .detail = ""},
               Want::kValue));
-  if (look.value == record::kAbsent)
-    return absl::NotFoundError(fmt::format("tool `{}` is absent", path));
+  if (look.value == record::kAbsent) return NotFoundError("tool `{}` is absent", path);
   return look.host_path;
 }
 
 absl::StatusOr<std::optional<std::string>> RecordingContext::Environment(std::string_view name) {
   if (name.empty() || name.find('=') != std::string_view::npos ||
       name.find('\0') != std::string_view::npos) {
-    return absl::InvalidArgumentError(
-        fmt::format("`{}` is no name of an environment variable", name));
+    return InvalidArgumentError("`{}` is no name of an environment variable", name);
   }
   ASSIGN_OR_RETURN(
       const Look look,
@@ -235,8 +232,7 @@ absl::Status RecordingContext::AddGenerated(std::string_view name, std::string b
                                             std::string_view settings_json) {
   RETURN_IF_ERROR(ValidateGeneratedName(name));
   if (gathered_.generated.size() >= kGeneratedMax) {
-    return absl::InvalidArgumentError(
-        fmt::format("more than {} generated packages", kGeneratedMax));
+    return InvalidArgumentError("more than {} generated packages", kGeneratedMax);
   }
   record::Generated one{.name = std::string(name),
                         .source = Digest::Of(bytes),
@@ -246,7 +242,7 @@ absl::Status RecordingContext::AddGenerated(std::string_view name, std::string b
     ASSIGN_OR_RETURN(one.settings, record::CanonicalJson(settings_json));
   }
   if (!gathered_.generated.try_emplace(one.name, one).second) {
-    return absl::InvalidArgumentError(fmt::format("generated package `{}` is given twice", name));
+    return InvalidArgumentError("generated package `{}` is given twice", name);
   }
   gathered_.generated_bytes[one.name] = MakeBlob(std::move(bytes));
   return absl::OkStatus();
@@ -301,15 +297,14 @@ absl::Status RecordingContext::AddOutputFile(std::string_view suffix,
 }
 
 absl::Status RecordingContext::AddCookedFile(CookedFile file) {
-  if (options_.is_load)
-    return absl::InvalidArgumentError(fmt::format("output `{}` is given by a load", file.suffix));
+  if (options_.is_load) return InvalidArgumentError("output `{}` is given by a load", file.suffix);
   RETURN_IF_ERROR(record::ValidateSuffix(file.suffix));
   if (gathered_.outputs.size() >= kOutputsMax) {
-    return absl::InvalidArgumentError(fmt::format("more than {} outputs", kOutputsMax));
+    return InvalidArgumentError("more than {} outputs", kOutputsMax);
   }
   const std::string suffix = file.suffix;
   if (!gathered_.outputs.try_emplace(suffix, std::move(file)).second)
-    return absl::InvalidArgumentError(fmt::format("output `{}` is given twice", suffix));
+    return InvalidArgumentError("output `{}` is given twice", suffix);
   return absl::OkStatus();
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/own_program.h"
 #include "common/base/status_macros.h"
@@ -84,11 +85,10 @@ class Job {
 
  private:
   uint64_t SourceBytesMax() const {
-    const bool is_needed =
-        std::any_of(spec_.targets.begin(), spec_.targets.end(), [&](const JobTarget& target) {
-          const Cooker* const cooker = FindCooker(cookers_, target.recipe.cooker);
-          return cooker == nullptr || cooker->NeedsSource();
-        });
+    const bool is_needed = std::ranges::any_of(spec_.targets, [&](const JobTarget& target) {
+      const Cooker* const cooker = FindCooker(cookers_, target.recipe.cooker);
+      return cooker == nullptr || cooker->NeedsSource();
+    });
     return is_needed ? UINT64_MAX : kHeldBytesMax;
   }
 
@@ -100,7 +100,7 @@ class Job {
 
   void Strike(const std::vector<uint32_t>& platforms) {
     std::erase_if(left_, [&](const JobTarget& target) {
-      return std::find(platforms.begin(), platforms.end(), target.platform) != platforms.end();
+      return std::ranges::find(platforms, target.platform) != platforms.end();
     });
   }
 
@@ -137,7 +137,7 @@ class Job {
   }
 
   bool SeesTheSame(uint32_t platform, const std::map<record::Observation, std::string>& observed) {
-    return std::all_of(observed.begin(), observed.end(), [&](const auto& entry) {
+    return std::ranges::all_of(observed, [&](const auto& entry) {
       const ObservationKind kind = entry.first.kind;
       if (kind != ObservationKind::kPlatform && kind != ObservationKind::kCooked) return true;
       const absl::StatusOr<Look> look = provider_.Observe(platform, entry.first, Want::kValue);
@@ -254,7 +254,7 @@ class Job {
     } catch (const std::bad_alloc&) {
       return OutOfMemoryError("the cooker ran out of memory");
     } catch (const std::exception& exception) {
-      return absl::InvalidArgumentError(fmt::format("the cooker threw: {}", exception.what()));
+      return InvalidArgumentError("the cooker threw: {}", exception.what());
     } catch (...) {
       return absl::InvalidArgumentError("the cooker threw something that is no std::exception");
     }
@@ -323,8 +323,8 @@ absl::Status CheckIdentity(const Cooker& cooker, const record::Recipe& recipe) {
   const std::string ours =
       recipe.identity.starts_with("binary=") ? BinaryIdentity() : cooker.description().identity;
   if (ours == recipe.identity) return absl::OkStatus();
-  return absl::FailedPreconditionError(fmt::format(
-      "cooker `{}` here is `{}`, the recipe wants `{}`", recipe.cooker, ours, recipe.identity));
+  return FailedPreconditionError("cooker `{}` here is `{}`, the recipe wants `{}`", recipe.cooker,
+                                 ours, recipe.identity);
 }
 
 JobEnd RunJob(const JobSpec& spec, InputProvider& provider, const Cookers& cookers, Clock& clock,

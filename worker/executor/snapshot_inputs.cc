@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/base/errors.h"
 #include "common/base/real_path.h"
 #include "common/base/status_macros.h"
 #include "common/content/glob.h"
 #include "common/content/name.h"
-#include "fmt/format.h"
 #include "worker/cookers/cooker.h"
 #include "worker/cookers/out_of_memory.h"
 
@@ -126,7 +126,7 @@ absl::Status SnapshotInputs::CheckUnchanged(
     if (what.kind != ObservationKind::kTool) continue;
     ASSIGN_OR_RETURN(const Look look, Tool(what.subject));
     if (look.value != value)
-      return absl::UnavailableError(fmt::format("{} changed while the job ran", what.ToString()));
+      return UnavailableError("{} changed while the job ran", what.ToString());
   }
   return absl::OkStatus();
 }
@@ -241,7 +241,7 @@ absl::StatusOr<Look> SnapshotInputs::Cooked(const std::string& package, const st
 absl::StatusOr<Look> SnapshotInputs::Platform(uint32_t platform,
                                               const std::string& parameter) const {
   if (platform >= options_.platforms->size()) {
-    return absl::InternalError(fmt::format("the director named no platform {}", platform));
+    return InternalError("the director named no platform {}", platform);
   }
   const PlatformInfo& info = (*options_.platforms)[platform];
   if (parameter == "name") return ValueOnly(record::SetValue(info.name));

@@ -5,16 +5,15 @@
 #include <algorithm>
 
 #include "absl/time/clock.h"
+#include "common/base/errors.h"
 #include "common/base/racy.h"
 #include "common/base/read_pieces.h"
 #include "common/base/status_macros.h"
-#include "fmt/format.h"
 
 namespace galley::worker {
 absl::StatusOr<Digest> ToolDigests::DigestOf(const std::string& host_path) {
   ASSIGN_OR_RETURN(const FileStat stat, StatFile(host_path));
-  if (!S_ISREG(stat.mode))
-    return absl::NotFoundError(fmt::format("{} is no regular file", host_path));
+  if (!S_ISREG(stat.mode)) return NotFoundError("{} is no regular file", host_path);
   if (const auto known = known_.find(host_path);
       known != known_.end() && known->second.stat == stat) {
     return known->second.digest;

@@ -96,8 +96,7 @@ void MakeRoom(const std::string& parent, uint64_t bytes_max) {
   std::vector<Held> all = AllIn(parent);
   uint64_t sum = 0;
   for (const Held& one : all) sum += one.bytes;
-  std::sort(all.begin(), all.end(),
-            [](const Held& a, const Held& b) { return a.used_ns < b.used_ns; });
+  std::ranges::sort(all, [](const Held& a, const Held& b) { return a.used_ns < b.used_ns; });
   for (const Held& one : all) {
     if (sum <= bytes_max) return;
     const FileDescriptor busy = OpenLock(one.path + std::string(kBusy), false);

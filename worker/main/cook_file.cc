@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "common/base/clock.h"
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/base/named_file.h"
@@ -49,8 +50,7 @@ absl::StatusOr<std::pair<std::string, std::string>> SplitPair(const std::string&
                                                               std::string_view example) {
   const size_t equals = text.find('=');
   if (equals == 0 || equals == std::string::npos || equals + 1 == text.size()) {
-    return absl::InvalidArgumentError(
-        fmt::format("{} {}: expected a pair such as {}", option, text, example));
+    return InvalidArgumentError("{} {}: expected a pair such as {}", option, text, example);
   }
   return std::pair(text.substr(0, equals), text.substr(equals + 1));
 }
@@ -73,8 +73,7 @@ absl::StatusOr<Cooker*> ChooseCooker(const CookFileFlags& flags, const Cookers& 
     names.push_back(description.name);
     if (description.name == flags.cooker) return cooker.get();
     const auto& takes = description.extensions;
-    if (std::find(takes.begin(), takes.end(), extension) != takes.end())
-      fitting.push_back(cooker.get());
+    if (std::ranges::find(takes, extension) != takes.end()) fitting.push_back(cooker.get());
   }
   if (flags.cooker.empty() && fitting.size() == 1) return fitting[0];
   std::string text =
@@ -91,11 +90,11 @@ absl::Status CheckIsSmall(const std::string& folder) {
   int files = 0;
   for (; !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
     if (++files <= kFilesMax) continue;
-    return absl::InvalidArgumentError(fmt::format(
+    return InvalidArgumentError(
         "{} and what lies below hold more than {} files, all of which would be looked at; say what "
         "FILE needs with --mount /VIRTUAL=DIR, DIR being a folder that holds it, or copy it "
         "elsewhere",
-        folder, kFilesMax));
+        folder, kFilesMax);
   }
   return absl::OkStatus();
 }
@@ -176,9 +175,8 @@ class FileCook {
 
   // Writes the first level of the cooked texture as a PNG.
   absl::Status WritePreview(const SaveReport& saved) const {
-    const auto texture =
-        std::find_if(saved.outputs.begin(), saved.outputs.end(),
-                     [](const CookedFile& output) { return output.suffix == ".ktx2"; });
+    const auto texture = std::ranges::find_if(
+        saved.outputs, [](const CookedFile& output) { return output.suffix == ".ktx2"; });
     if (texture == saved.outputs.end())
       return absl::InvalidArgumentError("--preview shows textures: this cook made no .ktx2");
     RETURN_IF_ERROR(CheckIsNotTheSource(AbsolutePath(flags_.preview), "another --preview"));
@@ -193,8 +191,7 @@ class FileCook {
   absl::Status CheckIsNotTheSource(const std::string& path, std::string_view instead) const {
     std::error_code absent;
     if (!fs::equivalent(path, file_, absent)) return absl::OkStatus();
-    return absl::InvalidArgumentError(
-        fmt::format("{} is the source itself; give {}", path, instead));
+    return InvalidArgumentError("{} is the source itself; give {}", path, instead);
   }
 
   absl::StatusOr<SaveReport> CookIn(const std::string& scratch) {

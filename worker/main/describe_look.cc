@@ -9,6 +9,7 @@
 #include <map>
 #include <string>
 
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/file_head.h"
 #include "common/base/log.h"
@@ -116,8 +117,7 @@ class Looker {
     const size_t equals = text.find('=');
     if (equals != 0 && equals != std::string::npos && equals + 1 < text.size())
       return std::pair(text.substr(0, equals), text.substr(equals + 1));
-    return absl::InvalidArgumentError(
-        fmt::format("{} {}: expected a pair such as {}", option, text, example));
+    return InvalidArgumentError("{} {}: expected a pair such as {}", option, text, example);
   }
 
   absl::Status SettleSettings(const LookFlags& flags) {
@@ -132,16 +132,15 @@ class Looker {
           settings.ok() ? nlohmann::json::parse(*settings) : nlohmann::json::object();
     }
     if (is_known) return absl::OkStatus();
-    return absl::InvalidArgumentError(fmt::format("--cooker {}: there is no such cooker", named_));
+    return InvalidArgumentError("--cooker {}: there is no such cooker", named_);
   }
 
   // nullptr: no cooker takes the file.
   Cooker* Choose(const std::string& extension) const {
     for (const auto& cooker : cookers_) {
       const auto& takes = cooker->description().extensions;
-      const bool fits = named_.empty()
-                            ? std::find(takes.begin(), takes.end(), extension) != takes.end()
-                            : cooker->description().name == named_;
+      const bool fits = named_.empty() ? std::ranges::find(takes, extension) != takes.end()
+                                       : cooker->description().name == named_;
       if (fits) return cooker.get();
     }
     return nullptr;

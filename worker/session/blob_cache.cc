@@ -119,7 +119,7 @@ void BlobCache::Tidy(absl::Time now) const {
     held.push_back({TimeOf(info), bytes, path});
   }
   if (sum <= bytes_max_) return;
-  std::sort(held.begin(), held.end(), [](const Held& a, const Held& b) { return a.used < b.used; });
+  std::ranges::sort(held, [](const Held& a, const Held& b) { return a.used < b.used; });
   uint64_t gone = 0;
   for (const Held& one : held) {
     if (sum - gone <= bytes_max_ - bytes_max_ / kTidyTo || one.used > now - kInUse) break;

@@ -8,12 +8,12 @@
 #include <system_error>
 #include <utility>
 
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "common/content/snapshot.h"
 #include "common/wire/convert.h"
-#include "fmt/format.h"
 
 namespace galley::worker {
 namespace {
@@ -198,8 +198,7 @@ void ByteFetcher::DropAhead(std::span<const uint64_t> attempts) {
   if (attempts.empty()) return;
   const base::MutexLock lock(mutex_);
   const auto is_dropped = [&](const Item& item) GALLEY_REQUIRES(mutex_) {
-    if (std::find(attempts.begin(), attempts.end(), item.item.attempt()) == attempts.end() ||
-        IsAwaited(item))
+    if (std::ranges::find(attempts, item.item.attempt()) == attempts.end() || IsAwaited(item))
       return false;
     if (!item.digest.has_value()) return true;
     const auto at = behind_.find(*item.digest);
@@ -241,8 +240,8 @@ bool ByteFetcher::IsAwaited(const Item& item) const {
   const auto at = ahead_.find({item.item.attempt(), item.want.path()});
   if (at != ahead_.end() && !at->second.waiting.empty()) return true;
   const auto same = item.digest.has_value() ? behind_.find(*item.digest) : behind_.end();
-  return same != behind_.end() && std::any_of(same->second.begin(), same->second.end(),
-                                              [](const Item& other) { return !other.is_ahead; });
+  return same != behind_.end() &&
+         std::ranges::any_of(same->second, [](const Item& other) { return !other.is_ahead; });
 }
 
 void ByteFetcher::Want(uint64_t attempt, const v1::ExecutorWant& asked, Answer answer) {
@@ -287,7 +286,7 @@ void ByteFetcher::NoteLuck(bool lay_here) {
 }
 
 void ByteFetcher::Hasten(const std::function<bool(const Item&)>& is_it) {
-  const auto at = std::find_if(ahead_items_.begin(), ahead_items_.end(), is_it);
+  const auto at = std::ranges::find_if(ahead_items_, is_it);
   if (at == ahead_items_.end()) return;  // on its way, or already wanted
   at->is_ahead = false;
   wanted_.push_back(std::move(*at));
@@ -367,7 +366,7 @@ void ByteFetcher::FetchAll(std::vector<Item> items) {
   });
   const absl::Status why =
       status.ok() ? absl::UnavailableError("the director did not answer it") : status;
-  if (std::find(is_answered.begin(), is_answered.end(), false) == is_answered.end()) return;
+  if (std::ranges::find(is_answered, false) == is_answered.end()) return;
   LogWarning("fetching {} items: {}", items.size(), MessageOf(why));
   closing_.Pause(kPause);
   if (closing_.is_cancelled()) return;
@@ -406,8 +405,7 @@ void ByteFetcher::TakePiece(const Item& item, const v1::FetchPiece& piece, Incom
 }
 
 absl::Status ByteFetcher::FinishTable(const std::string& name, const std::string& bytes) {
-  if (!IsPlainName(name))
-    return absl::InvalidArgumentError(fmt::format("\"{}\" is no table's name", name));
+  if (!IsPlainName(name)) return InvalidArgumentError("\"{}\" is no table's name", name);
   RETURN_IF_ERROR(WriteFileAtomic(TablePath(name), bytes));
   return content::Snapshot::BaseOfTable(TablePath(name)).status();
 }
@@ -448,14 +446,13 @@ absl::Status ByteFetcher::Finish(const Item& item, const v1::FetchPiece& last, I
   ASSIGN_OR_RETURN(const Digest digest, wire::FromProto(last.digest()));
   const std::optional<Digest>& wanted = item.digest;
   if (wanted.has_value() && *wanted != digest)
-    return absl::AbortedError(fmt::format("{} was asked for, the director has {}",
-                                          wanted->ToString(), digest.ToString()));
+    return AbortedError("{} was asked for, the director has {}", wanted->ToString(),
+                        digest.ToString());
   incoming.is_left_out = last.is_left_out();
   if (!wanted.has_value() && !item.want.is_digest_only()) NoteLuck(cache_.Use(digest));
   if (!incoming.is_left_out && digest.size_bytes() > 0) {
     if (!incoming.file.has_value() || incoming.file->Finish() != digest)
-      return absl::UnavailableError(
-          fmt::format("what came for {} are other bytes", digest.ToString()));
+      return UnavailableError("what came for {} are other bytes", digest.ToString());
     RETURN_IF_ERROR(incoming.file->KeepAs(digest));
     incoming.file.reset();
     cache_.Added(digest.size_bytes());

@@ -9,6 +9,7 @@
 
 #include "absl/time/clock.h"
 #include "common/base/clock.h"
+#include "common/base/errors.h"
 #include "common/base/status_macros.h"
 #include "common/wire/certificate_authority.h"
 #include "common/wire/channel.h"
@@ -82,11 +83,11 @@ absl::StatusOr<wire::ClientTls> Enroll(const EnrollOptions& options) {
     left = until - clock.Monotonic();
   }
   if (absl::IsDeadlineExceeded(given.status())) {
-    return absl::UnavailableError(fmt::format(
+    return UnavailableError(
         "no director answers at {} within {} s{}{}: can this machine reach that address ([farm] "
         "advertise)?",
         options.director, absl::ToInt64Seconds(options.wait_max), unreached.empty() ? "" : ": ",
-        unreached));
+        unreached);
   }
   if (!given.ok())
     return Annotate(given.status(),
@@ -100,9 +101,8 @@ absl::StatusOr<wire::ClientTls> Renew(const EnrollOptions& options,
   absl::StatusOr<wire::ClientTls> given =
       Ask(&v1::Director::Stub::Renew, options, present, std::move(made));
   if (absl::IsDeadlineExceeded(given.status()))
-    return absl::UnavailableError(fmt::format("no director answers at {} within {} s",
-                                              options.director,
-                                              absl::ToInt64Seconds(options.wait_max)));
+    return UnavailableError("no director answers at {} within {} s", options.director,
+                            absl::ToInt64Seconds(options.wait_max));
   return given;
 }
 

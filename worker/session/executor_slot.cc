@@ -8,6 +8,7 @@
 #include <deque>
 #include <utility>
 
+#include "common/base/errors.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
@@ -179,10 +180,8 @@ void ExecutorSlot::EndCollection(uint64_t after_bytes) {
   if (asked.step.what != CollectionStep::What::kRestart)
     collection_.Collected(asked.step.what, after_bytes);
   if (collection_.TellFloor()) {
-    Say(2, fmt::format("slot={} memory limit is small: an executor holds {} "
-                       "bytes after its first "
-                       "jobs, and is collected above {}; it is replaced only "
-                       "for a quarter more "
+    Say(2, fmt::format("slot={} memory limit is small: an executor holds {} bytes after its first "
+                       "jobs, and is collected above {}; it is replaced only for a quarter more "
                        "than that",
                        options_.teller.slot, collection_.floor_bytes(),
                        collection_.limits().hard_bytes));
@@ -454,8 +453,7 @@ void ExecutorSlot::EndJob(const v1::FromExecutor& message, v1::Report& report) {
   }
   if (message.has_stale()) {
     Say(2,
-        fmt::format("slot={} package={} attempt given up: {} is no longer "
-                    "what the snapshot says",
+        fmt::format("slot={} package={} attempt given up: {} is no longer what the snapshot says",
                     options_.teller.slot, jobs_.front().job().package(), message.stale().path()));
   }
   jobs_.EndJob();
@@ -527,9 +525,9 @@ void ExecutorSlot::Lose(KilledFor killed_for, std::string detail) {
   if (process_.running()) death.exit = process_.Kill();
   ReadLog();
   if (!executor_.is_ready && jobs_.is_running() && killed_for == KilledFor::kNothing) {
-    return GiveBack(absl::UnavailableError(fmt::format(
+    return GiveBack(UnavailableError(
         "no executor could be started: it ended ({}) before it was ready: {}",
-        death.exit.ToString(), EscapeControl(output_.tail().substr(0, kStartErrorBytesMax)))));
+        death.exit.ToString(), EscapeControl(output_.tail().substr(0, kStartErrorBytesMax))));
   }
   if (!jobs_.is_running()) {
     LogWarning("slot={} idle executor ended: {}", options_.teller.slot, Judge(death).error);

@@ -16,8 +16,8 @@ void JobQueue::InsertJob(std::deque<PlannedJob>::const_iterator before, const Pl
 }
 
 std::optional<PlannedJob> JobQueue::RemoveJob(uint64_t attempt) {
-  const auto at = std::find_if(jobs_.begin(), jobs_.end(),
-                               [&](const PlannedJob& job) { return job.attempt == attempt; });
+  const auto at =
+      std::ranges::find_if(jobs_, [&](const PlannedJob& job) { return job.attempt == attempt; });
   if (at == jobs_.end()) return std::nullopt;
   const PlannedJob job = *at;
   jobs_.erase(at);

@@ -5,7 +5,7 @@ namespace galley::worker {
 bool Lanes::HoldsSlot(uint32_t lane) const {
   const auto held = pending();
   return !lanes_[lane].empty() &&
-         std::find(held.begin(), held.end(), lanes_[lane].front().attempt) == held.end();
+         std::ranges::find(held, lanes_[lane].front().attempt) == held.end();
 }
 
 uint32_t Lanes::SlotsHeld() const {
@@ -15,13 +15,13 @@ uint32_t Lanes::SlotsHeld() const {
 }
 
 bool Lanes::IsRunning() const {
-  return std::any_of(lanes_.begin(), lanes_.end(), [](const auto& jobs) { return !jobs.empty(); });
+  return std::ranges::any_of(lanes_, [](const auto& jobs) { return !jobs.empty(); });
 }
 
 std::optional<PlannedJob> Lanes::RemoveJob(uint32_t lane, uint64_t attempt) {
   std::deque<PlannedJob>& jobs = lanes_[lane];
-  const auto at = std::find_if(jobs.begin(), jobs.end(),
-                               [&](const PlannedJob& job) { return job.attempt == attempt; });
+  const auto at =
+      std::ranges::find_if(jobs, [&](const PlannedJob& job) { return job.attempt == attempt; });
   if (at == jobs.end()) return std::nullopt;
   const PlannedJob job = *at;
   jobs.erase(at);
@@ -30,7 +30,7 @@ std::optional<PlannedJob> Lanes::RemoveJob(uint32_t lane, uint64_t attempt) {
 
 bool Lanes::SetWaiting(uint64_t attempt, bool is_waiting) {
   if (!is_waiting) return std::erase(waiting_, attempt) > 0;
-  if (std::find(waiting_.begin(), waiting_.end(), attempt) != waiting_.end()) return false;
+  if (std::ranges::find(waiting_, attempt) != waiting_.end()) return false;
   waiting_.push_back(attempt);
   return true;
 }
@@ -70,7 +70,7 @@ bool Lanes::IsPaused(const Governor& governor) const {
   // present job is pending.
   const bool is_beside = slots_ > 1 || !waiting_.empty();
   // A job that was sent ahead takes no memory beside the running job of its executor.
-  const auto young = std::count_if(lanes_.begin(), lanes_.end(), [&](const auto& jobs) {
+  const auto young = std::ranges::count_if(lanes_, [&](const auto& jobs) {
     return !jobs.empty() && governor.IsYoung(jobs.front().began);
   });
   if (is_beside && !governor.HasRoomBeside(static_cast<uint64_t>(young))) return true;

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <utility>
 
+#include "common/base/errors.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "common/store/local/layout.h"
@@ -76,8 +77,8 @@ absl::Status SegmentPool::Open(std::chrono::steady_clock::time_point deadline) {
     if (opened.code() != absl::StatusCode::kNotFound) return opened;
     const auto left = deadline - std::chrono::steady_clock::now();
     if (left <= left.zero()) {
-      return absl::UnavailableError(
-          fmt::format("the director gave no segment within {} s", absl::ToInt64Seconds(wait_max_)));
+      return UnavailableError("the director gave no segment within {} s",
+                              absl::ToInt64Seconds(wait_max_));
     }
     changed_.WaitFor(mutex_, left);
   }

@@ -337,7 +337,7 @@ class Shell final : public EventSink {
          0);
   }
 
-  // Samples the disks before the core begins jobs, and periodically while some wait. Asks the
+  // Samples the disks before the core begins jobs, and with each sample of the memory. Asks the
   // kernel, so it takes no lock meanwhile.
   void LookAtDisks() {
     std::vector<std::string> disks;

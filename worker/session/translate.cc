@@ -3,17 +3,16 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/base/errors.h"
 #include "common/base/status_macros.h"
 #include "common/record/result.h"
-#include "fmt/format.h"
 
 namespace galley::worker {
 namespace {
 
 absl::StatusOr<wire::BlobAt> BlobAtPlace(std::span<const wire::BlobAt> blobs, uint64_t place) {
   if (place >= blobs.size()) {
-    return absl::InvalidArgumentError(
-        fmt::format("blob {} is named, {} were sent", place, blobs.size()));
+    return InvalidArgumentError("blob {} is named, {} were sent", place, blobs.size());
   }
   return blobs[static_cast<size_t>(place)];
 }
@@ -34,7 +33,7 @@ absl::StatusOr<record::Result> ResultOf(const v1::ExecutorSaved& saved,
                               .digest = blob.digest,
                               .is_executable = output.is_executable()});
   }
-  std::sort(result.outputs.begin(), result.outputs.end());
+  std::ranges::sort(result.outputs);
   ASSIGN_OR_RETURN(result.details, record::DecodeDetails(saved.details()));
   result.is_verdict = saved.is_verdict();
   result.error = saved.error();

@@ -101,8 +101,7 @@ std::optional<SlotFreed> UploadQueue::FreedBy(const SessionEvent& event) const {
 }
 
 bool UploadQueue::HasAny(const Counts& counts, const std::vector<uint64_t>& attempts) {
-  return std::any_of(attempts.begin(), attempts.end(),
-                     [&](uint64_t attempt) { return counts.contains(attempt); });
+  return std::ranges::any_of(attempts, [&](uint64_t attempt) { return counts.contains(attempt); });
 }
 
 // A small event never follows a large event of its attempt (Wait); a large event may follow small
@@ -142,7 +141,7 @@ UploadQueue::Blobs UploadQueue::BlobsOf(const std::vector<SessionEvent>& events)
   for (const SessionEvent& event : events) {
     for (const Digest& digest : DigestsOf(event)) digests.push_back(digest);
   }
-  std::sort(digests.begin(), digests.end());
+  std::ranges::sort(digests);
   digests.erase(std::unique(digests.begin(), digests.end()), digests.end());
   Blobs blobs;
   for (const Digest& digest : digests) {

@@ -73,7 +73,7 @@ void CallWatch::Serve() {
     return;
   }
   auto& request = *reinterpret_cast<seccomp_notif*>(request_.data());  // the buffer has its size
-  std::fill(request_.begin(), request_.end(), 0);
+  std::ranges::fill(request_, 0);
   // An error means that the caller was killed.
   if (::ioctl(calls_.get(), SECCOMP_IOCTL_NOTIF_RECV, &request) != 0) return;
   WaitingCall call{
@@ -85,7 +85,7 @@ void CallWatch::Serve() {
   looks_.EndCallOf(call.process);
   const int error = ErrorFor(call);
   auto& response = *reinterpret_cast<seccomp_notif_resp*>(response_.data());  // NOLINT: likewise
-  std::fill(response_.begin(), response_.end(), 0);
+  std::ranges::fill(response_, 0);
   response.id = request.id;
   response.error = -error;
   if (error == 0) response.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;

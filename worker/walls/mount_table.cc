@@ -74,7 +74,7 @@ std::vector<MountedFolder> MountedFoldersOf(const std::vector<std::string>& fold
       places.push_back({mount->device, Joined(mount->root, Below(folder, mount->point)), folder});
     for (const MountLine& mount : mounts) {
       const bool is_of_the_machine =
-          std::find(kOfTheMachine.begin(), kOfTheMachine.end(), mount.type) != kOfTheMachine.end();
+          std::ranges::find(kOfTheMachine, mount.type) != kOfTheMachine.end();
       if (mount.point != folder && IsIn(mount.point, folder) && !is_of_the_machine)
         places.push_back({mount.device, mount.root, mount.point});
     }
@@ -133,8 +133,8 @@ std::vector<std::string> PathsTo(
   }
   std::vector<std::string> roots;
   for (const std::string& path : paths) {
-    const bool is_below = std::any_of(roots.begin(), roots.end(),
-                                      [&](const std::string& root) { return IsIn(path, root); });
+    const bool is_below =
+        std::ranges::any_of(roots, [&](const std::string& root) { return IsIn(path, root); });
     if (!is_below) roots.push_back(path);
   }
   return roots;

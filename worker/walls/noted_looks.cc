@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "common/base/errors.h"
 #include "fmt/format.h"
 
 namespace galley::worker {
@@ -104,8 +105,7 @@ void NotedLooks::NoteOne(const std::string& path, Looks::Found found, bool is_op
   if (found == Looks::Found::kFolder && is_everywhere && !is_opened) return;
   if (looks_.found.size() >= Looks::kMax && !looks_.found.contains(path)) {
     if (error_.ok())
-      error_ = absl::FailedPreconditionError(
-          fmt::format("its program looks at more than {} files", Looks::kMax));
+      error_ = FailedPreconditionError("its program looks at more than {} files", Looks::kMax);
     return;
   }
   looks_.found.try_emplace(path, found);

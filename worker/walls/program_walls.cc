@@ -19,6 +19,7 @@
 #include <sstream>
 #include <system_error>
 
+#include "common/base/errors.h"
 #include "common/base/real_path.h"
 #include "common/base/status_macros.h"
 #include "common/base/temporary_folder.h"
@@ -215,8 +216,7 @@ absl::Status StatusOf(const Plan& plan, const Told& told) {
       what = "hold the namespaces";
       break;
   }
-  return absl::UnavailableError(
-      fmt::format("this process may not {}: {}", what, ::strerror(told.failure)));
+  return UnavailableError("this process may not {}: {}", what, ::strerror(told.failure));
 }
 
 // The builder's process; the destructor ends and reaps it.
@@ -355,7 +355,7 @@ absl::Status CanBuildWalls() {
   static const absl::Status& can = *new absl::Status([]() -> absl::Status {
     const absl::Status probed = ProbeWalls();
     if (probed.ok()) return probed;
-    return absl::UnavailableError(fmt::format("{}; {}", MessageOf(probed), kAdvice));
+    return UnavailableError("{}; {}", MessageOf(probed), kAdvice);
   }());
   return can;
 }

@@ -5,8 +5,8 @@
 
 #include <utility>
 
+#include "common/base/errors.h"
 #include "common/base/status_macros.h"
-#include "fmt/format.h"
 
 namespace galley::worker {
 
@@ -20,8 +20,7 @@ absl::StatusOr<const ChildWalls*> ProjectWalls::Around(const std::vector<std::st
   if (options_.mode == "off") return nullptr;
   if (const absl::Status can = CanBuildWalls(); !can.ok()) {
     if (options_.mode != "require") return nullptr;
-    return absl::FailedPreconditionError(
-        fmt::format("[cook] walls = \"require\": {}", MessageOf(can)));
+    return FailedPreconditionError("[cook] walls = \"require\": {}", MessageOf(can));
   }
   if (walls_ != nullptr && content == content_ && !HaveMountsChanged()) return walls_.get();
   walls_.reset();
@@ -31,10 +30,10 @@ absl::StatusOr<const ChildWalls*> ProjectWalls::Around(const std::vector<std::st
   read_only.insert(read_only.end(), content.begin(), content.end());
   auto built = ProgramWalls::Build({.read_only = std::move(read_only), .writable = options_.jobs});
   if (!built.ok())
-    return absl::FailedPreconditionError(
-        fmt::format("the project cannot be made read-only for programs, as elsewhere on this "
-                    "machine: {} ([cook] walls = \"off\" lets programs run without)",
-                    MessageOf(built.status())));
+    return FailedPreconditionError(
+        "the project cannot be made read-only for programs, as elsewhere on this machine: {} "
+        "([cook] walls = \"off\" lets programs run without)",
+        MessageOf(built.status()));
   content_ = content;
   walls_ = *std::move(built);
   return walls_.get();

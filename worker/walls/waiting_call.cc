@@ -11,8 +11,8 @@
 #include <climits>
 #include <utility>
 
+#include "common/base/errors.h"
 #include "common/base/file.h"
-#include "fmt/format.h"
 
 namespace galley::worker {
 
@@ -50,10 +50,10 @@ bool WaitingCall::ReadMemory(uint64_t address, void* bytes, size_t size) const {
 }
 
 absl::Status CannotBeWatched(std::string_view what) {
-  return absl::FailedPreconditionError(
-      fmt::format("a program that it started {}: what comes of that may be another thing on "
-                  "a machine without the project",
-                  what));
+  return FailedPreconditionError(
+      "a program that it started {}: what comes of that may be another thing on a machine without "
+      "the project",
+      what);
 }
 
 }  // namespace galley::worker

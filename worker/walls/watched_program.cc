@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/read_pieces.h"
 #include "common/base/status_macros.h"
-#include "fmt/format.h"
 
 namespace galley::worker {
 namespace {
@@ -60,9 +60,8 @@ absl::Status CheckWritten(const WatchedProgram& program, const std::string& fold
     for (const std::string& place : {program.folder->root(), program.tools}) {
       ASSIGN_OR_RETURN(const bool has_it, HoldsText(path, place));
       if (has_it)
-        return absl::FailedPreconditionError(
-            fmt::format("its program writes where its files are ({}) into {}", place,
-                        path.substr(std::min(folder.size() + 1, path.size()))));
+        return FailedPreconditionError("its program writes where its files are ({}) into {}", place,
+                                       path.substr(std::min(folder.size() + 1, path.size())));
     }
   }
   return error ? ErrnoStatus(error.value(), "list", folder) : absl::OkStatus();

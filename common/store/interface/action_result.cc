@@ -8,6 +8,7 @@
 #include <string>
 #include <unordered_set>
 
+#include "common/base/errors.h"
 #include "common/base/status_macros.h"
 #include "common/base/wire_format.h"
 #include "common/tree/plain_name.h"
@@ -26,17 +27,16 @@ std::string Shown(std::string_view text) { return std::string(text.substr(0, 200
 using OptionalBytes = std::optional<std::string_view>;
 
 absl::Status TakeOnce(const Field& field, std::string_view name, OptionalBytes& value) {
-  if (value) return absl::InvalidArgumentError(fmt::format("{} is there twice", name));
+  if (value) return InvalidArgumentError("{} is there twice", name);
   ASSIGN_OR_RETURN(value, tree::BytesOf(field, name));
   return absl::OkStatus();
 }
 
 absl::Status TakeOnce(const Field& field, std::string_view name, std::optional<Digest>& value) {
-  if (value) return absl::InvalidArgumentError(fmt::format("{} is there twice", name));
+  if (value) return InvalidArgumentError("{} is there twice", name);
   ASSIGN_OR_RETURN(const Digest digest, tree::DigestOf(field, name));
   if (digest.size_bytes() == 0 && digest != Digest()) {
-    return absl::InvalidArgumentError(
-        fmt::format("{}: {} is not the hash of no bytes", name, digest.hex()));
+    return InvalidArgumentError("{}: {} is not the hash of no bytes", name, digest.hex());
   }
   value = digest;
   return absl::OkStatus();
@@ -96,8 +96,8 @@ absl::Status ReadSymlink(const Field& field, std::vector<Symlink>& links) {
 
 absl::StatusOr<Parts> TakeApart(std::string_view bytes) {
   if (bytes.size() > kActionResultBytesMax) {
-    return absl::ResourceExhaustedError(fmt::format(
-        "action result has {} bytes, at most {} are taken", bytes.size(), kActionResultBytesMax));
+    return ResourceExhaustedError("action result has {} bytes, at most {} are taken", bytes.size(),
+                                  kActionResultBytesMax);
   }
   Parts parts;
   RETURN_IF_ERROR(ForEachField(bytes, [&](const Field& field) {
@@ -134,11 +134,11 @@ using Paths = std::set<std::string_view>;
 absl::Status CheckPath(const OptionalBytes& path, bool may_be_empty, Paths& seen) {
   const std::string_view text = path.value_or("");
   if (!(text.empty() && may_be_empty) && !tree::IsPlainPath(text)) {
-    return absl::InvalidArgumentError(
-        fmt::format("output path \"{}\": expected a relative path of plain names", Shown(text)));
+    return InvalidArgumentError("output path \"{}\": expected a relative path of plain names",
+                                Shown(text));
   }
   if (!seen.insert(text).second)
-    return absl::InvalidArgumentError(fmt::format("output \"{}\" is there twice", Shown(text)));
+    return InvalidArgumentError("output \"{}\" is there twice", Shown(text));
   return absl::OkStatus();
 }
 
@@ -147,8 +147,8 @@ absl::Status CheckInlined(const OptionalBytes& inlined, const std::optional<Dige
                           std::string_view what) {
   if (inlined.value_or("").empty() || !digest || Digest::Of(*inlined) == *digest)
     return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      fmt::format("{}: the bytes in the message are not what the digest says", Shown(what)));
+  return InvalidArgumentError("{}: the bytes in the message are not what the digest says",
+                              Shown(what));
 }
 
 absl::Status CheckOutputs(const Parts& parts) {
@@ -156,16 +156,15 @@ absl::Status CheckOutputs(const Parts& parts) {
   for (const OutputFile& file : parts.files) {
     RETURN_IF_ERROR(CheckPath(file.path, /*may_be_empty=*/false, seen));
     if (!file.digest) {
-      return absl::InvalidArgumentError(
-          fmt::format("output \"{}\" has no digest", Shown(*file.path)));
+      return InvalidArgumentError("output \"{}\" has no digest", Shown(*file.path));
     }
     RETURN_IF_ERROR(CheckInlined(file.contents, file.digest, *file.path));
   }
   for (const OutputFolder& folder : parts.folders) {
     RETURN_IF_ERROR(CheckPath(folder.path, /*may_be_empty=*/true, seen));
     if (folder.tree || folder.root) continue;
-    return absl::InvalidArgumentError(
-        fmt::format("output folder \"{}\" has no digest", Shown(folder.path.value_or(""))));
+    return InvalidArgumentError("output folder \"{}\" has no digest",
+                                Shown(folder.path.value_or("")));
   }
   return absl::OkStatus();
 }
@@ -179,8 +178,7 @@ absl::Status CheckLinks(const Parts& parts) {
           CheckPath(link.path, /*may_be_empty=*/false, links == &parts.links ? seen : old_seen));
       const std::string_view target = link.target.value_or("");
       if (target.empty() || target.find('\0') != std::string_view::npos) {
-        return absl::InvalidArgumentError(
-            fmt::format("output link \"{}\" has no target", Shown(*link.path)));
+        return InvalidArgumentError("output link \"{}\" has no target", Shown(*link.path));
       }
     }
   }
@@ -193,8 +191,7 @@ class Names {
   absl::Status Add(const Digest& digest) {
     if (!seen_.insert(digest).second) return absl::OkStatus();
     if (seen_.size() > kNamedBlobsMax) {
-      return absl::ResourceExhaustedError(
-          fmt::format("action result names more than {} blobs", kNamedBlobsMax));
+      return ResourceExhaustedError("action result names more than {} blobs", kNamedBlobsMax);
     }
     all_.push_back(digest);
     return absl::OkStatus();
@@ -216,7 +213,7 @@ absl::StatusOr<Digest> NodeDigest(const Field& field, std::string_view name) {
   RETURN_IF_ERROR(ForEachField(bytes, [&](const Field& part) {
     return part.number == 2 ? TakeOnce(part, "digest", digest) : absl::OkStatus();
   }));
-  if (!digest) return absl::InvalidArgumentError(fmt::format("{}: no digest", name));
+  if (!digest) return InvalidArgumentError("{}: no digest", name);
   return *digest;
 }
 
@@ -243,8 +240,8 @@ absl::Status AppendTree(std::string_view bytes, Names& names) {
 // `read`, with its limit; null when it is absent.
 absl::StatusOr<Blob> Fetch(const Digest& digest, const ReadFolder& read) {
   if (digest.size_bytes() > kFolderBytesMax) {
-    return absl::ResourceExhaustedError(
-        fmt::format("folder {}: at most {} bytes are read", digest.ToString(), kFolderBytesMax));
+    return ResourceExhaustedError("folder {}: at most {} bytes are read", digest.ToString(),
+                                  kFolderBytesMax);
   }
   absl::StatusOr<Blob> blob = read(digest);
   if (absl::IsNotFound(blob.status())) return Blob();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "common/base/errors.h"
 #include "common/base/status_macros.h"
 #include "common/tree/tree.h"
 #include "fmt/format.h"
@@ -24,8 +25,8 @@ absl::Status Write(Store& store, const Pin& pin) {
 absl::StatusOr<std::vector<tree::TreeFile>> FilesOf(Store& store, const Digest& root) {
   auto files = tree::ListTree(root, [&](const Digest& digest) { return store.Get(digest); });
   if (!absl::IsInvalidArgument(files.status())) return files;
-  return absl::InvalidArgumentError(fmt::format("{} is no tree that galley made: {}",
-                                                root.ToString(), MessageOf(files.status())));
+  return InvalidArgumentError("{} is no tree that galley made: {}", root.ToString(),
+                              MessageOf(files.status()));
 }
 
 absl::Status CheckWhole(Store& store, const Digest& root) {
@@ -38,8 +39,8 @@ absl::Status CheckWhole(Store& store, const Digest& root) {
     if (++at != paths.end() && asked.size() < kAskedAtOnce) continue;
     ASSIGN_OR_RETURN(const std::vector<Digest> missing, store.FindMissing(asked));
     if (!missing.empty()) {
-      return absl::NotFoundError(fmt::format("the store has not {} of tree {}: cook it again first",
-                                             *paths.at(missing[0]), root.ToString()));
+      return NotFoundError("the store has not {} of tree {}: cook it again first",
+                           *paths.at(missing[0]), root.ToString());
     }
     asked.clear();
   }
@@ -53,11 +54,10 @@ absl::Status ValidatePinName(std::string_view name) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
            std::string_view("._-+/").find(c) != std::string_view::npos;
   };
-  if (!name.empty() && name.size() <= kPinNameBytesMax &&
-      std::all_of(name.begin(), name.end(), is_plain))
+  if (!name.empty() && name.size() <= kPinNameBytesMax && std::ranges::all_of(name, is_plain))
     return absl::OkStatus();
-  return absl::InvalidArgumentError(fmt::format(
-      "expected a pin's name of letters, digits and ._-+/, at most {} bytes", kPinNameBytesMax));
+  return InvalidArgumentError(
+      "expected a pin's name of letters, digits and ._-+/, at most {} bytes", kPinNameBytesMax);
 }
 
 bool IsRemovedPin(const PublishedRoot& root) {
@@ -85,8 +85,8 @@ absl::Status SetPin(Store& store, const Pin& pin) {
   // A collection that chose what goes before it was pinned may have dropped some of it since.
   const absl::Status whole = CheckWhole(store, pin.root);
   if (whole.ok()) return whole;
-  const auto old = std::find_if(before.begin(), before.end(),
-                                [&](const Pin& one) { return one.name == pin.name; });
+  const auto old =
+      std::ranges::find_if(before, [&](const Pin& one) { return one.name == pin.name; });
   if (old == before.end() || !Write(store, {pin.name, old->root, pin.time}).ok())
     RETURN_IF_ERROR(Write(store, {pin.name, Digest(), pin.time}));
   return whole;
@@ -94,11 +94,9 @@ absl::Status SetPin(Store& store, const Pin& pin) {
 
 absl::Status RemovePin(Store& store, std::string_view name, absl::Time time) {
   ASSIGN_OR_RETURN(const std::vector<Pin> pins, Pins(store));
-  const bool is_there =
-      std::any_of(pins.begin(), pins.end(), [&](const Pin& pin) { return pin.name == name; });
+  const bool is_there = std::ranges::any_of(pins, [&](const Pin& pin) { return pin.name == name; });
   if (!is_there)
-    return absl::NotFoundError(
-        fmt::format("there is no pin \"{}\" (galley store pins lists them)", name));
+    return NotFoundError("there is no pin \"{}\" (galley store pins lists them)", name);
   return Write(store, {std::string(name), Digest(), time});
 }
 

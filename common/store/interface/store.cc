@@ -2,8 +2,8 @@
 
 #include <utility>
 
+#include "common/base/errors.h"
 #include "common/base/status_macros.h"
-#include "fmt/format.h"
 
 namespace galley::store {
 namespace {
@@ -45,14 +45,12 @@ class WholeBlobWriter final : public BlobWriter {
 
 absl::Status CheckFits(const Digest& digest, uint64_t written, uint64_t more) {
   if (more <= digest.size_bytes() - written) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      fmt::format("blob {}: more bytes than its digest says", digest.ToString()));
+  return InvalidArgumentError("blob {}: more bytes than its digest says", digest.ToString());
 }
 
 absl::Status CheckOffset(const Digest& digest, uint64_t offset) {
   if (offset <= digest.size_bytes()) return absl::OkStatus();
-  return absl::OutOfRangeError(
-      fmt::format("blob {}: there is no byte {}", digest.ToString(), offset));
+  return OutOfRangeError("blob {}: there is no byte {}", digest.ToString(), offset);
 }
 
 std::vector<absl::Status> BlobStore::PutMany(std::span<const BlobView> blobs) {

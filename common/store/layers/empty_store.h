@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "common/base/errors.h"
 #include "common/store/interface/store_admin.h"
-#include "fmt/format.h"
 
 namespace galley::store {
 
@@ -28,7 +28,7 @@ class EmptyStore : public StoreDirectory {
   }
   absl::StatusOr<Blob> Get(const Digest& digest) override {
     if (digest == Digest()) return MakeBlob("");
-    return absl::NotFoundError(fmt::format("blob {} is absent", digest.ToString()));
+    return NotFoundError("blob {} is absent", digest.ToString());
   }
   absl::Status Put(const Digest&, std::string_view) override { return refusal_; }
   absl::StatusOr<std::vector<std::vector<std::string>>> ObservationSets(

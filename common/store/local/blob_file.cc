@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "common/base/errors.h"
 #include "common/base/own_file.h"
 #include "common/base/sabotage.h"
 #include "common/base/status_macros.h"
@@ -25,8 +26,7 @@ namespace {
 constexpr size_t kPieceBytes = 1 << 20;
 
 absl::Status Wrong(const Digest& digest, const std::string& path) {
-  return absl::DataLossError(
-      fmt::format("blob {}: its bytes in {} are wrong", digest.ToString(), path));
+  return DataLossError("blob {}: its bytes in {} are wrong", digest.ToString(), path);
 }
 
 // True: the right file lies there, and the caller may rely on it from here on. The file's time says
@@ -112,9 +112,8 @@ class FileWriter final : public BlobWriter {
   }
   absl::Status Finish() override {
     if (hash_.Finish() != digest_) {
-      return absl::InvalidArgumentError(
-          fmt::format("blob {}: the {} bytes given are not those of this digest",
-                      digest_.ToString(), written_));
+      return InvalidArgumentError("blob {}: the {} bytes given are not those of this digest",
+                                  digest_.ToString(), written_);
     }
     if (!KeepsBlobFile(store_directory_, digest_))
       RETURN_IF_ERROR(PutBlobFile(store_directory_, digest_, file_));
@@ -217,8 +216,7 @@ absl::StatusOr<std::unique_ptr<BlobReader>> NewBlobFileReader(const std::string&
   FileDescriptor file = *std::move(opened);
   ASSIGN_OR_RETURN(const FileStat stat, StatDescriptor(file.get(), path));
   if (stat.size_bytes != digest.size_bytes()) {
-    return absl::DataLossError(
-        fmt::format("blob {}: {} has {} bytes", digest.ToString(), path, stat.size_bytes));
+    return DataLossError("blob {}: {} has {} bytes", digest.ToString(), path, stat.size_bytes);
   }
   return std::make_unique<FileReader>(std::move(file), std::move(path), digest, offset);
 }

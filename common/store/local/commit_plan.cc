@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "common/record/dispute.h"
@@ -10,7 +11,6 @@
 #include "common/store/local/disk.h"
 #include "common/store/local/layout.h"
 #include "common/store/local/segment_writer.h"
-#include "fmt/format.h"
 
 namespace galley::store {
 
@@ -34,16 +34,16 @@ absl::Status CommitPlanner::Add(const CommitBatch& batch, StoreWriter& writer) {
   for (const PutResult& put : batch.results) {
     absl::StatusOr<record::Result> result = record::DecodeResult(put.result);
     if (!result.ok()) {
-      return absl::InvalidArgumentError(fmt::format(
-          "result of action key {}: {}", put.action_key.ToString(), MessageOf(result.status())));
+      return InvalidArgumentError("result of action key {}: {}", put.action_key.ToString(),
+                                  MessageOf(result.status()));
     }
     results.push_back(*std::move(result));
   }
   for (const PutActionResult& put : batch.action_results) {
     const absl::Status valid = ValidateActionResult(put.result);
     if (!valid.ok())
-      return absl::InvalidArgumentError(
-          fmt::format("result of action {}: {}", put.action.ToString(), MessageOf(valid)));
+      return InvalidArgumentError("result of action {}: {}", put.action.ToString(),
+                                  MessageOf(valid));
   }
   RETURN_IF_ERROR(AddBlobs(batch, writer));
   AddActionResults(batch);
@@ -84,9 +84,8 @@ absl::Status CommitPlanner::AddBlobs(const CommitBatch& batch, StoreWriter& writ
 absl::Status CommitPlanner::CheckLocation(const Digest& digest, const BlobLocation& location,
                                           RecordHeaders& headers) const {
   const auto refuse = [&](std::string_view why) {
-    return absl::InvalidArgumentError(fmt::format("blob {} is not at segment {:016x} offset {}: {}",
-                                                  digest.ToString(), location.segment,
-                                                  location.offset, why));
+    return InvalidArgumentError("blob {} is not at segment {:016x} offset {}: {}",
+                                digest.ToString(), location.segment, location.offset, why);
   };
   if (location.segment == 0) {
     const absl::StatusOr<FileStat> stat = StatFile(BlobFilePath(state_.folder.directory, digest));
@@ -140,8 +139,8 @@ absl::Status CommitPlanner::AddSets(const CommitBatch& batch) {
     const uint64_t checksum = Checksum(given[i].bytes);
     if (!set_checksums_.emplace(given[i].weak_key, checksum).second) continue;
     const auto& sets = known[i];
-    const auto same = std::find_if(sets.begin(), sets.end(),
-                                   [&](const SetPlace& set) { return set.checksum == checksum; });
+    const auto same =
+        std::ranges::find_if(sets, [&](const SetPlace& set) { return set.checksum == checksum; });
     if (same == sets.end()) {
       plan_.sets.push_back(given[i]);
       plan_.bytes += RecordSpan(given[i].bytes.size());

@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
@@ -16,7 +17,6 @@
 #include "common/store/local/blob_file.h"
 #include "common/store/local/layout.h"
 #include "common/store/local/write_anew.h"
-#include "fmt/format.h"
 
 namespace galley::store {
 namespace {
@@ -194,7 +194,7 @@ absl::Status Commits::AppendSets(const CommitPlan& plan, IndexBatch& index) {
   records.reserve(plan.sets.size());
   for (const CommitPlan::SetView& set : plan.sets)
     records.push_back({.key = set.weak_key, .payload = set.bytes});
-  std::stable_sort(records.begin(), records.end(), &HasLesserKey);
+  std::ranges::stable_sort(records, &HasLesserKey);
   return state_.log.Append(
       RecordKind::kObservationSet, records, [&](size_t i, const RecordPlace& place) {
         index.AddObservationSet(records[i].key,
@@ -207,7 +207,7 @@ absl::Status Commits::AppendResults(const CommitPlan& plan, IndexBatch& index) {
   records.reserve(plan.results.size());
   for (const PutResult* put : plan.results)
     records.push_back({.key = put->action_key, .payload = put->result});
-  std::stable_sort(records.begin(), records.end(), &HasLesserKey);
+  std::ranges::stable_sort(records, &HasLesserKey);
   return state_.log.Append(RecordKind::kResult, records, [&](size_t i, const RecordPlace& place) {
     index.SetResult(records[i].key, place);
   });
@@ -217,9 +217,9 @@ absl::StatusOr<uint64_t> Commits::Publish(const PublishedRoot& root) {
   const base::MutexLock lock(writer_.mutex());
   ASSIGN_OR_RETURN(const auto found, reader_.Locate(std::span(&root.root, 1)));
   if (!found[0].has_value()) {
-    return absl::FailedPreconditionError(
-        fmt::format("root {} is not in the store: put its Directories before it is published",
-                    root.root.ToString()));
+    return FailedPreconditionError(
+        "root {} is not in the store: put its Directories before it is published",
+        root.root.ToString());
   }
   ASSIGN_OR_RETURN(const std::vector<IndexedRoot> roots,
                    state_.index.With(&Index::Roots, root.project_id));

@@ -5,11 +5,11 @@
 #include <map>
 #include <string>
 
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "common/store/local/index_folder.h"
 #include "common/store/local/layout.h"
-#include "fmt/format.h"
 
 namespace galley::store {
 namespace {
@@ -17,7 +17,7 @@ namespace {
 constexpr size_t kSegmentsLookedAtMax = 1000;
 
 absl::Status IsNotOurs(const std::string& path, std::string_view what) {
-  return absl::FailedPreconditionError(fmt::format("{} {} while the store was in use", path, what));
+  return FailedPreconditionError("{} {} while the store was in use", path, what);
 }
 
 // Errors other than absence (a disk that fails) are for whoever reads or writes there.

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <vector>
 
+#include "common/base/errors.h"
 #include "common/rocks/rocks.h"
 #include "rocksdb/cache.h"
 #include "rocksdb/filter_policy.h"
@@ -54,8 +55,8 @@ absl::StatusOr<std::unique_ptr<IndexDatabase>> IndexDatabase::Open(const std::st
   if (!folder.valid()) return OpenError(errno, path);
   auto database = std::unique_ptr<IndexDatabase>(new IndexDatabase(path, std::move(folder)));
   if (!FileExists(database->alias_)) {
-    return absl::FailedPreconditionError(
-        fmt::format("index {}: {} is not there: mount /proc", path, database->alias_));
+    return FailedPreconditionError("index {}: {} is not there: mount /proc", path,
+                                   database->alias_);
   }
   rocksdb::Options options = IndexOptions();
   options.create_if_missing = create;

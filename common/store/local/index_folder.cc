@@ -4,18 +4,18 @@
 #include <cstdio>
 #include <vector>
 
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/own_file.h"
 #include "common/base/status_macros.h"
 #include "common/rocks/rocks.h"
-#include "fmt/format.h"
 
 namespace galley::store {
 namespace {
 
 absl::Status Rename(const std::string& from, const std::string& to) {
   if (std::rename(from.c_str(), to.c_str()) == 0) return absl::OkStatus();
-  if (errno == ENOENT) return absl::NotFoundError(fmt::format("{} is gone", from));
+  if (errno == ENOENT) return NotFoundError("{} is gone", from);
   return ErrnoStatus(errno, "move", from);
 }
 

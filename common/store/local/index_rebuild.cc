@@ -42,8 +42,8 @@ absl::Status IndexRebuild::ForgetGoneSegments(const std::vector<SegmentListing>&
   ASSIGN_OR_RETURN(const auto states, index_->Segments());
   IndexBatch batch;
   for (const auto& [number, state] : states) {
-    const bool is_there = std::any_of(
-        listed.begin(), listed.end(),
+    const bool is_there = std::ranges::any_of(
+        listed,
         [number = number](const SegmentListing& listing) { return listing.number == number; });
     if (!is_there) batch.RemoveSegment(number);
   }

@@ -1,8 +1,8 @@
 #include "common/store/local/index_values.h"
 
+#include "common/base/errors.h"
 #include "common/base/status_macros.h"
 #include "common/store/local/fixed_fields.h"
-#include "fmt/format.h"
 
 namespace galley::store {
 namespace {
@@ -28,7 +28,7 @@ std::string DigestKey(char kind, const Digest& digest) {
 }
 
 absl::Status WrongValue(std::string_view what) {
-  return absl::DataLossError(fmt::format("a {} has the wrong size", what));
+  return DataLossError("a {} has the wrong size", what);
 }
 
 absl::StatusOr<Digest> KeyDigest(std::string_view key) {

@@ -17,6 +17,7 @@
 #include <memory>
 #include <utility>
 
+#include "common/base/errors.h"
 #include "common/base/healed.h"
 #include "common/base/hex.h"
 #include "common/base/log.h"
@@ -46,7 +47,7 @@ absl::StatusOr<std::vector<std::string>> ListNames(const std::string& folder) {
     if (name != "." && name != "..") names.emplace_back(name);
   }
   if (errno != 0) return ErrnoStatus(errno, "read folder", folder);
-  std::sort(names.begin(), names.end());
+  std::ranges::sort(names);
   return names;
 }
 
@@ -69,20 +70,18 @@ bool IsOnReadOnlyDisk(const std::string& directory) {
 
 absl::Status ExplainUnwritable(const absl::Status& status, const std::string& directory) {
   if (IsOnReadOnlyDisk(directory)) {
-    return absl::PermissionDeniedError(
-        fmt::format("the store {} is on a read-only file system: remount it to be written (mount "
-                    "-o remount,rw; if the kernel made it so after an error, check the disk "
-                    "first), or copy the store to another disk and choose that with --store or "
-                    "[store] dir",
-                    directory));
+    return PermissionDeniedError(
+        "the store {} is on a read-only file system: remount it to be written (mount -o "
+        "remount,rw; if the kernel made it so after an error, check the disk first), or copy the "
+        "store to another disk and choose that with --store or [store] dir",
+        directory);
   }
   if (status.code() != absl::StatusCode::kPermissionDenied)
     return Annotate(status, "opening store " + directory);
-  return absl::PermissionDeniedError(
-      fmt::format("the store directory {} is not writable: {}; give this user write permission to "
-                  "it and all it holds, or choose another "
-                  "directory with --store or [store] dir",
-                  directory, MessageOf(status)));
+  return PermissionDeniedError(
+      "the store directory {} is not writable: {}; give this user write permission to it and all "
+      "it holds, or choose another directory with --store or [store] dir",
+      directory, MessageOf(status));
 }
 
 bool IsFolder(const std::string& path) {
@@ -111,10 +110,10 @@ absl::Status CheckIsNobodys(const std::string& directory) {
         name == "store.sock.path")
       continue;
     if (FileExists(format)) return absl::OkStatus();  // another process makes the store just now
-    return absl::FailedPreconditionError(
-        fmt::format("{} is not a store (it holds \"{}\" and no file `format`): choose an empty or "
-                    "new directory for the store",
-                    directory, name));
+    return FailedPreconditionError(
+        "{} is not a store (it holds \"{}\" and no file `format`): choose an empty or new "
+        "directory for the store",
+        directory, name);
   }
   return absl::OkStatus();
 }
@@ -124,10 +123,10 @@ absl::Status WriteFormat(const std::string& path) {
 }
 
 absl::Status OtherFormat(const std::string& path, std::string_view text) {
-  return absl::FailedPreconditionError(
-      fmt::format("{} says \"{}\", this program reads \"{}\": use the Galley that made this "
-                  "store, or delete the store (results are cooked again)",
-                  path, text.substr(0, std::min<size_t>(80, text.find('\n'))), kStoreFormat));
+  return FailedPreconditionError(
+      "{} says \"{}\", this program reads \"{}\": use the Galley that made this store, or delete "
+      "the store (results are cooked again)",
+      path, text.substr(0, std::min<size_t>(80, text.find('\n'))), kStoreFormat);
 }
 
 // Version 1 is one line, the same in every store: any other is damage. Later versions are sealed.
@@ -165,7 +164,7 @@ absl::Status CheckFormat(const std::string& directory) {
   // A regular file that nobody can read is the machine's fault, or somebody else's file.
   if (const auto stat = StatFile(path);
       !text.ok() && stat.ok() && S_ISREG(stat->mode) && ::access(path.c_str(), R_OK) != 0)
-    return absl::PermissionDeniedError(fmt::format("{}: {}", path, MessageOf(text.status())));
+    return PermissionDeniedError("{}: {}", path, MessageOf(text.status()));
   RETURN_IF_ERROR(CheckNoLaterSegments(directory));
   std::string wrong = text.ok()                         ? "it is damaged"
                       : absl::IsNotFound(text.status()) ? "it was gone"
@@ -212,7 +211,7 @@ absl::StatusOr<Witness> AskSegments(const std::string& directory, std::string_vi
     return a.second.count != b.second.count ? a.second.count < b.second.count
                                             : b.first == claimed_id;
   };
-  const auto most = std::max_element(voices.begin(), voices.end(), is_before);
+  const auto most = std::ranges::max_element(voices, is_before);
   if (most != voices.end())
     return Witness{.store_id = most->first, .loss_epoch = most->second.loss_epoch};
   if (claimed_id.empty()) RETURN_IF_ERROR(unreadable);
@@ -295,8 +294,8 @@ namespace {
 // An owner of an earlier version locks the file only. A file system that locks no folders: so do
 // we.
 absl::Status TakeLocks(const std::string& directory, OpenedLayout& opened) {
-  const absl::Status owned = absl::AlreadyExistsError(fmt::format(
-      "the store {} is owned by another process: reach it through its socket", directory));
+  const absl::Status owned = AlreadyExistsError(
+      "the store {} is owned by another process: reach it through its socket", directory);
   opened.folder_lock =
       FileDescriptor(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!opened.folder_lock.valid()) return ErrnoStatus(errno, "open folder", directory);
@@ -525,11 +524,11 @@ absl::Status CheckFreeSpace(const std::string& store_directory, uint64_t bytes_w
   ASSIGN_OR_RETURN(const uint64_t free_bytes, FreeBytesAt(store_directory));
   if (free_bytes >= margin_bytes && free_bytes - margin_bytes >= bytes_wanted)
     return absl::OkStatus();
-  return absl::ResourceExhaustedError(
-      fmt::format("no space for {} bytes in store {}: {} bytes are free and {} are kept in "
-                  "reserve; free space there, drop what is not needed (galley store gc), or choose "
-                  "another disk with --store or [store] dir",
-                  bytes_wanted, store_directory, free_bytes, margin_bytes));
+  return ResourceExhaustedError(
+      "no space for {} bytes in store {}: {} bytes are free and {} are kept in reserve; free space "
+      "there, drop what is not needed (galley store gc), or choose another disk with --store or "
+      "[store] dir",
+      bytes_wanted, store_directory, free_bytes, margin_bytes);
 }
 
 }  // namespace galley::store

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "common/store/local/index_folder.h"
@@ -14,17 +15,17 @@ absl::StatusOr<Coverage> LiveIndex::Cover() {
   RETURN_IF_ERROR(With(&Index::CheckFiles));
   if (const std::optional<uint64_t> generation = SettledGeneration(); generation.has_value())
     return Coverage(*generation);
-  return absl::FailedPreconditionError(fmt::format(
+  return FailedPreconditionError(
       "{}: it is damaged, and another one could not be made. Until it is made nothing is removed",
-      IndexPath(deps_.directory)));
+      IndexPath(deps_.directory));
 }
 
 absl::Status LiveIndex::StillCovers(const Coverage& coverage) const {
   if (Generation() == coverage.generation_) return absl::OkStatus();
-  return absl::AbortedError(
-      fmt::format("{}: it was made again meanwhile: nothing more is removed until it is found out "
-                  "again what is needed",
-                  IndexPath(deps_.directory)));
+  return AbortedError(
+      "{}: it was made again meanwhile: nothing more is removed until it is found out again what "
+      "is needed",
+      IndexPath(deps_.directory));
 }
 
 absl::Status LiveIndex::Write(IndexBatch& batch) {
@@ -47,10 +48,10 @@ absl::Status LiveIndex::WriteTo(Index& index, IndexBatch& batch) {
 }
 
 absl::Status LiveIndex::DescribeDamageAgain(const absl::Status& damage) {
-  given_up_ = absl::InternalError(
-      fmt::format("{}: it was made again a moment ago, and is damaged again: {}. See to the disk "
-                  "and the memory of this machine",
-                  IndexPath(deps_.directory), MessageOf(damage)));
+  given_up_ = InternalError(
+      "{}: it was made again a moment ago, and is damaged again: {}. See to the disk and the "
+      "memory of this machine",
+      IndexPath(deps_.directory), MessageOf(damage));
   return given_up_;
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/time/clock.h"
+#include "common/base/errors.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "common/store/interface/complete_results.h"
@@ -14,7 +15,6 @@
 #include "common/store/local/log_records.h"
 #include "common/store/local/segment_writer.h"
 #include "common/store/local/sessions.h"
-#include "fmt/format.h"
 
 namespace galley::store {
 namespace {
@@ -59,8 +59,7 @@ absl::StatusOr<Blob> LocalStore::Get(const Digest& digest) {
   if (digest == Digest()) return MakeBlob("");
   ASSIGN_OR_RETURN(const auto found, Locate(std::span(&digest, 1)));
   if (!found[0].has_value())
-    return absl::NotFoundError(
-        fmt::format("blob {} is not in store {}", digest.ToString(), parts_.folder.directory));
+    return NotFoundError("blob {} is not in store {}", digest.ToString(), parts_.folder.directory);
   absl::StatusOr<Blob> blob = ReadBlobAt(parts_.folder.directory, digest, *found[0]);
   if (!absl::IsDataLoss(blob.status())) return blob;
   RETURN_IF_ERROR(parts_.losses.GiveUp(digest, blob.status()));
@@ -206,9 +205,9 @@ absl::StatusOr<std::unique_ptr<StoreDirectory>> OpenLocalStore(const std::string
   ASSIGN_OR_RETURN(OpenedLayout layout, OpenLayout(absolute));
   if (const absl::Status room = CheckFreeSpace(absolute, 0, options.free_bytes_least);
       absl::IsResourceExhausted(room)) {
-    return absl::ResourceExhaustedError(
-        fmt::format("{}. It is opened, and `galley store gc` makes more room, with {} bytes free",
-                    MessageOf(room), options.free_bytes_least));
+    return ResourceExhaustedError(
+        "{}. It is opened, and `galley store gc` makes more room, with {} bytes free",
+        MessageOf(room), options.free_bytes_least);
   } else {
     RETURN_IF_ERROR(room);
   }

@@ -1,10 +1,10 @@
 #include "common/store/local/log_records.h"
 
+#include "common/base/errors.h"
 #include "common/base/status_macros.h"
 #include "common/base/wire_format.h"
 #include "common/store/local/fixed_fields.h"
 #include "common/tree/wire_fields.h"
-#include "fmt/format.h"
 
 namespace galley::store {
 namespace {
@@ -13,8 +13,7 @@ using tree::FieldTo;
 
 absl::Status CheckMultiple(std::string_view bytes, size_t size, std::string_view what) {
   if (bytes.size() % size == 0) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      fmt::format("{}: {} bytes are no multiple of {}", what, bytes.size(), size));
+  return InvalidArgumentError("{}: {} bytes are no multiple of {}", what, bytes.size(), size);
 }
 
 void PutWireDigest(WireWriter& writer, uint32_t field, const Digest& digest) {

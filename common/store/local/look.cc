@@ -15,6 +15,7 @@
 #include <string_view>
 #include <utility>
 
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/hex.h"
 #include "common/base/sealed_text.h"
@@ -228,7 +229,7 @@ class Look {
 absl::StatusOr<StoreLook> LookAtStore(const std::string& store_directory) {
   if (!FileExists(JoinPath(store_directory, "format")) &&
       !FileExists(JoinPath(store_directory, "segments")))
-    return absl::NotFoundError(fmt::format("there is no store in {}", store_directory));
+    return NotFoundError("there is no store in {}", store_directory);
   return Look(store_directory).Take();
 }
 

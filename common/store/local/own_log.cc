@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/healed.h"
 #include "common/base/status_macros.h"
@@ -151,10 +152,10 @@ uint64_t OwnLog::FilledSegment() const {
 bool OwnLog::IsInUse(uint64_t segment) const {
   const base::MutexLock lock(mutex_);
   const auto is_it = [&](const auto& file) { return file != nullptr && file->number() == segment; };
-  return is_it(own_) || segment_to_fill_ == segment ||
-         std::any_of(full_.begin(), full_.end(), is_it) || unindexed_ends_.contains(segment) ||
-         std::any_of(pending_.places().begin(), pending_.places().end(),
-                     [&](const auto& blob) { return blob.second.segment == segment; });
+  return is_it(own_) || segment_to_fill_ == segment || std::ranges::any_of(full_, is_it) ||
+         unindexed_ends_.contains(segment) ||
+         std::ranges::any_of(pending_.places(),
+                             [&](const auto& blob) { return blob.second.segment == segment; });
 }
 
 absl::Status OwnLog::PutBlobs(std::span<const BlobView> blobs) {
@@ -296,7 +297,7 @@ absl::Status OwnLog::RestoreOne(std::shared_ptr<SegmentFile>& file) {
   ASSIGN_OR_RETURN(std::unique_ptr<SegmentFile> again,
                    SegmentFile::Open(folder_.directory, file->number()));
   if (again->size_bytes() != file->size_bytes())
-    return absl::DataLossError(fmt::format("{}: its end is wrong", file->path()));
+    return DataLossError("{}: its end is wrong", file->path());
   again->set_synced_bytes(file->synced_bytes());
   file = std::move(again);
   segments_folder_changed_ = true;

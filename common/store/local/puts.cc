@@ -2,21 +2,20 @@
 
 #include <utility>
 
+#include "common/base/errors.h"
 #include "common/base/status_macros.h"
 #include "common/store/local/blob_file.h"
 #include "common/store/local/disk.h"
 #include "common/store/local/open.h"
 #include "common/store/local/segment_format.h"
-#include "fmt/format.h"
 
 namespace galley::store {
 namespace {
 
 absl::Status CheckBytes(const BlobView& blob) {
   if (Digest::Of(blob.bytes) == blob.digest) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      fmt::format("blob {}: the {} bytes given are not those of this digest",
-                  blob.digest.ToString(), blob.bytes.size()));
+  return InvalidArgumentError("blob {}: the {} bytes given are not those of this digest",
+                              blob.digest.ToString(), blob.bytes.size());
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ absl::Status TrimQuarantine(const std::string& store_directory, uint64_t bytes_m
     kept.push_back({stat->ctime_ns, at->path().string(), stat->size_bytes});
     bytes += stat->size_bytes;
   }
-  std::sort(kept.begin(), kept.end(), [](const Kept& a, const Kept& b) {
+  std::ranges::sort(kept, [](const Kept& a, const Kept& b) {
     return std::tie(a.since_ns, a.path) < std::tie(b.since_ns, b.path);
   });
   size_t files = kept.size();

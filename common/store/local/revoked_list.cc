@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/healed.h"
 #include "common/base/own_file.h"
@@ -47,8 +48,7 @@ absl::Status RevokedList::Add(record::Revocation revocation) {
            one.until <= revocation.until;
   });
   if (all.size() >= kRevokedMax)
-    return absl::ResourceExhaustedError(
-        fmt::format("{}: {} revocations are kept, and no more", path_, kRevokedMax));
+    return ResourceExhaustedError("{}: {} revocations are kept, and no more", path_, kRevokedMax);
   all.push_back(std::move(revocation));
   RETURN_IF_ERROR(WriteFileAtomic(path_, record::EncodeRevocations(all), /*sync=*/true));
   all_ = std::move(all);

@@ -12,11 +12,11 @@
 #include <utility>
 #include <vector>
 
+#include "common/base/errors.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "common/store/local/layout.h"
 #include "common/store/local/segment_reader.h"
-#include "fmt/format.h"
 
 namespace galley::store {
 namespace {
@@ -24,8 +24,8 @@ namespace {
 absl::Status LockForWriting(int fd, const std::string& path) {
   if (::flock(fd, LOCK_EX | LOCK_NB) == 0) return absl::OkStatus();
   if (errno != EWOULDBLOCK) return ErrnoStatus(errno, "lock", path);
-  return absl::FailedPreconditionError(
-      fmt::format("{} has a writer already: each writer needs a segment of its own", path));
+  return FailedPreconditionError("{} has a writer already: each writer needs a segment of its own",
+                                 path);
 }
 
 }  // namespace
@@ -58,8 +58,7 @@ absl::StatusOr<std::unique_ptr<SegmentFile>> SegmentFile::Open(const std::string
   };
   ASSIGN_OR_RETURN(const ScanReport report,
                    ScanSegment(store_directory, segment, whole_until, pass));
-  if (report.size_bytes < whole_until)
-    return absl::DataLossError(fmt::format("{} is shorter than it was", path));
+  if (report.size_bytes < whole_until) return DataLossError("{} is shorter than it was", path);
   if (report.whole_end != report.size_bytes &&
       ::ftruncate(file.get(), static_cast<off_t>(report.whole_end)) != 0) {
     return ErrnoStatus(errno, "cut the torn tail of", path);
@@ -94,8 +93,8 @@ absl::Status SegmentFile::CheckRoom(std::span<const KeyedPayload> records) const
   for (const KeyedPayload& record : records) {
     end += RecordSpan(record.payload.size());
     if (record.payload.size() > kRecordPayloadBytesMax || end > kSegmentBytesEver) {
-      return absl::InvalidArgumentError(
-          fmt::format("a record of {} bytes is too long for a segment", record.payload.size()));
+      return InvalidArgumentError("a record of {} bytes is too long for a segment",
+                                  record.payload.size());
     }
   }
   return absl::OkStatus();
@@ -109,9 +108,7 @@ absl::StatusOr<uint64_t> SegmentFile::Append(RecordKind kind, const Digest& key,
 
 absl::StatusOr<uint64_t> SegmentFile::Append(RecordKind kind,
                                              std::span<const KeyedPayload> records) {
-  if (broken_)
-    return absl::InternalError(
-        fmt::format("{} ends with a torn record that could not be cut off", path_));
+  if (broken_) return InternalError("{} ends with a torn record that could not be cut off", path_);
   RETURN_IF_ERROR(CheckRoom(records));
   const uint64_t begin = size_;
   const auto now = static_cast<uint64_t>(::time(nullptr));

@@ -5,10 +5,10 @@
 
 #include <utility>
 
+#include "common/base/errors.h"
 #include "common/base/hex.h"
 #include "common/base/status_macros.h"
 #include "common/store/local/fixed_fields.h"
-#include "fmt/format.h"
 
 namespace galley::store {
 namespace {
@@ -43,19 +43,17 @@ std::string EncodeSegmentHeader(const SegmentHeader& header) {
 
 absl::StatusOr<SegmentHeader> DecodeSegmentHeader(std::string_view bytes, uint64_t number) {
   if (bytes.size() < kSegmentHeaderBytes)
-    return absl::DataLossError(fmt::format("segment {:016x}: the header is cut off", number));
+    return DataLossError("segment {:016x}: the header is cut off", number);
   bytes = bytes.substr(0, kSegmentHeaderBytes);
   if (!bytes.starts_with(kSegmentMagic))
-    return absl::DataLossError(
-        fmt::format("segment {:016x}: does not begin with {}", number, kSegmentMagic));
+    return DataLossError("segment {:016x}: does not begin with {}", number, kSegmentMagic);
   if (GetFixed64(bytes, 56) != Checksum(bytes.substr(0, 56))) {
-    return absl::DataLossError(
-        fmt::format("segment {:016x}: the header's checksum is wrong", number));
+    return DataLossError("segment {:016x}: the header's checksum is wrong", number);
   }
   const uint32_t version = GetFixed32(bytes, 8);
   if (version != kSegmentVersion) {
-    return absl::FailedPreconditionError(fmt::format(
-        "segment {:016x}: version {}, this program reads {}", number, version, kSegmentVersion));
+    return FailedPreconditionError("segment {:016x}: version {}, this program reads {}", number,
+                                   version, kSegmentVersion);
   }
   SegmentHeader header;
   header.writer = static_cast<SegmentWriterKind>(GetFixed32(bytes, 12));
@@ -63,12 +61,10 @@ absl::StatusOr<SegmentHeader> DecodeSegmentHeader(std::string_view bytes, uint64
   header.store_id = HexEncode(bytes.substr(24, kIdFieldBytes));
   header.loss_epoch = GetFixed64(bytes, 40);
   if (header.writer != SegmentWriterKind::kOwner && header.writer != SegmentWriterKind::kWorker) {
-    return absl::DataLossError(
-        fmt::format("segment {:016x}: unknown writer {}", number, GetFixed32(bytes, 12)));
+    return DataLossError("segment {:016x}: unknown writer {}", number, GetFixed32(bytes, 12));
   }
   if (header.number != number)
-    return absl::DataLossError(
-        fmt::format("segment {:016x}: the header is that of {:016x}", number, header.number));
+    return DataLossError("segment {:016x}: the header is that of {:016x}", number, header.number);
   return header;
 }
 
@@ -87,7 +83,7 @@ std::string EncodeRecordHeader(const RecordHeader& header, uint64_t segment, uin
 absl::StatusOr<RecordHeader> DecodeRecordHeader(std::string_view bytes, uint64_t segment,
                                                 uint64_t offset) {
   const auto wrong = [&](std::string_view what) {
-    return absl::DataLossError(fmt::format("segment {:016x} offset {}: {}", segment, offset, what));
+    return DataLossError("segment {:016x} offset {}: {}", segment, offset, what);
   };
   if (bytes.size() < kRecordHeaderBytes) return wrong("the record's header is cut off");
   bytes = bytes.substr(0, kRecordHeaderBytes);

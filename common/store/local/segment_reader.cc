@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "common/store/interface/check_bytes.h"
@@ -15,7 +16,6 @@
 #include "common/store/local/blob_file.h"
 #include "common/store/local/layout.h"
 #include "common/store/local/segment_writer.h"
-#include "fmt/format.h"
 
 namespace galley::store {
 namespace {
@@ -36,10 +36,8 @@ absl::StatusOr<std::string> ReadAt(int fd, uint64_t offset, uint64_t size,
         ::pread(fd, bytes.data() + done, size - done, static_cast<off_t>(offset + done));
     if (count < 0 && errno == EINTR) continue;
     if (count < 0 && errno == EIO)
-      return absl::DataLossError(
-          fmt::format("{} cannot be read at offset {}", path, offset + done));
-    if (count < 0 && errno == EISDIR)
-      return absl::DataLossError(fmt::format("{}: a folder lies in its place", path));
+      return DataLossError("{} cannot be read at offset {}", path, offset + done);
+    if (count < 0 && errno == EISDIR) return DataLossError("{}: a folder lies in its place", path);
     if (count < 0) return ErrnoStatus(errno, "read", path);
     if (count == 0) break;
     done += static_cast<size_t>(count);
@@ -51,7 +49,7 @@ absl::StatusOr<std::string> ReadAt(int fd, uint64_t offset, uint64_t size,
 absl::StatusOr<RecordHeader> ReadHeaderFrom(int fd, uint64_t segment, uint64_t offset,
                                             const std::string& path) {
   if (offset < kSegmentHeaderBytes || offset >= kSegmentBytesEver) {
-    return absl::DataLossError(fmt::format("{}: no record can begin at offset {}", path, offset));
+    return DataLossError("{}: no record can begin at offset {}", path, offset);
   }
   ASSIGN_OR_RETURN(const std::string bytes, ReadAt(fd, offset, kRecordHeaderBytes, path));
   return DecodeRecordHeader(bytes, segment, offset);
@@ -65,8 +63,8 @@ absl::StatusOr<Record> ReadRecordFrom(int fd, uint64_t segment, uint64_t offset,
                    ReadAt(fd, offset + kRecordHeaderBytes, record.header.payload_bytes, path));
   if (record.payload.size() != record.header.payload_bytes ||
       Checksum(record.payload) != record.header.payload_checksum) {
-    return absl::DataLossError(
-        fmt::format("segment {:016x} offset {}: the record's bytes are wrong", segment, offset));
+    return DataLossError("segment {:016x} offset {}: the record's bytes are wrong", segment,
+                         offset);
   }
   return record;
 }
@@ -161,8 +159,7 @@ class Scanner {
 
 absl::StatusOr<Blob> CheckedBlob(const Digest& digest, std::string bytes, std::string_view where) {
   if (!AreBytesOf(digest, bytes)) {
-    return absl::DataLossError(
-        fmt::format("blob {}: its bytes in {} are wrong", digest.ToString(), where));
+    return DataLossError("blob {}: its bytes in {} are wrong", digest.ToString(), where);
   }
   return MakeBlob(std::move(bytes));
 }
@@ -178,8 +175,7 @@ absl::StatusOr<Blob> ReadBlobFile(const std::string& store_directory, const Dige
   if (!file.ok()) return GoneIsLoss(file.status());
   ASSIGN_OR_RETURN(const FileStat stat, StatDescriptor(file->get(), path));
   if (stat.size_bytes != digest.size_bytes()) {
-    return absl::DataLossError(
-        fmt::format("blob {}: {} has {} bytes", digest.ToString(), path, stat.size_bytes));
+    return DataLossError("blob {}: {} has {} bytes", digest.ToString(), path, stat.size_bytes);
   }
   ASSIGN_OR_RETURN(std::string bytes, ReadAt(file->get(), 0, digest.size_bytes(), path));
   return CheckedBlob(digest, std::move(bytes), path);
@@ -194,8 +190,7 @@ absl::StatusOr<SegmentHeader> ReadSegmentHeader(const std::string& store_directo
   ASSIGN_OR_RETURN(const std::string bytes, ReadAt(file.get(), 0, kSegmentHeaderBytes, path));
   ASSIGN_OR_RETURN(SegmentHeader header, DecodeSegmentHeader(bytes, segment));
   if (!store_id.empty() && header.store_id != store_id) {
-    return absl::DataLossError(
-        fmt::format("{} belongs to store {}, not to {}", path, header.store_id, store_id));
+    return DataLossError("{} belongs to store {}, not to {}", path, header.store_id, store_id);
   }
   return header;
 }
@@ -218,8 +213,7 @@ absl::StatusOr<RecordHeader> RecordHeaders::Read(uint64_t segment, uint64_t offs
   const auto& [path, file, size_bytes] = at->second;
   ASSIGN_OR_RETURN(RecordHeader header, ReadHeaderFrom(file.get(), segment, offset, path));
   if (size_bytes < offset + kRecordHeaderBytes + header.payload_bytes) {
-    return absl::DataLossError(
-        fmt::format("segment {:016x} offset {}: the record is cut off", segment, offset));
+    return DataLossError("segment {:016x} offset {}: the record is cut off", segment, offset);
   }
   return header;
 }
@@ -250,8 +244,8 @@ absl::StatusOr<Blob> ReadBlobAt(const std::string& store_directory, const Digest
   ASSIGN_OR_RETURN(Record record,
                    ReadRecordFrom(file->get(), location.segment, location.offset, path));
   if (record.header.kind != RecordKind::kBlob || record.header.key != digest) {
-    return absl::DataLossError(fmt::format("blob {}: another record lies at offset {} of {}",
-                                           digest.ToString(), location.offset, path));
+    return DataLossError("blob {}: another record lies at offset {} of {}", digest.ToString(),
+                         location.offset, path);
   }
   return CheckedBlob(digest, std::move(record.payload), path);
 }

@@ -1,10 +1,10 @@
 #include "common/store/local/segment_writer.h"
 
+#include "common/base/errors.h"
 #include "common/base/status_macros.h"
 #include "common/store/local/blob_file.h"
 #include "common/store/local/open.h"
 #include "common/store/local/segment_file.h"
-#include "fmt/format.h"
 
 namespace galley::store {
 namespace {
@@ -51,8 +51,8 @@ absl::StatusOr<std::unique_ptr<SegmentWriter>> SegmentWriter::Open(
     const std::string& store_directory, uint64_t segment) {
   ASSIGN_OR_RETURN(std::unique_ptr<SegmentFile> file, SegmentFile::Open(store_directory, segment));
   if (file->writer() != SegmentWriterKind::kWorker) {
-    return absl::FailedPreconditionError(
-        fmt::format("segment {:016x} is the owner's own: ask the owner to allocate one", segment));
+    return FailedPreconditionError(
+        "segment {:016x} is the owner's own: ask the owner to allocate one", segment);
   }
   return std::unique_ptr<SegmentWriter>(new FileSegmentWriter(store_directory, std::move(file)));
 }

@@ -102,7 +102,7 @@ absl::StatusOr<Session> Session::Begin(const std::string& store_directory, std::
   const std::string folder = SessionsFolder(store_directory);
   RETURN_IF_ERROR(CreateDirectories(folder));
   std::string plain_name(name.substr(0, kNameBytesMax));
-  std::replace(plain_name.begin(), plain_name.end(), '\n', ' ');
+  std::ranges::replace(plain_name, '\n', ' ');
   const absl::Time now = BootTime();
   const std::string rest =
       fmt::format("pid {}\nname {}\nstarted {}\n", ::getpid(), plain_name, absl::ToUnixNanos(now));
@@ -185,8 +185,8 @@ absl::StatusOr<std::vector<SessionInfo>> LiveSessions(const std::string& store_d
   }
   if (error && error != std::errc::no_such_file_or_directory)
     return ErrnoStatus(error.value(), "read folder", SessionsFolder(store_directory));
-  std::sort(sessions.begin(), sessions.end(),
-            [](const SessionInfo& a, const SessionInfo& b) { return a.begun < b.begun; });
+  std::ranges::sort(sessions,
+                    [](const SessionInfo& a, const SessionInfo& b) { return a.begun < b.begun; });
   return sessions;
 }
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "common/base/errors.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "common/record/result.h"
@@ -9,7 +10,6 @@
 #include "common/store/interface/named_blobs.h"
 #include "common/store/local/segment_reader.h"
 #include "common/store/local/segment_writer.h"
-#include "fmt/format.h"
 
 namespace galley::store {
 namespace {
@@ -86,8 +86,7 @@ absl::StatusOr<Blob> StoreReader::GetUntold(const Digest& digest) {
   if (digest == Digest()) return MakeBlob("");
   ASSIGN_OR_RETURN(const auto found, Look(std::span(&digest, 1)));
   if (!found[0].has_value())
-    return absl::NotFoundError(
-        fmt::format("blob {} is not in store {}", digest.ToString(), state_.folder.directory));
+    return NotFoundError("blob {} is not in store {}", digest.ToString(), state_.folder.directory);
   return ReadBlobAt(state_.folder.directory, digest, *found[0]);
 }
 
@@ -111,9 +110,8 @@ absl::StatusOr<std::string> StoreReader::ReadLogged(RecordKind kind, const Diges
     return absl::DataLossError(record.status().message());
   RETURN_IF_ERROR(record.status());
   if (record->header.kind != kind || record->header.key != key) {
-    return absl::DataLossError(
-        fmt::format("segment {:016x} offset {}: another record lies there than the index says",
-                    place.segment, place.offset));
+    return DataLossError("segment {:016x} offset {}: another record lies there than the index says",
+                         place.segment, place.offset);
   }
   return std::move(record->payload);
 }

@@ -1,6 +1,7 @@
 #include <chrono>
 #include <utility>
 
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "common/store/owner/call_watchdog.h"
@@ -145,8 +146,7 @@ class RemoteStore final : public StoreDirectory {
                        return stub_->Get(&context, request);
                      }));
     if (Digest::Of(bytes) != digest)
-      return absl::DataLossError(
-          fmt::format("blob {}: its bytes changed on the store's socket", digest.ToString()));
+      return DataLossError("blob {}: its bytes changed on the store's socket", digest.ToString());
     return MakeBlob(std::move(bytes));
   }
 
@@ -416,8 +416,7 @@ class RemoteStore final : public StoreDirectory {
 
   static absl::Status CheckCount(size_t asked, int answered) {
     if (asked == static_cast<size_t>(answered)) return absl::OkStatus();
-    return absl::InternalError(
-        fmt::format("the store's owner answered {} of {} keys", answered, asked));
+    return InternalError("the store's owner answered {} of {} keys", answered, asked);
   }
 
   // Calls `once` again while the owner is away, for a while.
@@ -563,8 +562,7 @@ absl::StatusOr<std::unique_ptr<StoreDirectory>> ConnectStore(const std::string& 
   const std::string absolute = AbsolutePath(directory);
   const std::string path = SocketPath(absolute);
   if (path.empty() || path.size() > kSocketPathBytesMax || !FileExists(path)) {
-    return absl::UnavailableError(
-        fmt::format("nobody serves the store {}: there is no socket {}", absolute, path));
+    return UnavailableError("nobody serves the store {}: there is no socket {}", absolute, path);
   }
   auto store = std::make_unique<RemoteStore>(absolute, options);
   RETURN_IF_ERROR(store->Info().status());

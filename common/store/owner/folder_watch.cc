@@ -2,8 +2,8 @@
 
 #include <utility>
 
+#include "common/base/errors.h"
 #include "common/base/status_macros.h"
-#include "fmt/format.h"
 
 namespace galley::store {
 namespace {
@@ -17,10 +17,10 @@ absl::Status CheckIsStill(const std::string& path, const FileStat& opened,
   if (!now.ok() && !absl::IsNotFound(now.status())) return absl::OkStatus();
   if (now.ok() && now->inode == opened.inode && now->device == opened.device)
     return absl::OkStatus();
-  return absl::FailedPreconditionError(
-      fmt::format("{} was {} while the store in {} was in use: what was stored there is gone, and "
-                  "nothing can be; start again, which uses the store that is there then",
-                  path, now.ok() ? "replaced" : "deleted", directory));
+  return FailedPreconditionError(
+      "{} was {} while the store in {} was in use: what was stored there is gone, and nothing can "
+      "be; start again, which uses the store that is there then",
+      path, now.ok() ? "replaced" : "deleted", directory);
 }
 
 }  // namespace

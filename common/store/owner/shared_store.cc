@@ -4,6 +4,7 @@
 
 #include "absl/time/clock.h"
 #include "common/base/clock.h"
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
@@ -12,7 +13,6 @@
 #include "common/store/local/open.h"
 #include "common/store/owner/connect.h"
 #include "common/store/owner/store_server.h"
-#include "fmt/format.h"
 
 namespace galley::store {
 namespace {
@@ -183,8 +183,8 @@ absl::Status SharedStore::LetGo(absl::Time end) {
   std::weak_ptr<Store> last;
   {
     // The old access is destroyed outside of the lock.
-    Access gone{.store = std::make_shared<EmptyStore>(absl::UnavailableError(
-                    fmt::format("the store in {} was deleted or replaced", directory_))),
+    Access gone{.store = std::make_shared<EmptyStore>(
+                    UnavailableError("the store in {} was deleted or replaced", directory_)),
                 .is_owner = true};
     const base::MutexLock lock(mutex_);
     gone.generation = access_.generation + 1;
@@ -196,8 +196,8 @@ absl::Status SharedStore::LetGo(absl::Time end) {
   }
   while (!last.expired()) {
     if (Monotonic() >= end)
-      return absl::UnavailableError(fmt::format(
-          "the store in {} was replaced, and the one before is still in use", directory_));
+      return UnavailableError("the store in {} was replaced, and the one before is still in use",
+                              directory_);
     absl::SleepFor(kPause);
   }
   return absl::OkStatus();
@@ -250,9 +250,8 @@ absl::Status SharedStore::Put(const Digest& digest, std::string_view bytes) {
   if (const Access access = Current(); access.is_owner)
     return Explained(access, access.store->Put(digest, bytes));  // it dies with us
   if (Digest::Of(bytes) != digest) {
-    return absl::InvalidArgumentError(
-        fmt::format("blob {}: the {} bytes given are not those of this digest", digest.ToString(),
-                    bytes.size()));
+    return InvalidArgumentError("blob {}: the {} bytes given are not those of this digest",
+                                digest.ToString(), bytes.size());
   }
   uint64_t number = 0;
   {
@@ -418,7 +417,7 @@ absl::StatusOr<std::unique_ptr<StoreDirectory>> OpenOrConnect(const std::string&
                                                               OpenMode mode,
                                                               absl::Duration timeout) {
   if (mode == OpenMode::kMustExist && !FileExists(JoinPath(AbsolutePath(directory), "format"))) {
-    return absl::NotFoundError(fmt::format("there is no store in {}", AbsolutePath(directory)));
+    return NotFoundError("there is no store in {}", AbsolutePath(directory));
   }
   return SharedStore::Open(directory, timeout);
 }

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "common/base/digest.h"
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "fmt/format.h"
 
@@ -51,8 +52,8 @@ absl::Status CheckSocketFolder(const std::string& folder) {
   if (::lstat(folder.c_str(), &s) != 0) return ErrnoStatus(errno, "stat", folder);
   if (S_ISDIR(s.st_mode) && s.st_uid == ::getuid() && (s.st_mode & 077) == 0)
     return absl::OkStatus();
-  return absl::PermissionDeniedError(
-      fmt::format("{} should be a folder of this user with mode 0700: remove it", folder));
+  return PermissionDeniedError("{} should be a folder of this user with mode 0700: remove it",
+                               folder);
 }
 
 std::string EncodeSocketPath(std::string_view path) {

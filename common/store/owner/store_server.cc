@@ -13,6 +13,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/descriptor_limit.h"
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/base/own_file.h"
@@ -24,7 +25,6 @@
 #include "common/store/owner/store_wire.h"
 #include "common/wire/channel.h"
 #include "common/wire/hand_over.h"
-#include "fmt/format.h"
 
 namespace galley::store {
 namespace {
@@ -88,8 +88,7 @@ class GrpcStoreServer final : public StoreServer {
     builder.RegisterService(&service_);
     builder.SetMaxReceiveMessageSize(4 << 20);
     server_ = builder.BuildAndStart();
-    if (server_ == nullptr)
-      return absl::InternalError(fmt::format("no server can be made for the socket {}", path));
+    if (server_ == nullptr) return InternalError("no server can be made for the socket {}", path);
     ASSIGN_OR_RETURN(FileDescriptor socket, listen::ListenOnUnix(temporary));
     if (::chmod(temporary.c_str(), 0600) != 0) return ErrnoStatus(errno, "chmod", temporary);
     std::vector<listen::AcceptLoop::Listener> listeners;

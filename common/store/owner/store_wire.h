@@ -12,10 +12,10 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "common/base/digest.h"
+#include "common/base/errors.h"
 #include "common/base/status_macros.h"
 #include "common/store/interface/store_admin.h"
 #include "common/wire/digest_messages.h"
-#include "fmt/format.h"
 #include "galley/v1/store.pb.h"
 #include "grpcpp/support/status.h"
 
@@ -68,8 +68,7 @@ absl::StatusOr<std::string> ReadChunks(Reader& reader,
   v1::Chunk chunk;
   while (reader.Read(&chunk)) {
     if (chunk.data().size() > size_bytes_max - bytes.size()) {
-      return absl::ResourceExhaustedError(
-          fmt::format("a message of more than {} bytes", size_bytes_max));
+      return ResourceExhaustedError("a message of more than {} bytes", size_bytes_max);
     }
     bytes += chunk.data();
   }

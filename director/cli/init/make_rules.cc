@@ -145,10 +145,9 @@ class RuleMaker {
                             (left == 0 || !IsShorterByName(kind));
     if (is_general) {
       // When `copy` and another cooker have equally many files, the other one is the rule.
-      const auto most =
-          std::max_element(cookers.begin(), cookers.end(), [](const auto& a, const auto& b) {
-            return std::pair(a.second, a.first != "copy") < std::pair(b.second, b.first != "copy");
-          });
+      const auto most = std::ranges::max_element(cookers, [](const auto& a, const auto& b) {
+        return std::pair(a.second, a.first != "copy") < std::pair(b.second, b.first != "copy");
+      });
       general_[most->first].insert(kind.extension);
       AddExceptions(kind, most->first);
       LeaveOutSome(kind);
@@ -217,9 +216,8 @@ class RuleMaker {
     if (!has_plain_extension) return LeaveOutNames(kind);
     std::map<std::string, size_t> reasons;
     for (const Known& file : kind.files) ++reasons[file.judged->decision.reason];
-    const auto most =
-        std::max_element(reasons.begin(), reasons.end(),
-                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    const auto most = std::ranges::max_element(
+        reasons, [](const auto& a, const auto& b) { return a.second < b.second; });
     IgnoreGlob(most->first, NamesWithExtension(kind.written));
   }
 

@@ -140,7 +140,7 @@ bool Cook::GoOn() {
 // True: no selected package is there any more: a root would be empty.
 bool Cook::IsNothingThere(const std::vector<PackageId>& by_name) const {
   if (cook_.request.standing != nullptr || cook_.request.selected.empty()) return false;
-  return std::none_of(by_name.begin(), by_name.end(), [&](PackageId id) {
+  return std::ranges::none_of(by_name, [&](PackageId id) {
     const PackageData& package = packages_[id];
     if ((package.selected_by & cook_.bit()) == 0) return false;
     if (package.generated == nullptr) return step_.catalog->Find(package.name).has_value();

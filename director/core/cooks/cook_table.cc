@@ -55,8 +55,8 @@ void CookTable::OnPackagesDiscovered(const PackagesDiscovered& event) {
 }
 
 std::deque<CookRequested>::iterator CookTable::FindWaiting(uint64_t request) {
-  return std::find_if(waiting_.begin(), waiting_.end(),
-                      [&](const CookRequested& one) { return one.request == request; });
+  return std::ranges::find_if(waiting_,
+                              [&](const CookRequested& one) { return one.request == request; });
 }
 
 void CookTable::OnRootBuilt(const RootBuilt& event) {

@@ -46,7 +46,7 @@ absl::btree_map<std::string, PlatformMask> ErrorsOfResults(const PackageData& pa
 }
 
 bool HasWarnings(const PackageData& package) {
-  return std::any_of(package.slots.begin(), package.slots.end(), [](const Slot& slot) {
+  return std::ranges::any_of(package.slots, [](const Slot& slot) {
     return slot.result != nullptr && slot.result->warnings != nullptr;
   });
 }

@@ -102,8 +102,7 @@ size_t AssignedJobs::ApplyPending(absl::Duration awake) {
 
 std::vector<AssignedJobs::Running>::const_iterator AssignedJobs::FindRunning(
     AttemptId attempt) const {
-  return std::find_if(running_.begin(), running_.end(),
-                      [&](const Running& one) { return one.attempt == attempt; });
+  return std::ranges::find_if(running_, [&](const Running& one) { return one.attempt == attempt; });
 }
 
 bool AssignedJobs::IsPending(AttemptId attempt) const {

@@ -277,7 +277,7 @@ void Attempts::CheckHands() const {
       const Attempt& held = attempts_.at(attempt);
       const Work& work = *packages_[held.package].work;
       GALLEY_CHECK(held.is_current && held.worker == id);
-      const auto beside = std::find(work.others.begin(), work.others.end(), attempt);
+      const auto beside = std::ranges::find(work.others, attempt);
       GALLEY_CHECK((work.attempt == attempt) != (beside != work.others.end()));
       GALLEY_CHECK(!held.is_backup || work.attempt != attempt);
       backups_held += held.is_backup;

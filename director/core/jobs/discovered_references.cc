@@ -58,11 +58,11 @@ void DiscoveredReferences::RegisterGenerated(PackageId id, const ResultView& vie
     if (child.work != nullptr && child.work->waits_for_generator)
       wait_evaluation_.EvaluateGenerator(child_id);
   }
-  std::sort(listed.begin(), listed.end());
+  std::ranges::sort(listed);
   if (!is_result) {
     std::vector<PackageId> all = package.generates.Take();
     all.insert(all.end(), listed.begin(), listed.end());
-    std::sort(all.begin(), all.end());
+    std::ranges::sort(all);
     all.erase(std::unique(all.begin(), all.end()), all.end());
     package.generates = std::move(all);
     return;

@@ -68,10 +68,9 @@ bool EqualWorkFollowers::IsAwaited(PackageId id) const {
   if (package.urgency == Urgency::kBlocking) return true;
   if (package.work == nullptr) return false;
   if (!package.work->waiters.empty()) return true;
-  const bool is_followed =
-      std::any_of(package.slots.begin(), package.slots.end(), [&](const Slot& slot) {
-        return slot.is_leading && graph_.lifecycle().equal_work().IsFollowed(slot.work);
-      });
+  const bool is_followed = std::ranges::any_of(package.slots, [&](const Slot& slot) {
+    return slot.is_leading && graph_.lifecycle().equal_work().IsFollowed(slot.work);
+  });
   return is_followed && package.work->chain > absl::ZeroDuration();
 }
 

@@ -13,8 +13,8 @@ Grants::Grants(const record::ResourceCounts& totals) : totals_(totals), groups_(
 }
 
 size_t Grants::NumberOf(const std::string& name) {
-  const auto found = std::find_if(resources_.begin(), resources_.end(),
-                                  [&](const Resource& one) { return one.name == name; });
+  const auto found =
+      std::ranges::find_if(resources_, [&](const Resource& one) { return one.name == name; });
   if (found != resources_.end()) return static_cast<size_t>(found - resources_.begin());
   resources_.push_back({.name = name, .total = std::nullopt});
   return resources_.size() - 1;
@@ -35,11 +35,11 @@ bool Grants::GroupOf(const record::ResourceCounts& wanted, uint32_t* group, std:
     one.wanted.push_back({number, count});
     sum += count;
   }
-  std::sort(one.wanted.begin(), one.wanted.end(),
-            [](const Wanted& a, const Wanted& b) { return a.resource < b.resource; });
+  std::ranges::sort(one.wanted,
+                    [](const Wanted& a, const Wanted& b) { return a.resource < b.resource; });
   one.is_composite = sum > 1;
-  const auto found = std::find_if(groups_.begin(), groups_.end(),
-                                  [&](const Group& other) { return other.wanted == one.wanted; });
+  const auto found =
+      std::ranges::find_if(groups_, [&](const Group& other) { return other.wanted == one.wanted; });
   *group = static_cast<uint32_t>(found - groups_.begin());
   has_composite_ |= one.is_composite;
   if (found == groups_.end()) groups_.push_back(std::move(one));
@@ -98,10 +98,9 @@ uint32_t Grants::HeldOn(const std::string& machine, size_t resource) const {
 
 bool Grants::CanEver(uint32_t group, const record::ResourceCounts& offered) const {
   const Offer offer{.machine = "", .resources = offered};
-  return std::all_of(groups_[group].wanted.begin(), groups_[group].wanted.end(),
-                     [&](const Wanted& one) {
-                       return LimitOf(one.resource, offer).value_or(one.count) >= one.count;
-                     });
+  return std::ranges::all_of(groups_[group].wanted, [&](const Wanted& one) {
+    return LimitOf(one.resource, offer).value_or(one.count) >= one.count;
+  });
 }
 
 uint64_t Grants::FreeOfFarm(uint32_t group) const {
@@ -125,13 +124,11 @@ uint64_t Grants::JobsOn(uint32_t group, const record::ResourceCounts& offered) c
 }
 
 bool Grants::IsFreeBeside(uint32_t group, uint32_t other) const {
-  return std::all_of(groups_[group].wanted.begin(), groups_[group].wanted.end(),
-                     [&](const Wanted& one) {
-                       const Resource& resource = resources_[one.resource];
-                       return !resource.total.has_value() ||
-                              uint64_t{resource.held} + one.count + WantedBy(other, one.resource) <=
-                                  *resource.total;
-                     });
+  return std::ranges::all_of(groups_[group].wanted, [&](const Wanted& one) {
+    const Resource& resource = resources_[one.resource];
+    return !resource.total.has_value() ||
+           uint64_t{resource.held} + one.count + WantedBy(other, one.resource) <= *resource.total;
+  });
 }
 
 bool Grants::IsFreeAt(uint32_t group, WorkerId worker) const {
@@ -141,14 +138,12 @@ bool Grants::IsFreeAt(uint32_t group, WorkerId worker) const {
 
 bool Grants::IsFreeAtBeside(uint32_t group, uint32_t other, WorkerId worker) const {
   const Offer& offer = OfferOf(worker);
-  return std::all_of(groups_[group].wanted.begin(), groups_[group].wanted.end(),
-                     [&](const Wanted& one) {
-                       const uint64_t beside = WantedBy(other, one.resource);
-                       if (other != 0 && beside == 0) return true;
-                       const std::optional<uint32_t> limit = LimitOf(one.resource, offer);
-                       return !limit.has_value() ||
-                              HeldOn(offer.machine, one.resource) + one.count + beside <= *limit;
-                     });
+  return std::ranges::all_of(groups_[group].wanted, [&](const Wanted& one) {
+    const uint64_t beside = WantedBy(other, one.resource);
+    if (other != 0 && beside == 0) return true;
+    const std::optional<uint32_t> limit = LimitOf(one.resource, offer);
+    return !limit.has_value() || HeldOn(offer.machine, one.resource) + one.count + beside <= *limit;
+  });
 }
 
 const std::string* Grants::MachineOf(WorkerId worker) const {
@@ -175,7 +170,7 @@ uint64_t Grants::MissingAt(uint32_t group, WorkerId worker) const {
 
 // True: the offer says something of the group's resources.
 bool Grants::IsLimitedBy(const Group& group, const record::ResourceCounts& offered) const {
-  return std::any_of(group.wanted.begin(), group.wanted.end(), [&](const Wanted& one) {
+  return std::ranges::any_of(group.wanted, [&](const Wanted& one) {
     return !resources_[one.resource].total.has_value() ||
            offered.contains(resources_[one.resource].name);
   });

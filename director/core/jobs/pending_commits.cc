@@ -45,7 +45,7 @@ std::optional<PendingCommits::InFlight> PendingCommits::Take(const Persisted::It
 }
 
 bool PendingCommits::HasAnyOf(CookMask cooks) const {
-  return std::any_of(commits_.begin(), commits_.end(), [&](const auto& commit) {
+  return std::ranges::any_of(commits_, [&](const auto& commit) {
     return (packages_[std::get<0>(commit.first)].cooks & cooks) != 0;
   });
 }

@@ -24,10 +24,9 @@ bool WaitCycles::BreakCycles(PackageId id) {
     const auto by_name = [&](PackageId a, PackageId b) {
       return packages_.NameOf(a) < packages_.NameOf(b);
     };
-    std::rotate(cycle.begin(), std::min_element(cycle.begin(), cycle.end(), by_name), cycle.end());
-    const bool has_generator = std::any_of(cycle.begin(), cycle.end(), [&](PackageId package) {
-      return packages_[package].work->waits_for_generator;
-    });
+    std::rotate(cycle.begin(), std::ranges::min_element(cycle, by_name), cycle.end());
+    const bool has_generator = std::ranges::any_of(
+        cycle, [&](PackageId package) { return packages_[package].work->waits_for_generator; });
     std::string text = has_generator ? "cycle of generators: " : "cycle of cooked inputs: ";
     for (const PackageId package : cycle) text += packages_.NameOf(package) + " -> ";
     text += packages_.NameOf(cycle.front());

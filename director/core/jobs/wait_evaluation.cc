@@ -53,9 +53,8 @@ void WaitEvaluation::EvaluateWaits(PackageId id) {
     if (missed & MaskOf(p)) deps_.waits.MissInstead(id, p);
     if (package.slots[p].phase != Phase::kWaiting) continue;
     const std::vector<Wait>& left = package.work->waits;
-    const bool waits_on = std::any_of(left.begin(), left.end(), [&](const Wait& wait) {
-      return !wait.is_certain && wait.platform == p;
-    });
+    const bool waits_on = std::ranges::any_of(
+        left, [&](const Wait& wait) { return !wait.is_certain && wait.platform == p; });
     if (!waits_on) graph_.lifecycle().SetPhase(id, p, Phase::kToLookUp);
   }
   deps_.package_progress.Advance(id);

@@ -50,7 +50,7 @@ Worker& WorkerTable::Attach(WorkerId id, uint32_t slots, absl::Duration awake) {
 }
 
 bool WorkerTable::AnyQueued() const {
-  return std::any_of(present_.begin(), present_.end(), [this](WorkerId id) {
+  return std::ranges::any_of(present_, [this](WorkerId id) {
     const Worker& worker = workers_.at(id);
     return worker.is_queued && worker.presence == Worker::Presence::kStarting;
   });
@@ -215,7 +215,7 @@ void WorkerTable::CheckInvariants() const {
 // Workers that launchers bring up may come on any machine.
 bool WorkerTable::ExpectsBeside(uint32_t machine, absl::Duration awake) const {
   constexpr absl::Duration kExpectedMax = absl::Minutes(1);
-  return std::any_of(present_.begin(), present_.end(), [&](WorkerId id) {
+  return std::ranges::any_of(present_, [&](WorkerId id) {
     const Worker& worker = *Find(id);
     const bool may_be_elsewhere = PoolOf(id) != Pool::kLocal || machine != kHomeMachine;
     return worker.presence == Worker::Presence::kStarting && may_be_elsewhere &&

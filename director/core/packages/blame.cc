@@ -8,7 +8,7 @@ uint32_t Blame::AddOwnFault(PackageId package, const OwnFault& fault) {
   Faults& faults = faults_[package];
   if (faults.own_machines.empty()) faults.first_own_at = fault.awake;
   const auto add = [](auto& all, auto one) {
-    const bool is_new = std::find(all.begin(), all.end(), one) == all.end();
+    const bool is_new = std::ranges::find(all, one) == all.end();
     if (is_new) all.push_back(one);
     return is_new;
   };
@@ -23,7 +23,7 @@ uint32_t Blame::AddOwnFault(PackageId package, const OwnFault& fault) {
 
 void Blame::Avoid(PackageId package, WorkerId worker) {
   std::vector<WorkerId>& workers = faults_[package].workers;
-  if (std::find(workers.begin(), workers.end(), worker) == workers.end()) workers.push_back(worker);
+  if (std::ranges::find(workers, worker) == workers.end()) workers.push_back(worker);
 }
 
 void Blame::AddEarlierFaults(PackageId package, uint32_t count) {
@@ -37,7 +37,7 @@ uint32_t Blame::AddInfrastructureFault(PackageId package) {
 
 bool Blame::AddMachine(PackageId package, uint32_t machine) {
   std::vector<uint32_t>& machines = faults_[package].machines;
-  if (std::find(machines.begin(), machines.end(), machine) != machines.end()) return false;
+  if (std::ranges::find(machines, machine) != machines.end()) return false;
   machines.push_back(machine);
   return true;
 }
@@ -45,8 +45,7 @@ bool Blame::AddMachine(PackageId package, uint32_t machine) {
 bool Blame::HasFailedAt(PackageId package, uint32_t machine) const {
   const auto found = faults_.find(package);
   return found != faults_.end() &&
-         std::find(found->second.machines.begin(), found->second.machines.end(), machine) !=
-             found->second.machines.end();
+         std::ranges::find(found->second.machines, machine) != found->second.machines.end();
 }
 
 bool Blame::HasMachines(PackageId package) const {
@@ -62,7 +61,7 @@ const std::vector<WorkerId>& Blame::WorkersOf(PackageId package) const {
 
 bool Blame::HasFailedOn(PackageId package, WorkerId worker) const {
   const std::vector<WorkerId>& workers = WorkersOf(package);
-  return std::find(workers.begin(), workers.end(), worker) != workers.end();
+  return std::ranges::find(workers, worker) != workers.end();
 }
 
 Blame::Faults Blame::Of(PackageId package) const {

@@ -38,15 +38,15 @@ std::vector<PackageId> Claimant::Wanted() const {
   for (const PackageId id : members) {
     if (Wants(id)) wanted.push_back(id);
   }
-  std::sort(wanted.begin(), wanted.end());
+  std::ranges::sort(wanted);
   wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
   return wanted;
 }
 
 std::vector<PackageId> Claimant::WantedByName() const {
   std::vector<PackageId> wanted = Wanted();
-  std::sort(wanted.begin(), wanted.end(),
-            [&](PackageId a, PackageId b) { return packages[a].name < packages[b].name; });
+  std::ranges::sort(wanted,
+                    [&](PackageId a, PackageId b) { return packages[a].name < packages[b].name; });
   return wanted;
 }
 

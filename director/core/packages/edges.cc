@@ -29,7 +29,7 @@ bool Edges::AddRoot(PackageId package, InstigatorCategory category) {
   roots = static_cast<uint16_t>(roots | bit);
   const uint32_t word = KeyOf(kPackagesMax, category);
   const std::span<const uint32_t> known = To(package);
-  if (std::find(known.begin(), known.end(), word) == known.end()) AddBackward(package, word);
+  if (std::ranges::find(known, word) == known.end()) AddBackward(package, word);
   return true;
 }
 
@@ -44,7 +44,7 @@ Edges::Added Edges::Add(PackageId from, const Target& to, bool binds_ranks) {
     if (!binds_ranks || BindsRanks(*at)) return {};
     *at |= kBinds;
     const std::span<uint32_t> back = backward_.Words(nodes_[to.first.index()].backward);
-    *std::find(back.begin(), back.end(), KeyOf(from.value(), to.second)) |= kBinds;
+    *std::ranges::find(back, KeyOf(from.value(), to.second)) |= kBinds;
     return {.is_new = false, .binds_now = true};
   }
   const std::ptrdiff_t place = at - words.begin();
@@ -64,7 +64,7 @@ void Edges::Follow(PackageId from, PlatformIndex platform, std::vector<Target> t
   const PlatformMask after = before | bit;
   keys_.clear();
   for (const Target& target : targets) keys_.push_back(KeyOf(target.first.value(), target.second));
-  std::sort(keys_.begin(), keys_.end());
+  std::ranges::sort(keys_);
   keys_.erase(std::unique(keys_.begin(), keys_.end()), keys_.end());
 
   ListPool::List& list = nodes_[from.index()].forward;

@@ -83,7 +83,7 @@ void ListPool::Assign(List& list, std::span<const uint32_t> words) {
     list.at = size == 0 ? 0 : Take(size);
   }
   list.size = size;
-  std::copy(words.begin(), words.end(), Block(list));
+  std::ranges::copy(words, Block(list));
 }
 
 size_t ListPool::bytes() const {

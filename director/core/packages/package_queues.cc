@@ -8,8 +8,7 @@
 namespace galley::director {
 
 bool WaitsForOutput(const Work& work) {
-  return std::any_of(work.waits.begin(), work.waits.end(),
-                     [](const Wait& wait) { return wait.is_certain; });
+  return std::ranges::any_of(work.waits, [](const Wait& wait) { return wait.is_certain; });
 }
 
 bool IsBlocked(const Work& work) {
@@ -21,8 +20,8 @@ bool PackageQueues::WantsLookUp(const PackageData& package) {
   if (package.state != State::kRequest || !package.work->has_begun || IsBlocked(*package.work) ||
       package.work->attempt != 0)
     return false;
-  return std::any_of(package.slots.begin(), package.slots.end(),
-                     [](const Slot& slot) { return slot.phase == Phase::kToLookUp; });
+  return std::ranges::any_of(package.slots,
+                             [](const Slot& slot) { return slot.phase == Phase::kToLookUp; });
 }
 
 void PackageQueues::Refresh(PackageId id) {

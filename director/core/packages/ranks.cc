@@ -136,8 +136,8 @@ void Ranks::Reorder(std::vector<PackageId>& changed) {
   std::vector<Node> order;
   std::vector<Rank> free_ranks;
   const auto by_rank = [&](Node a, Node b) { return rank_[a] < rank_[b]; };
-  std::sort(up_.begin(), up_.end(), by_rank);
-  std::sort(down_.begin(), down_.end(), by_rank);
+  std::ranges::sort(up_, by_rank);
+  std::ranges::sort(down_, by_rank);
   for (const Node node : down_) {
     free_ranks.push_back(rank_[node]);
     ((mark_[node] & kUp) != 0 ? cycle : order).push_back(node);
@@ -150,7 +150,7 @@ void Ranks::Reorder(std::vector<PackageId>& changed) {
   }
   for (const Node node : up_) mark_[node] = 0;
   for (const Node node : down_) mark_[node] = 0;
-  std::sort(free_ranks.begin(), free_ranks.end());
+  std::ranges::sort(free_ranks);
   if (!cycle.empty())
     order.insert(order.begin() + static_cast<std::ptrdiff_t>(below), Merge(cycle));
   // Nodes of the search downwards may only sink, and nodes of the search upwards only rise: then

@@ -92,7 +92,7 @@ std::vector<PackageId> Waits::ShortestCycle(PackageId start, bool certain_only) 
         std::vector<PackageId> cycle;
         for (PackageId at = queue[i]; at != start; at = from.at(at)) cycle.push_back(at);
         cycle.push_back(start);
-        std::reverse(cycle.begin(), cycle.end());
+        std::ranges::reverse(cycle);
         return cycle;
       }
       if (from.emplace(package, queue[i]).second) queue.push_back(package);

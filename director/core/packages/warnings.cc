@@ -33,8 +33,8 @@ void Warnings::TellJudged(const Claimant& cook) const {
   for (const auto& [id, warnings] : judged) {
     if (cook.Wants(id)) warned.push_back(id);
   }
-  std::sort(warned.begin(), warned.end(),
-            [&](PackageId a, PackageId b) { return packages_.NameOf(a) < packages_.NameOf(b); });
+  std::ranges::sort(
+      warned, [&](PackageId a, PackageId b) { return packages_.NameOf(a) < packages_.NameOf(b); });
   for (const PackageId id : warned) {
     for (const record::Warning& one : judged.at(id))
       effects_.Note(PackageWarned{id, std::nullopt, one.kind, one.text}, cook.bit());
@@ -70,7 +70,7 @@ void Warnings::NoteFailedTargets(const Claimant& cook) {
         id, [&](const Edge& edge) { is_one |= cook.Follows(edge) && has_failed(edge.target); });
     if (is_one) referencers.push_back(id);
   }
-  std::sort(referencers.begin(), referencers.end(), by_name);
+  std::ranges::sort(referencers, by_name);
   for (const PackageId id : referencers) {
     std::vector<PackageId> targets;
     graph_.edges().ForEachReference(id, [&](const Edge& edge) {
@@ -78,7 +78,7 @@ void Warnings::NoteFailedTargets(const Claimant& cook) {
           (targets.empty() || targets.back() != edge.target))
         targets.push_back(edge.target);
     });
-    std::sort(targets.begin(), targets.end(), by_name);
+    std::ranges::sort(targets, by_name);
     for (const PackageId target : targets) {
       const bool is_skipped = packages_[target].is_skipped && !has_own(target);
       of.failed_targets.emplace_back(
@@ -94,8 +94,8 @@ void Warnings::TellUnsolicited(const Claimant& cook) const {
   const OfCook& of = cooks_[cook.slot];
   std::vector<PackageId> readers;
   for (const auto& [reader, read] : of.unsolicited) readers.push_back(reader);
-  std::sort(readers.begin(), readers.end(),
-            [&](PackageId a, PackageId b) { return packages_.NameOf(a) < packages_.NameOf(b); });
+  std::ranges::sort(
+      readers, [&](PackageId a, PackageId b) { return packages_.NameOf(a) < packages_.NameOf(b); });
   for (const PackageId reader : readers) {
     if (!cook.Wants(reader)) continue;
     for (const std::string& name : of.unsolicited.at(reader)) {

@@ -150,7 +150,7 @@ const HarnessJob& CoreHarness::JobOf(const std::string& name) const {
 }
 
 bool CoreHarness::HasOpenJob(const std::string& name) const {
-  return std::any_of(jobs_.begin(), jobs_.end(), [&](const HarnessJob& job) {
+  return std::ranges::any_of(jobs_, [&](const HarnessJob& job) {
     return core_->NameOf(job.start.package) == name && !answered_.contains(job.start.attempt);
   });
 }
@@ -261,19 +261,18 @@ void CoreHarness::Do(const Desire& effect) {
   if (effect.resend_all) Say("resend all " + std::to_string(effect.worker.value()));
   for (const AttemptId attempt : effect.cancel) {
     answered_.insert(attempt);
-    const auto job = std::find_if(jobs_.begin(), jobs_.end(),
-                                  [&](const HarnessJob& j) { return j.start.attempt == attempt; });
+    const auto job = std::ranges::find_if(
+        jobs_, [&](const HarnessJob& j) { return j.start.attempt == attempt; });
     Say("cancel " + (job == jobs_.end() ? "unknown" : core_->NameOf(job->start.package)));
   }
   for (const AttemptId attempt : effect.retract) {
-    const auto job = std::find_if(jobs_.begin(), jobs_.end(),
-                                  [&](const HarnessJob& j) { return j.start.attempt == attempt; });
+    const auto job = std::ranges::find_if(
+        jobs_, [&](const HarnessJob& j) { return j.start.attempt == attempt; });
     Say("retract " + (job == jobs_.end() ? "unknown" : core_->NameOf(job->start.package)));
   }
   for (const Desire::Part& part : effect.retract_part) {
-    const auto job = std::find_if(jobs_.begin(), jobs_.end(), [&](const HarnessJob& j) {
-      return j.start.attempt == part.attempt;
-    });
+    const auto job = std::ranges::find_if(
+        jobs_, [&](const HarnessJob& j) { return j.start.attempt == part.attempt; });
     Say("retract " + (job == jobs_.end() ? "unknown" : core_->NameOf(job->start.package)) + " of " +
         std::to_string(part.platforms));
   }

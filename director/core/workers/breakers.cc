@@ -13,9 +13,9 @@ constexpr size_t kMachinesNamedMax = 8;
 }  // namespace
 
 uint32_t Breakers::AttachedOn(uint32_t machine) const {
-  return static_cast<uint32_t>(
-      std::count_if(workers_.attached().ring().begin(), workers_.attached().ring().end(),
-                    [&](WorkerId id) { return workers_.Find(id)->machine == machine; }));
+  return static_cast<uint32_t>(std::ranges::count_if(workers_.attached().ring(), [&](WorkerId id) {
+    return workers_.Find(id)->machine == machine;
+  }));
 }
 
 void Breakers::AddFault(WorkerId id, PackageId package, const std::string& why) {
@@ -134,11 +134,10 @@ void Breakers::TellOf(WorkerId id, CookMask cooks) {
 
 // Tells nothing where each worker of the machine is held, and told, for its own sake.
 void Breakers::TellOfMachine(uint32_t number, CookMask cooks) {
-  const bool is_told = std::all_of(
-      workers_.attached().ring().begin(), workers_.attached().ring().end(), [&](WorkerId id) {
-        const Worker& worker = *workers_.Find(id);
-        return worker.machine != number || worker.health.breaker.is_open();
-      });
+  const bool is_told = std::ranges::all_of(workers_.attached().ring(), [&](WorkerId id) {
+    const Worker& worker = *workers_.Find(id);
+    return worker.machine != number || worker.health.breaker.is_open();
+  });
   if (is_told) return;
   MachineTable::Health& machine = deps_.machines.health()[number];
   effects_.Note(WorkerHeld{.worker = WorkerId(),
@@ -217,8 +216,8 @@ void Breakers::Look() {
   const bool has_work = claimants_.masks().active != 0 && deps_.job_queue.HasLoadWork();
   const bool are_all_bad =
       workers_.attached().count() > 0 && workers_.alive() == workers_.attached().count() &&
-      std::all_of(workers_.attached().ring().begin(), workers_.attached().ring().end(),
-                  [this](WorkerId id) { return IsBad(*workers_.Find(id)); });
+      std::ranges::all_of(workers_.attached().ring(),
+                          [this](WorkerId id) { return IsBad(*workers_.Find(id)); });
   if (!are_all_bad || !has_work) return all_bad_since_.reset();
   if (!all_bad_since_.has_value()) {
     all_bad_since_ = step_.awake;

@@ -68,9 +68,8 @@ uint32_t Eligibility::KindOf(const CatalogEntry& entry, uint32_t group) {
 
 // O(demands); O(workers) for a new demand.
 uint32_t Eligibility::DemandOf(const std::vector<std::string>& labels, uint32_t group) {
-  const auto found = std::find_if(demands_.begin(), demands_.end(), [&](const Demand& one) {
-    return one.group == group && one.labels == labels;
-  });
+  const auto found = std::ranges::find_if(
+      demands_, [&](const Demand& one) { return one.group == group && one.labels == labels; });
   const auto number = static_cast<uint32_t>(found - demands_.begin());
   if (found != demands_.end()) return number;
   Demand demand{.labels = labels, .group = group};
@@ -127,7 +126,7 @@ uint32_t Eligibility::KindOf(PackageId package) const {
 void Eligibility::SetLacks(WorkerId id, const std::vector<std::string>& cookers) {
   std::vector<uint32_t> lacks;
   for (const std::string& cooker : cookers) lacks.push_back(Number(cooker, cooker));
-  std::sort(lacks.begin(), lacks.end());
+  std::ranges::sort(lacks);
   has_lacking_ |= !lacks.empty();
   if (PoolOf(id) == Pool::kLaunched) fleet_lacks_ = {lacks.begin(), lacks.end()};
   workers_.Find(id)->lacks = std::move(lacks);
@@ -217,20 +216,18 @@ bool Eligibility::Has(WorkerId id, const Worker& worker, PackageId package) cons
 
 // A draining worker gets no more jobs, and does not count.
 bool Eligibility::HasAttached(uint32_t kind) const {
-  return std::any_of(workers_.attached().ring().begin(), workers_.attached().ring().end(),
-                     [&](WorkerId id) {
-                       const Worker& worker = *workers_.Find(id);
-                       return !worker.is_draining && !Lacks(id, worker, kind);
-                     });
+  return std::ranges::any_of(workers_.attached().ring(), [&](WorkerId id) {
+    const Worker& worker = *workers_.Find(id);
+    return !worker.is_draining && !Lacks(id, worker, kind);
+  });
 }
 
 // HasAttached for workers that are no helpers.
 bool Eligibility::HasElsewhere(uint32_t kind) const {
-  return std::any_of(
-      workers_.attached().ring().begin(), workers_.attached().ring().end(), [&](WorkerId id) {
-        const Worker& worker = *workers_.Find(id);
-        return PoolOf(id) != Pool::kLocal && !worker.is_draining && !Lacks(id, worker, kind);
-      });
+  return std::ranges::any_of(workers_.attached().ring(), [&](WorkerId id) {
+    const Worker& worker = *workers_.Find(id);
+    return PoolOf(id) != Pool::kLocal && !worker.is_draining && !Lacks(id, worker, kind);
+  });
 }
 
 // True: a worker that is started on this machine has the kind.
@@ -303,11 +300,10 @@ std::string Eligibility::WhyUnoffered(uint32_t kind) const {
       attached == 1 ? "the only worker that is attached does not have "
                     : "none of the " + std::to_string(attached) + " workers that are attached has ";
   // A kind that no worker can do although it meets the demand is not missing for the demand.
-  const bool is_demanded =
-      kinds_[kind].demand != 0 &&
-      std::none_of(
-          workers_.attached().ring().begin(), workers_.attached().ring().end(),
-          [&](WorkerId id) { return !Contains(workers_.Find(id)->unmet, kinds_[kind].demand); });
+  const bool is_demanded = kinds_[kind].demand != 0 &&
+                           std::ranges::none_of(workers_.attached().ring(), [&](WorkerId id) {
+                             return !Contains(workers_.Find(id)->unmet, kinds_[kind].demand);
+                           });
   if (is_demanded)
     return "no worker can cook it, and no launcher brings up one that could. Wanted: " +
            WantedText(kind) + ". Offered: " + OfferedText() +
@@ -317,9 +313,9 @@ std::string Eligibility::WhyUnoffered(uint32_t kind) const {
     return "no worker can cook it: its program failed on a machine without the project, and none "
            "with the project's files is attached, or started: " +
            kinds_[kNeedsFiles].refusal;
-  const bool is_refused = std::any_of(
-      workers_.attached().ring().begin(), workers_.attached().ring().end(),
-      [&](WorkerId id) { return Contains(workers_.Find(id)->refuses, kinds_[kind].of_all); });
+  const bool is_refused = std::ranges::any_of(workers_.attached().ring(), [&](WorkerId id) {
+    return Contains(workers_.Find(id)->refuses, kinds_[kind].of_all);
+  });
   if (is_refused)
     return "no worker can cook it: " + none_has +
            "its tools as the director has them, and no launcher "

@@ -37,23 +37,21 @@ bool Fleet::IsNobodyThere() const {
 
 // True: a launched worker that could do the job, as far as is known, has been idle for a while.
 bool Fleet::IsAnyIdleFor(PackageId package) const {
-  return std::any_of(workers_.attached().idle().begin(), workers_.attached().idle().end(),
-                     [&](WorkerId id) {
-                       const Worker& worker = *workers_.Find(id);
-                       return PoolOf(id) == Pool::kLaunched && worker.jobs.empty() &&
-                              step_.awake - worker.idle_since >= kLookPeriod &&
-                              deps_.eligibility.Has(id, worker, package);
-                     });
+  return std::ranges::any_of(workers_.attached().idle(), [&](WorkerId id) {
+    const Worker& worker = *workers_.Find(id);
+    return PoolOf(id) == Pool::kLaunched && worker.jobs.empty() &&
+           step_.awake - worker.idle_since >= kLookPeriod &&
+           deps_.eligibility.Has(id, worker, package);
+  });
 }
 
 // The launched workers that have work. A worker that has just come counts among the further
 // workers.
 uint32_t Fleet::Busy() const {
-  return static_cast<uint32_t>(std::count_if(
-      workers_.attached().ring().begin(), workers_.attached().ring().end(), [&](WorkerId id) {
-        const Worker& worker = *workers_.Find(id);
-        return PoolOf(id) == Pool::kLaunched && !worker.is_draining && !worker.jobs.empty();
-      }));
+  return static_cast<uint32_t>(std::ranges::count_if(workers_.attached().ring(), [&](WorkerId id) {
+    const Worker& worker = *workers_.Find(id);
+    return PoolOf(id) == Pool::kLaunched && !worker.is_draining && !worker.jobs.empty();
+  }));
 }
 
 // How many further machines the jobs could keep busy that wait for units which the farm has, but no

@@ -56,9 +56,8 @@ PlatformMask HeldResults::NotFor(const Worker& worker, PackageId package) const 
   for (auto at = held_.lower_bound({package, 0}); at != held_.end() && at->first.first == package;
        ++at) {
     const Held& held = at->second;
-    const auto same = std::count_if(held.begin(), held.end(), [&](const Candidate& one) {
-      return one.machine == worker.machine;
-    });
+    const auto same = std::ranges::count_if(
+        held, [&](const Candidate& one) { return one.machine == worker.machine; });
     // The director's machine may be asked once more where it does not agree with another.
     const bool is_third = worker.machine == kHomeMachine && same == 1 && held.size() == 2;
     if (same > 0 && !is_third) platforms |= MaskOf(at->first.second);
@@ -81,8 +80,8 @@ uint32_t HeldResults::QueueOf(PackageId package) const {
 }
 
 uint32_t HeldResults::quarantined(Pool pool) const {
-  return static_cast<uint32_t>(std::count_if(quarantined_.begin(), quarantined_.end(),
-                                             [&](WorkerId id) { return PoolOf(id) == pool; }));
+  return static_cast<uint32_t>(
+      std::ranges::count_if(quarantined_, [&](WorkerId id) { return PoolOf(id) == pool; }));
 }
 
 void HeldResults::ForgetReportsOf(WorkerId worker) {
@@ -100,8 +99,7 @@ void HeldResults::DropAll() {
 void HeldResults::ForgetHeldOf(WorkerId worker) {
   std::vector<Key> keys;
   for (const auto& [key, held] : held_) {
-    if (std::any_of(held.begin(), held.end(),
-                    [&](const Candidate& one) { return one.worker == worker; }))
+    if (std::ranges::any_of(held, [&](const Candidate& one) { return one.worker == worker; }))
       keys.push_back(key);
   }
   for (const Key& key : keys) {

@@ -40,15 +40,14 @@ std::vector<InputAffinity::Holder> InputAffinity::Holders(std::span<const uint64
     if (holders != holders_.end())
       found.insert(found.end(), holders->second.begin(), holders->second.end());
   }
-  std::sort(found.begin(), found.end());
+  std::ranges::sort(found);
   std::vector<Holder> all;
   for (auto at = found.begin(); at != found.end();) {
     const auto end = std::upper_bound(at, found.end(), *at);
     all.push_back({*at, static_cast<double>(end - at) / static_cast<double>(inputs.size())});
     at = end;
   }
-  std::stable_sort(all.begin(), all.end(),
-                   [](const Holder& a, const Holder& b) { return a.share > b.share; });
+  std::ranges::stable_sort(all, [](const Holder& a, const Holder& b) { return a.share > b.share; });
   return all;
 }
 

@@ -40,7 +40,7 @@ std::vector<JobSplitting::Share> JobSplitting::Shares() const {
       if (share.gain >= options_.split_min) shares.push_back(share);
     }
   }
-  std::sort(shares.begin(), shares.end(), [](const Share& a, const Share& b) {
+  std::ranges::sort(shares, [](const Share& a, const Share& b) {
     return std::tie(b.gain, a.attempt) < std::tie(a.gain, b.attempt);
   });
   return shares;
@@ -49,8 +49,7 @@ std::vector<JobSplitting::Share> JobSplitting::Shares() const {
 bool JobSplitting::MayHaveAnother(PackageId id) const {
   const std::vector<AttemptId> current = attempts_.At(id);
   return retry_.MayHaveAnotherAtATime(current.size() + attempts_.RetractedAt(id).size()) &&
-         std::none_of(current.begin(), current.end(),
-                      [&](AttemptId one) { return attempts_.at(one).is_backup; });
+         std::ranges::none_of(current, [&](AttemptId one) { return attempts_.at(one).is_backup; });
 }
 
 JobSplitting::Share JobSplitting::ShareOf(AttemptId id, absl::Duration ran) const {

@@ -45,13 +45,12 @@ void LargeJobs::LookAtParked() {
 bool LargeJobs::IsHeldUpByMemory(PackageId id) const {
   const uint64_t bytes = MemoryOf(packages_[id], deps_.costs);
   return bytes > 0 &&
-         std::any_of(workers_.attached().with_room().begin(), workers_.attached().with_room().end(),
-                     [&](const WorkerIndex::Load& load) {
-                       const Worker& worker = *workers_.Find(load.worker);
-                       return deps_.eligibility.Has(load.worker, worker, id) &&
-                              deps_.reservations.MayTakeAt(id, load.worker) &&
-                              !worker.jobs.HasMemoryFor(bytes, worker.memory_bytes);
-                     });
+         std::ranges::any_of(workers_.attached().with_room(), [&](const WorkerIndex::Load& load) {
+           const Worker& worker = *workers_.Find(load.worker);
+           return deps_.eligibility.Has(load.worker, worker, id) &&
+                  deps_.reservations.MayTakeAt(id, load.worker) &&
+                  !worker.jobs.HasMemoryFor(bytes, worker.memory_bytes);
+         });
 }
 
 // Keeps the worker with the least work among the workers whose pending jobs, which may last, leave

@@ -82,7 +82,7 @@ bool LoadBalancer::RetractFor(WorkerId idle, WorkerId busy) {
   const Worker& from = *workers_.Find(busy);
   const Worker& to = *workers_.Find(idle);
   std::vector<AttemptId> queue = from.jobs.Queue();
-  std::reverse(queue.begin(), queue.end());
+  std::ranges::reverse(queue);
   std::stable_partition(queue.begin(), queue.end(), [&](AttemptId attempt) {
     return from.jobs.At(attempt).urgency == Urgency::kBlocking;
   });

@@ -54,13 +54,14 @@ bool ParkedJobs::Park(PackageId package) {
   const uint32_t kind = deps_.eligibility.KindOf(package);
   bool holds_up =
       deps_.eligibility.FleetLacks(kind) ||
-      std::any_of(
-          workers_.attached().with_room().begin(), workers_.attached().with_room().end(),
-          [&](const WorkerIndex::Load& load) { return CannotHaveNow(package, kind, load.worker); });
+      std::ranges::any_of(workers_.attached().with_room(), [&](const WorkerIndex::Load& load) {
+        return CannotHaveNow(package, kind, load.worker);
+      });
   // A Blocking job needs no room; but others, which could go somewhere, wait behind it.
   if (!holds_up && packages_[package].urgency == Urgency::kBlocking)
-    holds_up = std::any_of(workers_.attached().ring().begin(), workers_.attached().ring().end(),
-                           [&](WorkerId worker) { return CannotHaveNow(package, kind, worker); });
+    holds_up = std::ranges::any_of(workers_.attached().ring(), [&](WorkerId worker) {
+      return CannotHaveNow(package, kind, worker);
+    });
   if (!holds_up) return false;
   graph_.lifecycle().Park(package, kind);
   ++parked_;

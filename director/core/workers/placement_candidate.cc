@@ -23,8 +23,8 @@ const PlacementCandidate& ChooseCandidate(std::span<const PlacementCandidate> ca
     return std::tuple(!view.is_large_enough, is_late,
                       view.load - view.saved - view.warm * patience * least, view.worker);
   };
-  return *std::min_element(
-      candidates.begin(), candidates.end(),
+  return *std::ranges::min_element(
+      candidates,
       [&](const PlacementCandidate& a, const PlacementCandidate& b) { return key(a) < key(b); });
 }
 

@@ -29,9 +29,9 @@ bool Proofs::Take(PackageId package, PlatformIndex platform, const Report& by,
   if (!is_held && IsSabotaged(Sabotage::kCommitBeforeProof)) return false;
   const uint32_t machine = workers_.Find(by.worker)->machine;
   Held& held = deps_.held_results.all()[key];
-  const bool is_known = machine != kHomeMachine && !IsSabotaged(Sabotage::kProveOnSameMachine) &&
-                        std::any_of(held.begin(), held.end(),
-                                    [&](const Candidate& one) { return one.machine == machine; });
+  const bool is_known =
+      machine != kHomeMachine && !IsSabotaged(Sabotage::kProveOnSameMachine) &&
+      std::ranges::any_of(held, [&](const Candidate& one) { return one.machine == machine; });
   const Attempt& attempt = deps_.attempts.at(by.attempt);
   workers_.Find(by.worker)->reports.unacknowledged.insert(by.report);
   if (is_known) {
@@ -156,20 +156,18 @@ void Proofs::Quarantine(const Candidate& odd, const Key& key, const Held& held) 
 bool Proofs::CanHaveHome() const { return options_.workers > 0 || options_.fleet.helpers_max > 0; }
 
 bool Proofs::NeedsHome(PackageId package) const {
-  return std::none_of(workers_.attached().ring().begin(), workers_.attached().ring().end(),
-                      [&](WorkerId id) {
-                        const Worker& worker = *workers_.Find(id);
-                        return worker.machine != kHomeMachine && !worker.is_draining &&
-                               deps_.eligibility.Has(id, worker, package);
-                      });
+  return std::ranges::none_of(workers_.attached().ring(), [&](WorkerId id) {
+    const Worker& worker = *workers_.Find(id);
+    return worker.machine != kHomeMachine && !worker.is_draining &&
+           deps_.eligibility.Has(id, worker, package);
+  });
 }
 
 bool Proofs::HasMachineFor(PackageId package) const {
-  return std::any_of(workers_.attached().ring().begin(), workers_.attached().ring().end(),
-                     [&](WorkerId id) {
-                       const Worker& worker = *workers_.Find(id);
-                       return !worker.is_draining && deps_.eligibility.Has(id, worker, package);
-                     });
+  return std::ranges::any_of(workers_.attached().ring(), [&](WorkerId id) {
+    const Worker& worker = *workers_.Find(id);
+    return !worker.is_draining && deps_.eligibility.Has(id, worker, package);
+  });
 }
 
 bool Proofs::IsOffered(uint32_t queue) {
@@ -225,8 +223,7 @@ void Proofs::Sweep() {
   if (deps_.held_results.all().empty()) return;
   std::vector<Key> over;
   for (const auto& [key, held] : deps_.held_results.all()) {
-    if (!std::all_of(held.begin(), held.end(),
-                     [&](const Candidate& one) { return IsStillWanted(key, one); }))
+    if (!std::ranges::all_of(held, [&](const Candidate& one) { return IsStillWanted(key, one); }))
       over.push_back(key);
   }
   for (const Key& key : over) deps_.held_results.Release(deps_.held_results.Erase(key));

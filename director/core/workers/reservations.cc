@@ -35,7 +35,7 @@ void Reservations::Look() {
       [&](uint32_t, PackageId first, size_t) { Consider(first, overtaken); });
   for (const auto& [kind, queue] : graph_.queues().parked()) Consider(queue.Top(), overtaken);
   if (reserved_.has_value()) return;
-  std::sort(overtaken.begin(), overtaken.end());
+  std::ranges::sort(overtaken);
   for (const auto& [since, package] : overtaken) {
     if (step_.now - since < options_.overtaken_max || Reserve(package)) return;
   }

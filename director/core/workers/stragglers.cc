@@ -89,7 +89,7 @@ std::vector<AttemptId> Stragglers::Find() const {
       if (MayBeBackedUp(waiting)) found.emplace_back(step_.awake, waiting);
     }
   }
-  std::sort(found.begin(), found.end());
+  std::ranges::sort(found);
   std::vector<AttemptId> stragglers;
   for (const auto& [began_at, attempt] : found) stragglers.push_back(attempt);
   return stragglers;

@@ -15,7 +15,7 @@ constexpr absl::Duration kLookAgain = absl::Milliseconds(100);
 constexpr absl::Duration kReportsMax = absl::Seconds(1);
 
 bool IsIn(const std::vector<AttemptId>& attempts, AttemptId attempt) {
-  return std::find(attempts.begin(), attempts.end(), attempt) != attempts.end();
+  return std::ranges::find(attempts, attempt) != attempts.end();
 }
 
 }  // namespace

@@ -6,7 +6,7 @@ namespace galley::director {
 
 bool Suspects::IsInHandAt(PackageId package, Killings::Machine machine) const {
   const std::vector<AttemptId> attempts = attempts_.At(package);
-  return std::any_of(attempts.begin(), attempts.end(), [&](AttemptId attempt) {
+  return std::ranges::any_of(attempts, [&](AttemptId attempt) {
     const Worker* const worker = workers_.Find(attempts_.at(attempt).worker);
     return worker != nullptr && worker->machine == machine;
   });
@@ -28,7 +28,7 @@ bool Suspects::IsKeptFrom(PackageId package, const Worker& worker) const {
   const PackageId turn = killings.TurnAt(worker.machine);
   if (turn == package) return false;
   if (turn.valid() && HoldsItsTurn(turn, package)) return true;
-  return std::any_of(killings.suspects().begin(), killings.suspects().end(), [&](PackageId other) {
+  return std::ranges::any_of(killings.suspects(), [&](PackageId other) {
     return other != package && packages_[other].work != nullptr &&
            IsInHandAt(other, worker.machine);
   });

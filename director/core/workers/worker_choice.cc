@@ -36,14 +36,13 @@ bool WorkerChoice::MayTake(PackageId package, WorkerId id, const Worker& worker)
 bool WorkerChoice::IsUntriedAnywhere(PackageId package) const {
   const Blame& blame = graph_.blame();
   const uint64_t memory_bytes = MemoryOf(packages_[package], deps_.costs);
-  return std::any_of(
-      workers_.attached().ring().begin(), workers_.attached().ring().end(), [&](WorkerId id) {
-        const Worker& other = *workers_.Find(id);
-        return !other.is_draining && !blame.HasFailedAt(package, other.machine) &&
-               !blame.HasFailedOn(package, id) && workers_.attached().IsUsable(other) &&
-               deps_.eligibility.Has(id, other, package) &&
-               (other.memory_bytes == 0 || memory_bytes <= other.memory_bytes);
-      });
+  return std::ranges::any_of(workers_.attached().ring(), [&](WorkerId id) {
+    const Worker& other = *workers_.Find(id);
+    return !other.is_draining && !blame.HasFailedAt(package, other.machine) &&
+           !blame.HasFailedOn(package, id) && workers_.attached().IsUsable(other) &&
+           deps_.eligibility.Has(id, other, package) &&
+           (other.memory_bytes == 0 || memory_bytes <= other.memory_bytes);
+  });
 }
 
 bool WorkerChoice::IsBetterElsewhere(PackageId package, const Worker& worker) const {
@@ -74,9 +73,8 @@ std::vector<PlacementCandidate> WorkerChoice::Lightest(PackageId package) const 
   const std::vector<InputAffinity::Holder> holders =
       deps_.input_affinity.Holders(InputsOf(package));
   const auto warm_at = [&](WorkerId id) {
-    const auto found =
-        std::find_if(holders.begin(), holders.end(),
-                     [&](const InputAffinity::Holder& one) { return one.worker == id; });
+    const auto found = std::ranges::find_if(
+        holders, [&](const InputAffinity::Holder& one) { return one.worker == id; });
     return found == holders.end() ? 0 : found->share;
   };
   std::vector<PlacementCandidate> views;
@@ -96,7 +94,7 @@ std::vector<PlacementCandidate> WorkerChoice::Lightest(PackageId package) const 
     if (views.size() == kCandidatesMax) break;
     const Worker* worker = workers_.Find(id);
     if (worker == nullptr || worker->presence != Worker::Presence::kAttached ||
-        std::any_of(views.begin(), views.end(), is_it) || !workers_.attached().HasRoom(*worker) ||
+        std::ranges::any_of(views, is_it) || !workers_.attached().HasRoom(*worker) ||
         !MayTake(package, id, *worker))
       continue;
     views.push_back(ViewOf(package, id, *worker, share));

@@ -53,7 +53,7 @@ void WorkerLifecycle::OnWorkerAttached(const WorkerAttached& event) {
   for (size_t i = 0; i < in_hand.size(); ++i) {
     const AttemptId attempt = in_hand[i];
     if (deps_.attempts.Current(attempt) == nullptr ||
-        std::find(event.in_hand.begin(), event.in_hand.end(), attempt) != event.in_hand.end())
+        std::ranges::find(event.in_hand, attempt) != event.in_hand.end())
       continue;
     const Attempt lost = deps_.attempts.at(attempt);
     deps_.attempts.EndAttempt(attempt, Tell::kCancel);
@@ -71,7 +71,7 @@ void WorkerLifecycle::OnWorkerAttached(const WorkerAttached& event) {
   // An attempt that is over there is told with the next messages; an attempt that never came there
   // is told by no message.
   for (const AttemptId attempt : worker.given) {
-    if (std::find(event.in_hand.begin(), event.in_hand.end(), attempt) == event.in_hand.end())
+    if (std::ranges::find(event.in_hand, attempt) == event.in_hand.end())
       deps_.attempts.ForgetLater(attempt);
   }
 }
@@ -139,8 +139,7 @@ void WorkerLifecycle::EndIfAllAreLost(const std::string& reason) {
       std::max(options_.losses_max, options_.losses_of_each_max * deps_.fleet.most()))
     return;
   const auto has_worked = [this](WorkerId id) { return workers_.Find(id)->has_worked; };
-  if (std::any_of(workers_.attached().ring().begin(), workers_.attached().ring().end(), has_worked))
-    return;
+  if (std::ranges::any_of(workers_.attached().ring(), has_worked)) return;
   claimants_.EndAll("no worker lives: " + std::to_string(deps_.fleet.start_failures().losses) +
                     " in a row were lost before they had done anything, the last: " + reason);
 }

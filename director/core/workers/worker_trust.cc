@@ -39,8 +39,9 @@ bool WorkerTrust::HasReason(WorkerId id) const {
 bool WorkerTrust::HasRoom() const {
   if (doubtful_.empty() || doubtful_.size() == workers_.attached().count())
     return !workers_.attached().with_room().empty();
-  return std::any_of(workers_.attached().with_room().begin(), workers_.attached().with_room().end(),
-                     [this](const WorkerIndex::Load& load) { return !IsDoubtful(load.worker); });
+  return std::ranges::any_of(
+      workers_.attached().with_room(),
+      [this](const WorkerIndex::Load& load) { return !IsDoubtful(load.worker); });
 }
 
 // Jobs at a doubtful worker tell nothing of the costs.
@@ -98,14 +99,13 @@ void WorkerTrust::NoteJudged(WorkerId id) {
 bool WorkerTrust::CanTrustedDo(PackageId package) const {
   const Blame& blame = graph_.blame();
   const uint64_t memory_bytes = MemoryOf(packages_[package], deps_.costs);
-  return std::any_of(
-      workers_.attached().ring().begin(), workers_.attached().ring().end(), [&](WorkerId id) {
-        const Worker& other = *workers_.Find(id);
-        return !doubtful_.contains(id) && !other.is_draining && !other.is_held &&
-               workers_.attached().IsUsable(other) && !blame.HasFailedAt(package, other.machine) &&
-               !blame.HasFailedOn(package, id) && deps_.eligibility.Has(id, other, package) &&
-               (other.memory_bytes == 0 || memory_bytes <= other.memory_bytes);
-      });
+  return std::ranges::any_of(workers_.attached().ring(), [&](WorkerId id) {
+    const Worker& other = *workers_.Find(id);
+    return !doubtful_.contains(id) && !other.is_draining && !other.is_held &&
+           workers_.attached().IsUsable(other) && !blame.HasFailedAt(package, other.machine) &&
+           !blame.HasFailedOn(package, id) && deps_.eligibility.Has(id, other, package) &&
+           (other.memory_bytes == 0 || memory_bytes <= other.memory_bytes);
+  });
 }
 
 absl::Duration WorkerTrust::Left() const {

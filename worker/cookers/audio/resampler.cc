@@ -74,7 +74,7 @@ absl::StatusOr<std::span<const float>> Resampler::Next() {
   ASSIGN_OR_RETURN(size_t made, Process(out));
   if (made == 0) {
     // libsoxr rounds the length down where we round up: the last frame is silence.
-    std::fill(out.begin(), out.end(), 0.0F);
+    std::ranges::fill(out, 0.0F);
     made = count;
   }
   given_ += made;

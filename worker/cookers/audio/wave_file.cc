@@ -153,7 +153,7 @@ struct Chunk {
 };
 
 bool IsText(std::string_view name) {
-  return std::all_of(name.begin(), name.end(), [](char c) { return c >= ' ' && c <= '~'; });
+  return std::ranges::all_of(name, [](char c) { return c >= ' ' && c <= '~'; });
 }
 
 // REQUIRES: a chunk's header lies at `at`.

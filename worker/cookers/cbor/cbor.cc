@@ -88,7 +88,7 @@ void PutMap(std::string& out, const nlohmann::json& object) {
   keys.reserve(object.size());
   for (const auto& item : object.items()) keys.push_back(item.key());
   // A longer text has the greater head: comparing lengths, then bytes, compares the encodings.
-  std::sort(keys.begin(), keys.end(), [](std::string_view a, std::string_view b) {
+  std::ranges::sort(keys, [](std::string_view a, std::string_view b) {
     return a.size() != b.size() ? a.size() < b.size() : a < b;
   });
   PutHead(out, kMap, keys.size());

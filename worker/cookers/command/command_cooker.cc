@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/base/child_process.h"
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "common/content/name.h"
@@ -133,8 +134,7 @@ absl::Status NotePlaceholders(CommandSettings& settings) {
           if (placeholder.name == "cooked")
             settings.cooked_inputs.insert(ParseCookedInput(*placeholder.argument));
           if (placeholder.name == "output" &&
-              std::count(settings.outputs.begin(), settings.outputs.end(), *placeholder.argument) ==
-                  0) {
+              std::ranges::count(settings.outputs, *placeholder.argument) == 0) {
             return VerdictError("{{output:{}}}: `outputs` does not have this suffix",
                                 *placeholder.argument);
           }
@@ -158,7 +158,7 @@ absl::StatusOr<CommandSettings> ParseSettings(const nlohmann::json& json) {
   for (const std::string& suffix : settings.outputs) {
     if (const absl::Status valid = record::ValidateSuffix(suffix); !valid.ok())
       return Annotate(valid, "setting \"outputs\"");
-    if (std::count(settings.outputs.begin(), settings.outputs.end(), suffix) > 1)
+    if (std::ranges::count(settings.outputs, suffix) > 1)
       return VerdictError("setting \"outputs\": \"{}\" is given twice", suffix);
   }
   for (const std::string& argument : settings.argv) {
@@ -349,9 +349,9 @@ class Run {
     const std::string said = fmt::format("{}: {}{}{}", settings_.argv[0], run.status.ToString(),
                                          TailOf(run.output), advice_);
     if (run.timed_out) {
-      return absl::DeadlineExceededError(
-          fmt::format("{}: killed, the job's time was up (a rule's timeout_s sets it){}",
-                      settings_.argv[0], TailOf(run.output)));
+      return DeadlineExceededError(
+          "{}: killed, the job's time was up (a rule's timeout_s sets it){}", settings_.argv[0],
+          TailOf(run.output));
     }
     if (run.status.ok()) return absl::OkStatus();
     if (run.status.signal == SIGKILL || run.status.code == 128 + SIGKILL)
@@ -364,17 +364,17 @@ class Run {
           run.status.memory_peak_bytes, memory_max);
     }
     if (run.status.signal == SIGXFSZ) {
-      return absl::FailedPreconditionError(fmt::format("{}: wrote more than {} bytes into one file",
-                                                       settings_.argv[0], kOutputBytesMax));
+      return FailedPreconditionError("{}: wrote more than {} bytes into one file",
+                                     settings_.argv[0], kOutputBytesMax);
     }
     return absl::FailedPreconditionError(said);
   }
 
   // Advice for a program that may not write; empty: the program did not complain of that.
   std::string ReadOnlyAdvice(std::string_view output) const {
-    const bool says_so = std::any_of(
-        kReadOnlyWords.begin(), kReadOnlyWords.end(),
-        [&](std::string_view words) { return output.find(words) != std::string_view::npos; });
+    const bool says_so = std::ranges::any_of(kReadOnlyWords, [&](std::string_view words) {
+      return output.find(words) != std::string_view::npos;
+    });
     if (!says_so || !(has_walls_ || context_.Watch() != nullptr)) return "";
     return fmt::format(
         "\n  the project is read-only for programs: mounts ({}/...), their host folders, the store "

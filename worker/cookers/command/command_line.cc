@@ -18,7 +18,7 @@ bool TakesArgument(std::string_view name) { return name == "output" || name == "
 std::optional<Placeholder> Parse(std::string_view inside) {
   const size_t colon = inside.find(':');
   const std::string_view name = inside.substr(0, colon);
-  if (std::find(kNames.begin(), kNames.end(), name) == kNames.end()) return std::nullopt;
+  if (std::ranges::find(kNames, name) == kNames.end()) return std::nullopt;
   if (colon == std::string_view::npos) return Placeholder{.name = name, .argument = std::nullopt};
   return Placeholder{.name = name, .argument = inside.substr(colon + 1)};
 }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "common/content/name.h"
@@ -53,7 +54,7 @@ absl::StatusOr<std::string> Workspace::FileOf(const std::string& relative) const
     const bool is_last = slash == std::string::npos;
     struct stat status {};
     if (::lstat(JoinPath(root_, relative.substr(0, slash)).c_str(), &status) != 0) {
-      return absl::NotFoundError(fmt::format("{}: there is no such file", relative));
+      return NotFoundError("{}: there is no such file", relative);
     }
     if (is_last ? !S_ISREG(status.st_mode) : !S_ISDIR(status.st_mode))
       return VerdictError("{}: expected a regular file, not reached through links", relative);

@@ -33,7 +33,7 @@ std::string Shortened(std::string reason) {
 // "line 3, column 7" for the byte at `offset`.
 std::string Place(std::string_view text, size_t offset) {
   const std::string_view before = text.substr(0, offset);
-  const auto line = 1 + std::count(before.begin(), before.end(), '\n');
+  const auto line = 1 + std::ranges::count(before, '\n');
   const size_t newline = before.rfind('\n');
   const size_t column = newline == std::string_view::npos ? offset + 1 : offset - newline;
   return fmt::format("line {}, column {}", line, column);

@@ -17,7 +17,7 @@ constexpr size_t kMorphedKinds = 2;  // the first of kNumbered may be morphed
 // "0", "12", but not "01".
 bool IsNumber(std::string_view text) {
   if (text.empty() || (text.size() > 1 && text.front() == '0')) return false;
-  return std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+  return std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
 }
 
 bool IsKnownName(std::string_view name, bool is_base) {

@@ -50,8 +50,8 @@ bool HasSharedBorder(const Primitive& primitive, const uint32_t* places,
     const size_t next = i % 3 == 2 ? i - 2 : i + 1;
     edges.push_back(Edge(places[primitive.indices[i]], places[primitive.indices[next]]));
   }
-  std::sort(edges.begin(), edges.end());
-  return std::any_of(edges.begin(), edges.end(), [&](uint64_t edge) {
+  std::ranges::sort(edges);
+  return std::ranges::any_of(edges, [&](uint64_t edge) {
     const auto from = static_cast<uint32_t>(edge >> 32);
     const auto to = static_cast<uint32_t>(edge);
     const bool is_shared = owners[from] == kSeveral || owners[to] == kSeveral;

@@ -76,8 +76,7 @@ absl::Status AbsorbGrids(Scene& scene, const Grids& grids) {
     }
     AbsorbGrid(*matrices, *grids.of_skin[i]);
     const std::vector<float> values = ToFloats(*matrices);
-    if (!std::all_of(values.begin(), values.end(),
-                     [](float each) { return std::isfinite(each); })) {
+    if (!std::ranges::all_of(values, [](float each) { return std::isfinite(each); })) {
       return Flaw(fmt::format("/skins/{}/inverseBindMatrices", i),
                   "the matrices and positions are too large together to be quantised; set quantize "
                   "to false");

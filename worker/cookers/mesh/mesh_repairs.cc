@@ -36,8 +36,8 @@ void FitWeights(Json& object, size_t target_count, const std::string& pointer,
 }
 
 bool HasJoints(const MeshData& mesh) {
-  return std::any_of(mesh.primitives.begin(), mesh.primitives.end(), [](const Primitive& each) {
-    return std::any_of(each.attributes.begin(), each.attributes.end(), [](const Attribute& one) {
+  return std::ranges::any_of(mesh.primitives, [](const Primitive& each) {
+    return std::ranges::any_of(each.attributes, [](const Attribute& one) {
       return one.target == kBase && one.semantic.starts_with("JOINTS_");
     });
   });

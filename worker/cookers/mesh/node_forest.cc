@@ -65,7 +65,7 @@ class SceneRepair {
     // In the order of spans, nodes that lie below another node of the list follow it.
     std::vector<size_t> order(own.size());
     for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    std::ranges::stable_sort(order, [&](size_t a, size_t b) {
       return forest_.begin(own[a].node) < forest_.begin(own[b].node);
     });
     size_t end = 0;
@@ -82,7 +82,7 @@ class SceneRepair {
   void FindSpans() {
     for (const Listed& each : listed_)
       shown_.emplace_back(forest_.begin(each.node), forest_.end(each.node));
-    std::sort(shown_.begin(), shown_.end());
+    std::ranges::sort(shown_);
     for (size_t i = 1; i < shown_.size(); ++i)
       shown_[i].second = std::max(shown_[i].second, shown_[i - 1].second);
   }

@@ -22,10 +22,9 @@ constexpr double kCoarserMax = 256;
 
 // Whether positions and their deltas are floats.
 bool HasFloatPositions(const Primitive& primitive) {
-  return std::all_of(
-      primitive.attributes.begin(), primitive.attributes.end(), [](const Attribute& each) {
-        return each.semantic != "POSITION" || each.stream.format.component == Component::kFloat;
-      });
+  return std::ranges::all_of(primitive.attributes, [](const Attribute& each) {
+    return each.semantic != "POSITION" || each.stream.format.component == Component::kFloat;
+  });
 }
 
 // A grid for all these meshes that costs none of them too much precision; nullopt: there is none.
@@ -37,11 +36,11 @@ std::optional<PositionGrid> FitCommonGrid(const std::vector<const MeshData*>& me
     for (const Primitive& primitive : mesh->primitives) each.back().push_back(&primitive);
     all.insert(all.end(), each.back().begin(), each.back().end());
   }
-  if (!std::all_of(all.begin(), all.end(), [](const auto* one) { return HasFloatPositions(*one); }))
+  if (!std::ranges::all_of(all, [](const auto* one) { return HasFloatPositions(*one); }))
     return std::nullopt;
   const std::optional<PositionGrid> grid = FitGrid(all);
   if (!grid || meshes.size() == 1) return grid;
-  const bool is_too_coarse = std::any_of(each.begin(), each.end(), [&](const auto& primitives) {
+  const bool is_too_coarse = std::ranges::any_of(each, [&](const auto& primitives) {
     if (IsPoint(primitives)) return false;
     const std::optional<PositionGrid> own = FitGrid(primitives);
     return !own || own->step * kCoarserMax < grid->step;

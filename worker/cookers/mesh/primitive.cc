@@ -142,7 +142,7 @@ absl::StatusOr<std::vector<uint32_t>> ReadIndices(Document& document, const Json
                                      vertex_count));
     }
   }
-  if (std::find(indices.begin(), indices.end(), RestartOf(component)) != indices.end()) {
+  if (std::ranges::find(indices, RestartOf(component)) != indices.end()) {
     document.warnings.Add(
         "{}: the greatest number that an index can be is one of them; it is taken for a vertex "
         "(ACCESSOR_INDEX_PRIMITIVE_RESTART)",
@@ -257,7 +257,7 @@ absl::StatusOr<Primitive> ReadPrimitive(Document& document, const Json& json,
 }  // namespace
 
 const Attribute* Primitive::Find(std::string_view semantic, int target) const {
-  const auto found = std::find_if(attributes.begin(), attributes.end(), [&](const Attribute& each) {
+  const auto found = std::ranges::find_if(attributes, [&](const Attribute& each) {
     return each.target == target && each.semantic == semantic;
   });
   return found == attributes.end() ? nullptr : &*found;

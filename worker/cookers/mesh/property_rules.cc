@@ -268,8 +268,7 @@ std::optional<Finding> CheckRange(const Rule& rule, const Json& value) {
 std::optional<Finding> CheckList(const Rule& rule, const Json& value) {
   if (rule.allowed.size() == 0) return std::nullopt;
   const std::string text = rule.type == Type::kCode ? *CodeOf(value) : value.get<std::string>();
-  if (std::find(rule.allowed.begin(), rule.allowed.end(), text) != rule.allowed.end())
-    return std::nullopt;
+  if (std::ranges::find(rule.allowed, text) != rule.allowed.end()) return std::nullopt;
   return Finding{"VALUE_NOT_IN_LIST", fmt::format("expected one of {}, not {}",
                                                   fmt::join(rule.allowed, ", "), value.dump())};
 }

@@ -130,8 +130,7 @@ class Influences {
     if (weights_.empty()) return 0;
     const Format format = weights_.front()->format;
     const bool is_one_format =
-        std::all_of(weights_.begin(), weights_.end(),
-                    [&](const Stream* each) { return each->format == format; });
+        std::ranges::all_of(weights_, [&](const Stream* each) { return each->format == format; });
     if (!is_one_format) {
       for (Stream* each : weights_) *each = FromFloats(Shape::kVec4, ToFloats(*each));
     }
@@ -209,7 +208,7 @@ class Influences {
       left -= shares[i];
       remainders.emplace_back(std::floor(share) - share, i);
     }
-    std::sort(remainders.begin(), remainders.end());
+    std::ranges::sort(remainders);
     for (size_t i = 0; left > 0 && i < remainders.size(); ++i, --left)
       ++shares[remainders[i].second];
     return shares;
@@ -301,7 +300,7 @@ void NormalizeAttributes(Primitive& primitive, Warnings& warnings) {
 }
 
 bool NeedsQuantizationExtension(const Primitive& primitive) {
-  return !std::all_of(primitive.attributes.begin(), primitive.attributes.end(), IsCoreFormat);
+  return !std::ranges::all_of(primitive.attributes, IsCoreFormat);
 }
 
 }  // namespace galley::worker::mesh

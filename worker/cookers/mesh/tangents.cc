@@ -73,7 +73,7 @@ void TangentSpace::GroupVertices() {
     for (size_t c = 0; c < 2; ++c) key[6 + c] = texcoords_.At(i, c) + 0.0f;
   }
   groups_ = NumberEqual({{keys.data(), kWidth * sizeof(float)}}, primitive_.vertex_count);
-  sums_.resize(*std::max_element(groups_.begin(), groups_.end()) + size_t{1});
+  sums_.resize(*std::ranges::max_element(groups_) + size_t{1});
 }
 
 TangentSpace::Face TangentSpace::FaceOf(size_t triangle) const {

@@ -20,12 +20,11 @@ bool IsAlphanumeric(char c) {
 
 bool IsIdentifier(std::string_view name) {
   return !name.empty() && !(name[0] >= '0' && name[0] <= '9') &&
-         std::all_of(name.begin(), name.end(),
-                     [](char c) { return IsAlphanumeric(c) || c == '_'; });
+         std::ranges::all_of(name, [](char c) { return IsAlphanumeric(c) || c == '_'; });
 }
 
 bool IsVariantName(std::string_view name) {
-  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+  return !name.empty() && std::ranges::all_of(name, [](char c) {
     return IsAlphanumeric(c) || c == '_' || c == '-';
   });
 }
@@ -35,8 +34,7 @@ absl::StatusOr<std::string> ValueOf(const nlohmann::json& value) {
   if (value.is_number()) return value.dump();
   if (!value.is_string()) return VerdictError("expected a string, a number, or true or false");
   std::string text = value.get<std::string>();
-  if (std::any_of(text.begin(), text.end(),
-                  [](char c) { return (c >= 0 && c < ' ') || c == '\x7F'; }) ||
+  if (std::ranges::any_of(text, [](char c) { return (c >= 0 && c < ' ') || c == '\x7F'; }) ||
       text.ends_with('\\')) {
     return VerdictError(
         "a value is one line without control characters and without '\\' at its end");

@@ -137,8 +137,8 @@ absl::Status EsslWriter::Combine() {
                       each.sampler == nullptr, each.sampler == nullptr ? 0 : each.sampler->set,
                       each.sampler == nullptr ? 0 : each.sampler->binding, each.id);
   };
-  std::sort(combined_.begin(), combined_.end(),
-            [&](const Combined& a, const Combined& b) { return order(a) < order(b); });
+  std::ranges::sort(combined_,
+                    [&](const Combined& a, const Combined& b) { return order(a) < order(b); });
   for (const Combined& each : combined_) {
     const std::string name = WrittenName(
         ShaderLanguage::kEssl,

@@ -35,7 +35,7 @@ void GlslScanner::SkipBlanks() {
       const size_t close = text_.find("*/", at_ + 2);
       const size_t end = close == std::string_view::npos ? text_.size() : close + 2;
       const std::string_view comment = text_.substr(at_, end - at_);
-      line_ += static_cast<uint64_t>(std::count(comment.begin(), comment.end(), '\n'));
+      line_ += static_cast<uint64_t>(std::ranges::count(comment, '\n'));
       at_ = end;
     } else {
       return;

@@ -48,8 +48,7 @@ bool MacroExpander::IsRisky(const Macro& macro) const {
   std::set<std::string_view> seen;
   for (const std::string_view token : macro.body) {
     if (token == "##" || macros_.contains(token)) return true;
-    const bool is_parameter = std::find(macro.parameters.begin(), macro.parameters.end(), token) !=
-                              macro.parameters.end();
+    const bool is_parameter = std::ranges::find(macro.parameters, token) != macro.parameters.end();
     if (is_parameter && !seen.insert(token).second) return true;
   }
   return false;
@@ -124,7 +123,7 @@ absl::StatusOr<MacroExpander::Tokens> MacroExpander::Substitute(
       pastes = !written.empty();
       continue;
     }
-    const auto parameter = std::find(macro.parameters.begin(), macro.parameters.end(), token);
+    const auto parameter = std::ranges::find(macro.parameters, token);
     const auto index = static_cast<size_t>(parameter - macro.parameters.begin());
     const bool is_pasted = pastes || (i + 1 < macro.body.size() && macro.body[i + 1] == "##");
     Tokens put = {token};

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "common/base/status_macros.h"
-#include "fmt/format.h"
 #include "worker/cookers/cbor/cbor.h"
 #include "worker/cookers/shader/reflected_type.h"
 #include "worker/cookers/shader/reserved_words.h"
@@ -227,8 +226,7 @@ absl::StatusOr<Json> Reflector::SpecializationConstants() {
     const auto& name = entry.at("name").get_ref<const std::string&>();
     return std::tuple(entry.at("id").get<uint32_t>(), name.empty(), name);
   };
-  std::sort(constants.begin(), constants.end(),
-            [&](const Json& a, const Json& b) { return order(a) < order(b); });
+  std::ranges::sort(constants, [&](const Json& a, const Json& b) { return order(a) < order(b); });
   constants.erase(
       std::unique(constants.begin(), constants.end(),
                   [](const Json& a, const Json& b) { return a.at("id") == b.at("id"); }),
@@ -269,11 +267,9 @@ absl::StatusOr<Reflection> Reflector::Run(std::string_view stage) {
       {SPVC_RESOURCE_TYPE_ACCELERATION_STRUCTURE, BindingKind::kAccelerationStructure},
   }};
   for (const auto& [type, kind] : kLists) RETURN_IF_ERROR(AddBindings(type, kind));
-  std::sort(found_.bindings.begin(), found_.bindings.end(),
-            [](const ReflectedBinding& a, const ReflectedBinding& b) {
-              return std::tie(a.set, a.binding, a.name, a.id) <
-                     std::tie(b.set, b.binding, b.name, b.id);
-            });
+  std::ranges::sort(found_.bindings, [](const ReflectedBinding& a, const ReflectedBinding& b) {
+    return std::tie(a.set, a.binding, a.name, a.id) < std::tie(b.set, b.binding, b.name, b.id);
+  });
   RETURN_IF_ERROR(AddPushConstants());
   found_.stage = stage;
   found_.entry_point = "main";

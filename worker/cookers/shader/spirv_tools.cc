@@ -24,8 +24,7 @@ void RegisterSoundPasses(spvtools::Optimizer& optimizer, spv_target_env environm
   spvtools::Optimizer all(environment);
   all.RegisterPerformancePasses();
   for (const std::string_view pass : all.GetPassNames()) {
-    if (std::find(kMiscompilingPasses.begin(), kMiscompilingPasses.end(), pass) ==
-        kMiscompilingPasses.end()) {
+    if (std::ranges::find(kMiscompilingPasses, pass) == kMiscompilingPasses.end()) {
       GALLEY_CHECK(optimizer.RegisterPassFromFlag(fmt::format("--{}", pass)));
     }
   }

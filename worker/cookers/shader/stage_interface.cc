@@ -86,11 +86,9 @@ absl::StatusOr<Variables> ListInterface(const CrossModule& module, spvc_resource
          .location = spvc_compiler_get_decoration(compiler, resource.id, SpvDecorationLocation),
          .component = spvc_compiler_get_decoration(compiler, resource.id, SpvDecorationComponent)});
   }
-  std::sort(variables.begin(), variables.end(),
-            [](const InterfaceVariable& a, const InterfaceVariable& b) {
-              return std::tie(a.location, a.component, a.name) <
-                     std::tie(b.location, b.component, b.name);
-            });
+  std::ranges::sort(variables, [](const InterfaceVariable& a, const InterfaceVariable& b) {
+    return std::tie(a.location, a.component, a.name) < std::tie(b.location, b.component, b.name);
+  });
   return variables;
 }
 

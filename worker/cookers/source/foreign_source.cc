@@ -36,7 +36,7 @@ bool IsPrintable(char c) { return c >= ' ' && c <= '~' && c != '`'; }
 
 std::string FirstBytes(std::string_view bytes) {
   const std::string_view line = bytes.substr(0, std::min(bytes.find_first_of("\r\n"), kTextMax));
-  if (!line.empty() && std::all_of(line.begin(), line.end(), IsPrintable))
+  if (!line.empty() && std::ranges::all_of(line, IsPrintable))
     return fmt::format("`{}{}`", line,
                        line.size() == kTextMax && bytes.size() > kTextMax ? "..." : "");
   std::string text = "the bytes";

@@ -204,7 +204,7 @@ class BmpReader {
       return VerdictError("the file is corrupt: a texel has colour {}, and the palette holds {}",
                           index, palette_.size());
     }
-    std::copy(palette_[index].begin(), palette_[index].end(), out);
+    std::ranges::copy(palette_[index], out);
     return absl::OkStatus();
   }
   void PutMasked(uint8_t* out, uint32_t texel) const {

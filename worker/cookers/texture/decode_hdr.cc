@@ -148,7 +148,7 @@ class RowReader {
                       row_.begin() + static_cast<ptrdiff_t>(x * 4));
         shift += 8;
       } else {
-        std::copy(texel.begin(), texel.end(), row_.begin() + static_cast<ptrdiff_t>(x * 4));
+        std::ranges::copy(texel, row_.begin() + static_cast<ptrdiff_t>(x * 4));
         shift = 0;
         ++x;
       }

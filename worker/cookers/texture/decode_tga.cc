@@ -175,7 +175,7 @@ absl::StatusOr<std::vector<uint8_t>> TgaReader::ReadTexels() {
       if (k == 0 || !is_run) {
         ASSIGN_OR_RETURN(texel, ReadTexel());
       }
-      std::copy(texel.begin(), texel.end(), texels.begin() + static_cast<ptrdiff_t>(PlaceOf(i)));
+      std::ranges::copy(texel, texels.begin() + static_cast<ptrdiff_t>(PlaceOf(i)));
     }
   }
   if (reader_.is_truncated()) return VerdictError("the file is truncated");

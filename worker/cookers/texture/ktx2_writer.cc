@@ -4,8 +4,8 @@
 
 #include <numeric>
 
+#include "common/base/errors.h"
 #include "common/base/status_macros.h"
-#include "fmt/format.h"
 #include "worker/cookers/texture/ktx2_format.h"
 
 namespace galley::worker::texture {
@@ -160,8 +160,7 @@ std::string KeyValueData(std::string_view swizzle) {
 absl::StatusOr<std::string> Supercompress(const std::string& level, int zstd_level) {
   std::string out(ZSTD_compressBound(level.size()), '\0');
   const size_t size = ZSTD_compress(out.data(), out.size(), level.data(), level.size(), zstd_level);
-  if (ZSTD_isError(size) != 0)
-    return absl::InternalError(fmt::format("zstd: {}", ZSTD_getErrorName(size)));
+  if (ZSTD_isError(size) != 0) return InternalError("zstd: {}", ZSTD_getErrorName(size));
   out.resize(size);
   return out;
 }

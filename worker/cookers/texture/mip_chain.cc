@@ -112,7 +112,7 @@ const float* Chain::RowOf(const FloatLevel* previous, uint32_t y) {
 }
 
 void Chain::AddRow(const float* row, float weight, bool is_first) {
-  if (is_first) std::fill(sums_.begin(), sums_.end(), 0.0f);
+  if (is_first) std::ranges::fill(sums_, 0.0f);
   float* sums = sums_.data();
   const size_t size = sums_.size();
   if (!is_weighted_) {

@@ -136,7 +136,7 @@ void WarnOfLosses(CookContext& context, const LoadedTexture& loaded, const Textu
   const auto differs = [](const std::vector<Level>& chain) {
     return HasDifferingChannels(chain.front());
   };
-  if (format.kind == FormatKind::kBc4 && std::any_of(chains.begin(), chains.end(), differs)) {
+  if (format.kind == FormatKind::kBc4 && std::ranges::any_of(chains, differs)) {
     context.AddWarning(record::WarningKind::kTextureChannels,
                        "format \"bc4\" keeps the red channel only, and the image's channels "
                        "differ; format = \"bc1\" with color_space = \"linear\" keeps three");

@@ -24,8 +24,7 @@ const std::vector<std::string> kFormats = {"rgba8", "rgba16f", "bc1", "bc3", "bc
 // The index of a choice; nullopt: the setting is absent or null.
 std::optional<size_t> ParseChoice(const nlohmann::json& settings, const char* name,
                                   const std::vector<std::string>& choices) {
-  const auto choice =
-      std::find(choices.begin(), choices.end(), settings.value(name, nlohmann::json()));
+  const auto choice = std::ranges::find(choices, settings.value(name, nlohmann::json()));
   if (choice == choices.end()) return std::nullopt;
   return static_cast<size_t>(choice - choices.begin());
 }
@@ -133,7 +132,7 @@ absl::StatusOr<TextureSettings> ParseTextureSettings(const nlohmann::json& setti
   ASSIGN_OR_RETURN(const int64_t zstd_level, ParseInteger(settings, "zstd", kZstdLevelMax));
   parsed.mipmaps = settings.at("mipmaps").get<bool>();
   parsed.layers = settings.at("layers").get<std::vector<std::string>>();
-  if (std::find(parsed.layers.begin(), parsed.layers.end(), "") != parsed.layers.end()) {
+  if (std::ranges::find(parsed.layers, "") != parsed.layers.end()) {
     return VerdictError("setting \"layers\": expected a list of paths, not {}",
                         settings.at("layers").dump());
   }

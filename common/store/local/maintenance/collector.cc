@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/container/flat_hash_map.h"
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
@@ -13,7 +14,6 @@
 #include "common/store/local/maintenance/left_behind.h"
 #include "common/store/local/segment_reader.h"
 #include "common/tree/tree.h"
-#include "fmt/format.h"
 
 namespace galley::store {
 namespace {
@@ -30,8 +30,8 @@ absl::StatusOr<tree::Directory> Annotated(absl::StatusOr<tree::Directory> direct
                                           const Digest& digest) {
   if (directory.ok()) return directory;
   // The files that the folder names cannot be guessed.
-  return absl::DataLossError(fmt::format("folder {} of a kept tree cannot be read: {}",
-                                         digest.ToString(), MessageOf(directory.status())));
+  return DataLossError("folder {} of a kept tree cannot be read: {}", digest.ToString(),
+                       MessageOf(directory.status()));
 }
 
 absl::Time WrittenAt(const std::string& path) {
@@ -203,7 +203,7 @@ void Collector::KeepGenerators(std::vector<Result*>& generators, std::vector<Res
 
 // Used last first.
 void Collector::SortByUse(std::vector<Result*>& results) {
-  std::sort(results.begin(), results.end(), [](const Result* a, const Result* b) {
+  std::ranges::sort(results, [](const Result* a, const Result* b) {
     return a->used != b->used ? a->used > b->used : a->key < b->key;
   });
 }

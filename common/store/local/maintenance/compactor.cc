@@ -10,13 +10,13 @@
 #include <set>
 #include <utility>
 
+#include "common/base/errors.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "common/store/local/layout.h"
 #include "common/store/local/maintenance/sweeper.h"
 #include "common/store/local/segment_reader.h"
 #include "common/store/local/segment_writer.h"
-#include "fmt/format.h"
 
 namespace galley::store {
 namespace {
@@ -59,7 +59,7 @@ absl::Status Compactor::Plan(const Dropped& dropped) {
   if (is_after_cook_ && !HasTooMuchDead()) return absl::OkStatus();
   // Segments that are half dead go anyway, and so do workers' small ones; others only while without
   // them too much would stay dead.
-  std::stable_sort(workers_.begin(), workers_.end(), &IsWorse);
+  std::ranges::stable_sort(workers_, &IsWorse);
   const auto is_half_dead = [this](const Weighed& one) {
     const bool is_small = one.segment.size_bytes < kSmallSegmentBytes &&
                           (!is_after_cook_ || one.dead_bytes() > kSegmentHeaderBytes);
@@ -256,7 +256,7 @@ bool Compactor::IsHeld(const SegmentListing& segment, absl::Time since,
 
 bool Compactor::IsChosen(uint64_t number) const {
   const auto is_it = [&](const Weighed& one) { return one.segment.number == number; };
-  return std::any_of(chosen_.begin(), chosen_.end(), is_it) ||
+  return std::ranges::any_of(chosen_, is_it) ||
          std::any_of(log_.begin(), log_.begin() + static_cast<ptrdiff_t>(chosen_log_), is_it);
 }
 
@@ -467,10 +467,10 @@ absl::Status Compactor::GiveUpDamaged() {
   for (const Digest& digest : blobs) {
     ASSIGN_OR_RETURN(const bool was_wrong, store_.losses.QuarantineIfWrong(digest));
     if (!was_wrong) {
-      return absl::UnavailableError(
-          fmt::format("blob {} could not be read a moment ago and can be now: nothing is lost; see "
-                      "to the disk, and collect again",
-                      digest.ToString()));
+      return UnavailableError(
+          "blob {} could not be read a moment ago and can be now: nothing is lost; see to the "
+          "disk, and collect again",
+          digest.ToString());
     }
   }
   const base::MutexLock lock(store_.writer.mutex());

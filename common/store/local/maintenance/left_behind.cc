@@ -14,7 +14,6 @@
 #include "common/base/status_macros.h"
 #include "common/store/local/layout.h"
 #include "common/store/local/maintenance/sweeper.h"
-#include "fmt/format.h"
 
 namespace galley::store {
 namespace {
@@ -142,7 +141,7 @@ namespace {
 // Some segment has no header any more: if it was the owner's, what it adopted is not known.
 absl::StatusOr<bool> IndexCoversAllSegments(StoreState& store) {
   ASSIGN_OR_RETURN(const auto segments, store.index.With(&Index::Segments));
-  return std::none_of(segments.begin(), segments.end(), [](const auto& segment) {
+  return std::ranges::none_of(segments, [](const auto& segment) {
     return segment.second.writer == SegmentWriterKind::kWorker && segment.second.is_abandoned &&
            !segment.second.is_cut;
   });
@@ -210,8 +209,8 @@ absl::Status LeftBehind::Remove(const GcOptions& options) {
   }
   files_ = std::move(removed);
   for (const WriterNote& note : notes_) {
-    const bool says_more = std::any_of(note.files.begin(), note.files.end(),
-                                       [&](const auto& file) { return staying_.contains(file); });
+    const bool says_more =
+        std::ranges::any_of(note.files, [&](const auto& file) { return staying_.contains(file); });
     if (!note.is_live && !says_more) ::unlink(note.path.c_str());
   }
   return absl::OkStatus();

@@ -126,7 +126,7 @@ absl::StatusOr<std::vector<LiveRecord>> StillLive(StoreState& store, uint64_t se
         return is_here(action_results[action_result++]) && !is_dropped;
       case RecordKind::kObservationSet: {
         const auto& places = sets[set++];
-        return !is_dropped && std::any_of(places.begin(), places.end(), [&](const SetPlace& place) {
+        return !is_dropped && std::ranges::any_of(places, [&](const SetPlace& place) {
           return place.place == here;
         });
       }

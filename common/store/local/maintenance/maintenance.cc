@@ -1,5 +1,6 @@
 #include "common/store/local/maintenance/maintenance.h"
 
+#include "common/base/errors.h"
 #include "common/base/status_macros.h"
 #include "common/store/local/maintenance/collector.h"
 #include "common/store/local/maintenance/dead_bytes.h"
@@ -8,7 +9,6 @@
 #include "common/store/local/maintenance/store_stats.h"
 #include "common/store/local/maintenance/verifier.h"
 #include "common/store/local/maintenance/why_finder.h"
-#include "fmt/format.h"
 
 namespace galley::store {
 namespace {
@@ -28,8 +28,7 @@ absl::StatusOr<StoreStats> Maintenance::Stats(const StatsOptions& options) {
 absl::StatusOr<VerifyReport> Maintenance::Verify(const VerifyOptions& options) {
   for (int looks = 0; is_verifying_.exchange(true); ++looks) {
     if (looks == kVerifyLooksMax)
-      return absl::FailedPreconditionError(
-          fmt::format("another verify of store {} runs", store_.folder.directory));
+      return FailedPreconditionError("another verify of store {} runs", store_.folder.directory);
     store_.folder.options.pause(VerifyPace::kPauseMax);
   }
   absl::StatusOr<VerifyReport> report = Verifier(store_, options).Run();

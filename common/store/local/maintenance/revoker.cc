@@ -23,8 +23,7 @@ absl::StatusOr<RevokeReport> Revoker::Run() {
   if (!options_.is_dry) RETURN_IF_ERROR(store_.revoked.Add(options_.what));
   RETURN_IF_ERROR(Find(RecordKind::kResult));
   RETURN_IF_ERROR(Find(RecordKind::kActionResult));
-  std::sort(report_.results.begin(), report_.results.end(),
-            [](const auto& a, const auto& b) { return a.key < b.key; });
+  std::ranges::sort(report_.results, [](const auto& a, const auto& b) { return a.key < b.key; });
   if (!options_.is_dry) RETURN_IF_ERROR(Forget());
   return std::move(report_);
 }

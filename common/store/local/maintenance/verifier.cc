@@ -302,7 +302,7 @@ absl::Status Verifier::Segment(uint64_t number, const SegmentState& state) {
   // A record that was being written while it was read is whole when it is read again.
   ASSIGN_OR_RETURN(const std::vector<DamagedRange> again, NewDamage(number, state));
   std::erase_if(damaged, [&](const DamagedRange& range) {
-    return std::find(again.begin(), again.end(), range) == again.end();
+    return std::ranges::find(again, range) == again.end();
   });
   if (damaged.empty()) return absl::OkStatus();
   if (state.writer == SegmentWriterKind::kOwner) RETURN_IF_ERROR(Relog());

@@ -7,6 +7,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/own_file.h"
 #include "common/base/status_macros.h"
@@ -24,7 +25,7 @@ std::string CursorPath(const std::string& store_directory) {
 }
 
 absl::Status Wrong(std::string_view what) {
-  return absl::DataLossError(fmt::format("the cursor of a verify: {}", what));
+  return DataLossError("the cursor of a verify: {}", what);
 }
 
 // The words of `line` behind `name`, of which there are `count`.

@@ -5,6 +5,7 @@
 #include <system_error>
 #include <utility>
 
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "common/record/result.h"
@@ -90,7 +91,7 @@ absl::Status WhyFinder::CheckReadable(const BlobLocation& location) const {
   const std::string path = BlobFilePath(store_.folder.directory, digest_);
   ASSIGN_OR_RETURN(const FileStat stat, StatFile(path));
   if (stat.size_bytes == digest_.size_bytes()) return absl::OkStatus();
-  return absl::DataLossError(fmt::format("{} has {} bytes", path, stat.size_bytes));
+  return DataLossError("{} has {} bytes", path, stat.size_bytes);
 }
 
 absl::Time WhyFinder::WrittenAt(const BlobLocation& location) const {
@@ -114,7 +115,7 @@ absl::Status WhyFinder::FindRoots() {
       ++report_.roots_more;
       continue;
     }
-    const bool is_kept = std::any_of(kept.begin(), kept.end(), [&](const PublishedRoot& one) {
+    const bool is_kept = std::ranges::any_of(kept, [&](const PublishedRoot& one) {
       return one.project_id == root.project_id && one.platform == root.platform &&
              one.sequence == root.sequence;
     });
@@ -155,7 +156,7 @@ absl::Status WhyFinder::FindResults() {
       if (IsAbsentOrWrong(record.status())) return absl::OkStatus();
       RETURN_IF_ERROR(record.status());
       const std::vector<Digest> named = store_.reader.NamedBy(kind, record->payload);
-      if (std::find(named.begin(), named.end(), digest_) == named.end()) return absl::OkStatus();
+      if (std::ranges::find(named, digest_) == named.end()) return absl::OkStatus();
       if (report_.results.size() == limit_) {
         ++report_.results_more;
         return absl::OkStatus();
@@ -197,8 +198,7 @@ absl::Status WhyFinder::FindLosses() {
                                     std::string_view payload) -> absl::Status {
       if (header.kind != RecordKind::kLoss) return absl::OkStatus();
       const absl::StatusOr<Loss> loss = DecodeLoss(payload);
-      if (!loss.ok() ||
-          std::find(loss->blobs.begin(), loss->blobs.end(), digest_) == loss->blobs.end())
+      if (!loss.ok() || std::ranges::find(loss->blobs, digest_) == loss->blobs.end())
         return absl::OkStatus();
       past.emplace_back(TimeOf(header.written_s),
                         fmt::format("dropped in loss epoch {}, by a collection or because its "
@@ -220,7 +220,7 @@ absl::Status WhyFinder::FindLosses() {
     past.emplace_back(stat.ok() ? absl::FromUnixNanos(stat->ctime_ns) : absl::InfinitePast(),
                       fmt::format("its bytes were wrong: {}", at->path().string()));
   }
-  std::sort(past.begin(), past.end());
+  std::ranges::sort(past);
   for (const auto& [time, text] : past) {
     report_.past.push_back(
         time == absl::InfinitePast() ? text : fmt::format("{}: {}", TimeText(time), text));

@@ -4,6 +4,7 @@
 
 #include "absl/strings/ascii.h"
 #include "common/base/certificates.h"
+#include "common/base/errors.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
@@ -21,13 +22,12 @@ absl::StatusOr<std::string> ReadAuthorization(const std::string& file) {
   const bool has_scheme = token.starts_with("Bearer ") || token.starts_with("Basic ");
   const std::string_view secret =
       has_scheme ? std::string_view(token).substr(token.find(' ') + 1) : std::string_view(token);
-  const bool is_plain =
-      std::all_of(secret.begin(), secret.end(), [](char c) { return c > 0x20 && c < 0x7f; });
+  const bool is_plain = std::ranges::all_of(secret, [](char c) { return c > 0x20 && c < 0x7f; });
   if (secret.empty() || !is_plain || token == "Bearer" || token == "Basic") {
-    return absl::InvalidArgumentError(
-        fmt::format("credential file {}: expected one line with a token, or with \"Bearer ...\" or "
-                    "\"Basic ...\"",
-                    file));
+    return InvalidArgumentError(
+        "credential file {}: expected one line with a token, or with \"Bearer ...\" or \"Basic "
+        "...\"",
+        file);
   }
   return has_scheme ? token : "Bearer " + token;
 }

@@ -190,7 +190,7 @@ absl::Status ReapiCaller::AskCapabilities(const RemoteLimits& limits, bool is_pr
   }
   const reapi::CacheCapabilities& cache = reply.cache_capabilities();
   const auto has = [](const auto& list, auto wanted) {
-    return std::find(list.begin(), list.end(), wanted) != list.end();
+    return std::ranges::find(list, wanted) != list.end();
   };
   const base::MutexLock lock(mutex_);
   if (!has(cache.digest_functions(), reapi::DigestFunction::SHA256)) {

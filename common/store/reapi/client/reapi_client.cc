@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "common/base/errors.h"
 #include "common/base/status_macros.h"
 #include "common/base/threads.h"
 #include "common/store/interface/check_bytes.h"
@@ -16,7 +17,6 @@
 #include "common/store/reapi/client/retry.h"
 #include "common/store/reapi/client/waited_read.h"
 #include "common/wire/digest_messages.h"
-#include "fmt/format.h"
 
 namespace galley::store {
 namespace {
@@ -61,9 +61,8 @@ class ReapiClient final : public RemoteCache {
 
   absl::Status Put(const Digest& digest, std::string_view bytes) override {
     if (!AreBytesOf(digest, bytes)) {
-      return absl::InvalidArgumentError(
-          fmt::format("blob {}: the {} bytes given are not those of this digest", digest.ToString(),
-                      bytes.size()));
+      return InvalidArgumentError("blob {}: the {} bytes given are not those of this digest",
+                                  digest.ToString(), bytes.size());
     }
     OnlyBlob from(digest, bytes);
     return Send(std::span(&digest, 1), from, RemoteLimits());

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "common/base/errors.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "common/base/threads.h"
@@ -16,7 +17,6 @@
 #include "common/store/reapi/client/waited_read.h"
 #include "common/wire/channel.h"
 #include "common/wire/digest_messages.h"
-#include "fmt/format.h"
 
 namespace galley::store {
 namespace {
@@ -237,10 +237,9 @@ std::optional<bool> ReapiDownloader::IsRightThere(const Digest& digest,
 
 absl::Status ReapiDownloader::CheckAsked(const Digest& digest) const {
   if (digest.size_bytes() > kBlobBytesMax)
-    return absl::NotFoundError(fmt::format("blob {} is too large", digest.ToString()));
+    return NotFoundError("blob {} is too large", digest.ToString());
   if (trust_.IsKnownWrong(digest))
-    return absl::DataLossError(
-        fmt::format("blob {}: the server's bytes were wrong", digest.ToString()));
+    return DataLossError("blob {}: the server's bytes were wrong", digest.ToString());
   return absl::OkStatus();
 }
 
@@ -286,8 +285,7 @@ absl::Status ReapiDownloader::ReadStream(Stream& stream, int rounds, const Remot
       if (!absl::IsInvalidArgument(finished)) return stream.own_error = finished;
     }
   }
-  return absl::DataLossError(
-      fmt::format("blob {}: the server's bytes are wrong", digest.ToString()));
+  return DataLossError("blob {}: the server's bytes are wrong", digest.ToString());
 }
 
 // Makes one try. Plain bytes go on where the last one broke; compressed ones begin again, since

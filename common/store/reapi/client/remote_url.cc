@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/base/errors.h"
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
 
@@ -11,7 +12,7 @@ namespace {
 constexpr std::string_view kExpected = "expected grpc://host:port, grpcs://host:port or unix:/path";
 
 absl::Status Wrong(std::string_view text, std::string_view what) {
-  return absl::InvalidArgumentError(fmt::format("remote {}: {}; {}", text, what, kExpected));
+  return InvalidArgumentError("remote {}: {}; {}", text, what, kExpected);
 }
 
 bool IsHostCharacter(char c) {
@@ -21,21 +22,19 @@ bool IsHostCharacter(char c) {
 
 bool IsLoopback(std::string_view host) {
   return host == "localhost" || host == "[::1]" ||
-         (host.starts_with("127.") && std::all_of(host.begin(), host.end(), [](char c) {
-            return (c >= '0' && c <= '9') || c == '.';
-          }));
+         (host.starts_with("127.") &&
+          std::ranges::all_of(host, [](char c) { return (c >= '0' && c <= '9') || c == '.'; }));
 }
 
 bool IsHost(std::string_view host) {
   if (host.starts_with('[') && host.ends_with(']')) {
     const std::string_view address = host.substr(1, host.size() - 2);
-    return address.find(':') != std::string_view::npos &&
-           std::all_of(address.begin(), address.end(), [](char c) {
+    return address.find(':') != std::string_view::npos && std::ranges::all_of(address, [](char c) {
              return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F') ||
                     c == ':' || c == '.';
            });
   }
-  return !host.empty() && std::all_of(host.begin(), host.end(), IsHostCharacter);
+  return !host.empty() && std::ranges::all_of(host, IsHostCharacter);
 }
 
 bool IsPort(std::string_view port) {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/base/errors.h"
 #include "common/base/status_macros.h"
 #include "common/base/wire_format.h"
-#include "fmt/format.h"
 
 namespace galley::store {
 namespace {
@@ -26,9 +26,9 @@ absl::Status ByteStreamRead::Begin(std::string_view request) {
     return absl::InvalidArgumentError("read_limit: expected 0, the blob is asked for compressed");
   const uint64_t size = asked.name.digest.size_bytes();
   if (asked.offset < 0 || asked.limit < 0 || static_cast<uint64_t>(asked.offset) > size) {
-    return absl::OutOfRangeError(fmt::format(
+    return OutOfRangeError(
         "read_offset {}, read_limit {}: expected 0 or more, and an offset up to the size {}",
-        asked.offset, asked.limit, size));
+        asked.offset, asked.limit, size);
   }
   const auto offset = static_cast<uint64_t>(asked.offset);
   left_ = size - offset;

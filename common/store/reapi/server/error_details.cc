@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/base/errors.h"
 #include "common/base/status_macros.h"
 #include "common/base/utf8.h"
 #include "common/base/wire_format.h"
@@ -27,10 +28,10 @@ absl::Status MissingBlobsError(std::string_view what, std::span<const Digest> mi
     violation.Bytes(2, fmt::format("blobs/{}", digest.ToString()));
     failure.Element(1, violation.bytes());
   }
-  return WithDetail(absl::FailedPreconditionError(
-                        fmt::format("{}: {} blobs are missing, the first is {}: upload them first",
-                                    what, missing.size(), missing.front().ToString())),
-                    "PreconditionFailure", failure.Take());
+  return WithDetail(
+      FailedPreconditionError("{}: {} blobs are missing, the first is {}: upload them first", what,
+                              missing.size(), missing.front().ToString()),
+      "PreconditionFailure", failure.Take());
 }
 
 absl::Status BusyError(std::string_view what, absl::Duration retry_delay) {
@@ -39,8 +40,8 @@ absl::Status BusyError(std::string_view what, absl::Duration retry_delay) {
   duration.Varint(1, static_cast<uint64_t>(nanoseconds / 1'000'000'000));
   duration.Varint(2, static_cast<uint64_t>(nanoseconds % 1'000'000'000));
   retry.Element(1, duration.bytes());
-  return WithDetail(absl::ResourceExhaustedError(fmt::format(
-                        "{}: try again in {} ms", what, absl::ToInt64Milliseconds(retry_delay))),
+  return WithDetail(ResourceExhaustedError("{}: try again in {} ms", what,
+                                           absl::ToInt64Milliseconds(retry_delay)),
                     "RetryInfo", retry.Take());
 }
 

@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/hex.h"
 #include "common/base/status_macros.h"
@@ -122,8 +123,8 @@ absl::StatusOr<std::vector<Identity>> ReadIdentities(const std::string& file) {
   struct stat s {};
   if (::stat(file.c_str(), &s) != 0) return ErrnoStatus(errno, "read", file);
   if ((s.st_mode & 077) != 0) {
-    return absl::PermissionDeniedError(
-        fmt::format("{}: expected mode 0600, others may read or write it: chmod 600", file));
+    return PermissionDeniedError("{}: expected mode 0600, others may read or write it: chmod 600",
+                                 file);
   }
   ASSIGN_OR_RETURN(const std::string text, ReadFile(file, kFileBytesMax));
   return ParseIdentities(text, file);
@@ -157,7 +158,7 @@ absl::StatusOr<const Identity*> Gate::Identify(const Credentials& credentials) c
   for (const Identity& identity : identities_) {
     const std::vector<std::string>& names = credentials.certificate_names;
     if (!identity.certificate.empty() &&
-        std::find(names.begin(), names.end(), identity.certificate) != names.end())
+        std::ranges::find(names, identity.certificate) != names.end())
       return &identity;
   }
   return absl::UnauthenticatedError(
@@ -169,10 +170,10 @@ absl::StatusOr<Caller> Gate::Admit(const Credentials& credentials, Right right) 
   if (is_open() || right == Right::kNone) return caller;
   ASSIGN_OR_RETURN(const Identity* const identity, Identify(credentials));
   if (!Has(*identity, right)) {
-    return absl::PermissionDeniedError(
-        fmt::format("{} has no right {}; who runs the store gives it one in its file of identities "
-                    "(galley store serve --identities)",
-                    identity->name, NameOf(right)));
+    return PermissionDeniedError(
+        "{} has no right {}; who runs the store gives it one in its file of identities (galley "
+        "store serve --identities)",
+        identity->name, NameOf(right));
   }
   caller.name = identity->name;
   caller.may_write_results = identity->may_write_results;

@@ -6,12 +6,12 @@
 #include <utility>
 
 #include "build/bazel/remote/execution/v2/remote_execution.pb.h"
+#include "common/base/errors.h"
 #include "common/base/status_macros.h"
 #include "common/base/wire_format.h"
 #include "common/base/zstd_stream.h"
 #include "common/store/reapi/server/error_details.h"
 #include "common/tree/wire_fields.h"
-#include "fmt/format.h"
 
 namespace galley::store {
 namespace {
@@ -23,8 +23,8 @@ constexpr uint64_t kCompressedBytesMin = 1024;
 
 absl::Status CheckBatch(uint64_t bytes, uint64_t more, uint64_t bytes_max) {
   if (more <= bytes_max && bytes <= bytes_max - more) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      fmt::format("a batch of more than {} bytes: use ByteStream, or several batches", bytes_max));
+  return InvalidArgumentError("a batch of more than {} bytes: use ByteStream, or several batches",
+                              bytes_max);
 }
 
 void SetSemVer(int major, int minor, build::bazel::semver::SemVer& version) {
@@ -37,14 +37,13 @@ void SetSemVer(int major, int minor, build::bazel::semver::SemVer& version) {
 absl::Status CheckInstance(const ReapiOptions& options, const Caller& caller,
                            std::string_view instance) {
   if (options.instance.has_value() && instance != *options.instance) {
-    return absl::InvalidArgumentError(
-        fmt::format("instance name \"{}\": this server has \"{}\"", instance, *options.instance));
+    return InvalidArgumentError("instance name \"{}\": this server has \"{}\"", instance,
+                                *options.instance);
   }
   const std::vector<std::string>& allowed = caller.instances;
-  if (allowed.empty() || std::find(allowed.begin(), allowed.end(), instance) != allowed.end())
+  if (allowed.empty() || std::ranges::find(allowed, instance) != allowed.end())
     return absl::OkStatus();
-  return absl::PermissionDeniedError(
-      fmt::format("instance name \"{}\": it is not for {}", instance, caller.name));
+  return PermissionDeniedError("instance name \"{}\": it is not for {}", instance, caller.name);
 }
 
 absl::Status LossAsAbsence(const absl::Status& status) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "build/bazel/remote/execution/v2/remote_execution.pb.h"
+#include "common/base/errors.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "common/base/utf8.h"
@@ -82,7 +83,7 @@ absl::StatusOr<std::vector<std::string>> SetsIn(std::string_view list) {
     sets.emplace_back(field.bytes);
   }
   if (sets.size() > ActionCache::kSetsMax) sets.resize(ActionCache::kSetsMax);
-  std::reverse(sets.begin(), sets.end());
+  std::ranges::reverse(sets);
   return sets;
 }
 
@@ -93,10 +94,10 @@ absl::StatusOr<std::optional<std::string>> ReapiResults::FindNative(const Digest
   if (!results.front().has_value()) return std::nullopt;
   ASSIGN_OR_RETURN(const record::Result result, record::DecodeResult(*results.front()));
   if (result.is_disputed) {
-    return absl::NotFoundError(fmt::format(
+    return NotFoundError(
         "two different results were given for the action {}: neither is used, until its key is "
         "forgotten where the store is (galley store forget {})",
-        action.ToString(), action.ToString()));
+        action.ToString(), action.ToString());
   }
   if (result.is_verdict) return std::nullopt;
   return results.front();
@@ -147,7 +148,7 @@ absl::StatusOr<std::string> ReapiResults::WithInlined(std::string result,
     RETURN_IF_ERROR(inlined(message.stderr_digest(), *message.mutable_stderr_raw()));
   for (reapi::OutputFile& file : *message.mutable_output_files()) {
     const auto& asked = request.inline_output_files;
-    if (std::find(asked.begin(), asked.end(), file.path()) != asked.end())
+    if (std::ranges::find(asked, file.path()) != asked.end())
       RETURN_IF_ERROR(inlined(file.digest(), *file.mutable_contents()));
   }
   return message.SerializeAsString();
@@ -158,15 +159,14 @@ ReapiCore::Reply ReapiResults::GetActionResult(std::string_view request) {
   RETURN_IF_ERROR(CheckInstance(options_, caller_, asked.instance));
   ASSIGN_OR_RETURN(std::optional<std::string> found, Find(asked.instance, asked.action));
   if (!found.has_value()) {
-    return absl::NotFoundError(
-        fmt::format("there is no result for the action {}", asked.action.ToString()));
+    return NotFoundError("there is no result for the action {}", asked.action.ToString());
   }
   absl::StatusOr<std::string> result = WithInlined(*std::move(found), asked);
   if (!result.ok()) return LossAsAbsence(result.status());
   if (result->size() > options_.reply_bytes_max) {
-    return absl::ResourceExhaustedError(fmt::format(
+    return ResourceExhaustedError(
         "the result has {} bytes, more than a message holds: name many outputs as a directory",
-        result->size()));
+        result->size());
   }
   // Some clients take an empty message for none.
   if (result->empty()) {
@@ -203,10 +203,9 @@ absl::Status ReapiResults::CheckTrust(const Digest& key, bool is_weak_key) {
     if (field.number == number) domain = field.bytes;
   }
   const std::vector<std::string>& allowed = caller_.trust;
-  if (std::find(allowed.begin(), allowed.end(), domain) != allowed.end()) return absl::OkStatus();
-  return absl::PermissionDeniedError(
-      fmt::format("{} may not write results of the trust domain \"{}\"", caller_.name,
-                  EscapeInvalidUtf8(domain)));
+  if (std::ranges::find(allowed, domain) != allowed.end()) return absl::OkStatus();
+  return PermissionDeniedError("{} may not write results of the trust domain \"{}\"", caller_.name,
+                               EscapeInvalidUtf8(domain));
 }
 
 absl::StatusOr<std::optional<std::string>> ReapiResults::CommitNative(const Digest& action,

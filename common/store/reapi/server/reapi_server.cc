@@ -125,9 +125,9 @@ class GrpcReapiServer final : public ReapiServer, private grpc::CallbackGenericS
     tls_pair_ = std::make_shared<wire::TlsPair>(options_.tls, std::move(texts));
     tls_looked_ = clock_.Monotonic();
     TellExpired();
-    const bool has_tokens =
-        std::any_of(options_.identities.begin(), options_.identities.end(),
-                    [](const Identity& identity) { return !identity.token_sha256.empty(); });
+    const bool has_tokens = std::ranges::any_of(options_.identities, [](const Identity& identity) {
+      return !identity.token_sha256.empty();
+    });
     tls_credentials_ = wire::TlsCredentials(
         tls_pair_, options_.tls.ca.empty() ? GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE
                    : has_tokens            ? GRPC_SSL_REQUEST_CLIENT_CERTIFICATE_AND_VERIFY

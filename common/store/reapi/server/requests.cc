@@ -3,11 +3,11 @@
 #include <optional>
 #include <string>
 
+#include "common/base/errors.h"
 #include "common/base/status_macros.h"
 #include "common/base/utf8.h"
 #include "common/base/wire_format.h"
 #include "common/tree/wire_fields.h"
-#include "fmt/format.h"
 
 namespace galley::store {
 namespace {
@@ -31,8 +31,7 @@ absl::Status ReadFields(std::string_view bytes, uint32_t once, const Take& take)
     ASSIGN_OR_RETURN(const Field field, reader.Next());
     const uint32_t bit = field.number < 32 ? 1u << field.number & once : 0;
     if ((seen & bit) != 0) {
-      return absl::InvalidArgumentError(
-          fmt::format("field {} comes twice, expected it once", field.number));
+      return InvalidArgumentError("field {} comes twice, expected it once", field.number);
     }
     seen |= bit;
     RETURN_IF_ERROR(take(field));
@@ -49,7 +48,7 @@ absl::Status TakeInstance(const Field& field, std::string_view& instance) {
 absl::Status TakeText(const Field& field, std::string_view name, std::string_view& text) {
   ASSIGN_OR_RETURN(text, BytesOf(field, name));
   if (IsUtf8(text)) return absl::OkStatus();
-  return absl::InvalidArgumentError(fmt::format("{}: no UTF-8", name));
+  return InvalidArgumentError("{}: no UTF-8", name);
 }
 
 absl::Status TakeFlag(const Field& field, std::string_view name, bool& flag) {
@@ -77,21 +76,20 @@ absl::Status AppendDigest(const Field& field, std::string_view name, std::vector
 
 absl::StatusOr<Digest> Present(const std::optional<Digest>& digest, std::string_view name) {
   if (digest.has_value()) return *digest;
-  return absl::InvalidArgumentError(fmt::format("{}: expected a digest, there is none", name));
+  return InvalidArgumentError("{}: expected a digest, there is none", name);
 }
 
 absl::Status CheckFunction(const Field& field) {
   ASSIGN_OR_RETURN(const uint64_t function, VarintOf(field, "digest_function"));
   if (function <= 1) return absl::OkStatus();  // UNKNOWN (by the hash's length), SHA256
-  return absl::InvalidArgumentError(
-      fmt::format("digest_function {}: the only one that is spoken is SHA256", function));
+  return InvalidArgumentError("digest_function {}: the only one that is spoken is SHA256",
+                              function);
 }
 
 absl::Status TakeCompressor(const Field& field, Compressor& compressor) {
   ASSIGN_OR_RETURN(const uint64_t value, VarintOf(field, "compressor"));
   if (value > 1) {
-    return absl::InvalidArgumentError(
-        fmt::format("compressor {}: the only one that is spoken is ZSTD", value));
+    return InvalidArgumentError("compressor {}: the only one that is spoken is ZSTD", value);
   }
   compressor = static_cast<Compressor>(value);
   return absl::OkStatus();

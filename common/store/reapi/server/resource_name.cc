@@ -18,7 +18,7 @@ constexpr std::array<std::string_view, 7> kKeywords = {
     "operations", "capabilities", "compressed-blobs"};
 
 bool IsKeyword(std::string_view segment) {
-  return std::find(kKeywords.begin(), kKeywords.end(), segment) != kKeywords.end();
+  return std::ranges::find(kKeywords, segment) != kKeywords.end();
 }
 
 absl::Status Invalid(std::string_view what) {
@@ -27,9 +27,8 @@ absl::Status Invalid(std::string_view what) {
 
 absl::Status CheckSegment(std::string_view segment, std::string_view of) {
   if (segment.empty()) return Invalid(fmt::format("{}: an empty segment", of));
-  const bool is_plain = std::none_of(segment.begin(), segment.end(), [](char c) {
-    return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
-  });
+  const bool is_plain = std::ranges::none_of(
+      segment, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
   if (!is_plain) return Invalid(fmt::format("{}: a control character", of));
   if (!IsUtf8(segment)) return Invalid(fmt::format("{}: no UTF-8", of));
   return absl::OkStatus();

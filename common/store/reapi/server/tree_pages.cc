@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/base/errors.h"
 #include "common/base/status_macros.h"
 #include "common/base/wire_format.h"
 #include "common/tree/wire_fields.h"
@@ -74,8 +75,7 @@ absl::StatusOr<Blob> TreePages::Next() {
     if (!folders.ok()) continue;
     for (const Digest& child : *folders) {
       if (seen_.size() == kTreeDirectoriesMax) {
-        return absl::ResourceExhaustedError(
-            fmt::format("the tree has more than {} Directories", kTreeDirectoriesMax));
+        return ResourceExhaustedError("the tree has more than {} Directories", kTreeDirectoriesMax);
       }
       if (seen_.insert(child).second) left_.push_back(child);
     }

@@ -11,6 +11,7 @@
 #include <random>
 #include <utility>
 
+#include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
@@ -40,9 +41,9 @@ bool IsAnswered(const std::string& path) {
 }
 
 absl::Status TakenError(const std::string& path) {
-  return absl::UnavailableError(fmt::format(
+  return UnavailableError(
       "unix:{} cannot be listened on: another server listens there: end it, or take another path",
-      path));
+      path);
 }
 
 // Removes the socket of a server that is dead. Another may put its own there meanwhile: what was
@@ -51,10 +52,8 @@ absl::Status RemoveStale(const std::string& path, const std::string& aside) {
   struct stat found {};
   if (::lstat(path.c_str(), &found) != 0) return absl::OkStatus();
   if (!S_ISSOCK(found.st_mode)) {
-    return absl::FailedPreconditionError(
-        fmt::format("unix:{}: expected a socket or nothing: remove what is there, or take another "
-                    "path",
-                    path));
+    return FailedPreconditionError(
+        "unix:{}: expected a socket or nothing: remove what is there, or take another path", path);
   }
   if (IsAnswered(path)) return TakenError(path);
   if (::rename(path.c_str(), aside.c_str()) != 0)
@@ -92,7 +91,7 @@ absl::StatusOr<std::unique_ptr<UnixListener>> UnixListener::Prepare(std::string 
   std::string bind_path = fmt::format("{}.{:08x}", folder, std::random_device()());
   RETURN_IF_ERROR(RemoveStale(path, bind_path + "~"));
   if (const std::string why = WhyNotAtPath(bind_path); !why.empty())
-    return absl::UnavailableError(fmt::format("unix:{} cannot be listened on: {}", path, why));
+    return UnavailableError("unix:{} cannot be listened on: {}", path, why);
   return std::unique_ptr<UnixListener>(new UnixListener(std::move(path), std::move(bind_path)));
 }
 
