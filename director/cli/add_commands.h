@@ -1,5 +1,5 @@
-// AddCommands: the groups of commands of which AddCommands (arguments.h) is made, and what the
-// groups share.
+// AddCommands: the parts of AddCommands (arguments.h): a function for each group of commands, and
+// their helpers.
 #pragma once
 
 #include <string>
@@ -13,11 +13,10 @@ namespace galley::cli {
 // command line names the command.
 CLI::App* AddCommand(CLI::App& parent, Arguments& arguments, const char* name, const char* help,
                      Arguments::Action run);
-// Adds a command that is not built yet: it is parsed, and answered with exit 2.
+// Adds a command that is not built yet: it is parsed, and ends with exit code 2.
 void AddLater(CLI::App& parent, Arguments& arguments, const char* name);
-// LaterOptions: options that are not built yet, which are answered with exit 2. They take what they
-// will take: flags nothing (except "--name=VALUE", if the flag may have a value), other options a
-// value.
+// LaterOptions: options that are not built yet: they are parsed, and end with exit code 2. Flags
+// take no value, except as "--name=VALUE" if the flag may have a value; other options take a value.
 struct LaterOptions {
   std::vector<std::string> flags, with_value;
 };

@@ -17,7 +17,7 @@ namespace galley::cli {
 struct Arguments {
   using Action = std::function<int()>;
   Action action;   // of the named command
-  Action refusal;  // runs instead when an option was given that is not built yet
+  Action refusal;  // runs instead if a given option is not built yet
   GlobalOptions global;
   FarDirector far;  // for commands that only ask
   CookCommandOptions cook;

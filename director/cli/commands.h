@@ -62,7 +62,7 @@ int RunLogs(const GlobalOptions& options, const LogsOptions& logs);
 struct WhyOptions {
   std::string package;
   std::string platform;  // empty: all platforms
-  uint32_t limit = 0;    // paths, and names of lists; 0: as many as the reader can take in
+  uint32_t limit = 0;    // paths, and names of lists; 0: a readable number
   uint32_t cursor = 0;   // paths to leave out: the `next` of an earlier answer
   bool all = false;      // all paths
   FarDirector far;
@@ -83,7 +83,7 @@ int RunPatch(const GlobalOptions& options, const std::string& before, const std:
 int RunApply(const GlobalOptions& options, const std::string& file, const std::string& directory);
 int RunStoreStats(const GlobalOptions& options);
 struct StoreVerifyOptions {
-  std::string rate;  // bytes in a second; empty: as fast as possible
+  std::string rate;  // bytes per second; empty: as fast as possible
   bool restart = false, repair = false;
 };
 int RunStoreVerify(const GlobalOptions& options, const StoreVerifyOptions& verify);
@@ -93,14 +93,13 @@ struct StoreServeOptions {
   std::string tls_cert, tls_key, tls_ca;
   std::string instance;          // empty: any instance
   std::string max_size;          // empty: the project's size, or any
-  uint64_t connections_max = 0;  // 0: as many as the descriptors allow, at most 4,096
-  uint64_t silent_max = 256;     // from one address
+  uint64_t connections_max = 0;  // 0: as the descriptors allow, at most 4,096
+  uint64_t silent_max = 256;     // silent connections from one address
   uint64_t silent_seconds = 20;
   std::string max_unread;  // empty: a quarter of the memory
   std::string metrics;     // a file; empty: no metrics
 };
 inline constexpr const char* kReapiAddress = "127.0.0.1:8980";
-// Serves until an interrupt.
 struct StoreGcOptions {
   std::string max_size, max_age;  // empty: not given
   bool is_dry = false;
@@ -111,6 +110,7 @@ struct StoreRevokeOptions {
   bool is_dry = false;
 };
 int RunStoreRevoke(const GlobalOptions& options, const StoreRevokeOptions& revoke);
+// Serves until an interrupt.
 int RunStoreServe(const GlobalOptions& options, const StoreServeOptions& serve);
 // Puts a folder or a file, as a tree.
 int RunStorePut(const GlobalOptions& options, const std::string& path, const std::string& pin);
@@ -120,13 +120,13 @@ int RunStoreForget(const GlobalOptions& options, const std::string& key);
 int RunStorePin(const GlobalOptions& options, const std::string& name, const std::string& root);
 int RunStoreUnpin(const GlobalOptions& options, const std::string& name);
 int RunStorePins(const GlobalOptions& options);
-// Lists packages that match one of `patterns` (none: all packages), or files that no rule matches.
 struct ListOptions {
   std::vector<std::string> patterns;  // empty: all packages
   bool is_unmatched = false;          // lists the files that no rule matches instead
   RowChoice choice;
   bool totals = false;  // also with --quiet and --json
 };
+// Lists packages that match a pattern, or files that no rule matches.
 int RunLs(const GlobalOptions& options, const ListOptions& list);
 int RunClean(const GlobalOptions& options, const FarDirector& far,
              const std::vector<std::string>& packages);

@@ -1,4 +1,4 @@
-// Completion: shell completions, made from the commands: text for a shell to read.
+// Completion: scripts by which shells complete the commands of `galley`, made from a CommandHelp.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace galley::cli {
 
 inline const std::vector<std::string> kShells = {"bash", "zsh", "fish"};
 
-// REQUIRES: `shell` is one of kShells. The script's first lines say how to install it.
+// Returns a script whose first lines say how to install it. REQUIRES: `shell` is one of kShells.
 std::string CompletionFor(std::string_view shell, const CommandHelp& galley);
 
 }  // namespace galley::cli

@@ -1,5 +1,5 @@
-// CookSession: `galley cook`: has a resident director cook, or hosts a Director for one cook, and
-// tells the outcome: on the terminal, in --summary and --trace, and by the exit code.
+// CookSession: `galley cook`: lets a resident director cook, or hosts a Director for one cook, and
+// reports the outcome on the terminal, in --summary and --trace, and by the exit code.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ class CookSession {
   CookSession(const CookCommandOptions& options, Report& report);
   ~CookSession();
 
-  // Returns the exit code. On return everything has been told, and the summary is written.
+  // Returns the exit code. On return everything has been reported, and the summary is written.
   int Run();
 
  private:
@@ -61,7 +61,7 @@ class CookSession {
 
   std::shared_ptr<const project::Project> project_;
   director::CookReport cooked_;
-  std::optional<director::CheckedSources> checked_;  // checked for what stands
+  std::optional<director::CheckedSources> checked_;  // set by StandsHere
   bool is_detached_ = false;
   Summary summary_;
 };

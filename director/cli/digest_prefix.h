@@ -1,5 +1,5 @@
-// DigestPrefix: looks up a digest that a person did not copy whole, among the digests that were
-// printed.
+// DigestPrefix: finds a digest by its first digits among the digests that were printed, since a
+// person may copy only a part.
 //
 // Pure.
 // Cost: O(1) for each offered digest.
@@ -25,8 +25,8 @@ class DigestPrefix {
   bool is_valid() const { return is_valid_; }
   // `what`: the thing with this digest, for people: "output of /Game/a.png". The first offer stays.
   void Offer(const Digest& digest, std::string_view what);
-  // INVALID_ARGUMENT: no offered digest has the prefix (`where_listed` says where digests are
-  // printed), or several have, which are named.
+  // INVALID_ARGUMENT: no offered digest has the prefix, and the text names `where_listed`; or
+  // several have, and the text names them.
   absl::StatusOr<Digest> Found(std::string_view where_listed) const;
 
  private:

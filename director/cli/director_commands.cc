@@ -1,5 +1,5 @@
-// DirectorCommands: status, top, cancel, drain: commands that ask a director, and never host one;
-// and readmit, which a director notices.
+// DirectorCommands: status, top, cancel, drain: commands that ask a director, and never host a
+// director; and readmit, which a director notices.
 
 #include <poll.h>
 #include <sys/ioctl.h>

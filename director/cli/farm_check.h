@@ -1,4 +1,4 @@
-// CheckFarm: whether workers can come as [farm] says, before anything begins.
+// CheckFarm: checks, before anything begins, that workers can come as [farm] says.
 #pragma once
 
 #include "absl/status/status.h"

@@ -1,6 +1,6 @@
-// FarmDoctor: what `galley doctor` says of the farm: whether workers of other machines would come,
-// without starting any. LookAtFarm asks the world; the Judge functions, which are pure, decide what
-// the answers mean.
+// FarmDoctor: `galley doctor` for the farm: whether workers of other machines would come, without
+// starting any. LookAtFarm asks hosts and programs; the Judge functions, which are pure, decide
+// what the answers mean.
 #pragma once
 
 #include <string>

@@ -1,9 +1,10 @@
-// GroupedMessages: failures or warnings of one cook, told to a person once for each kind.
+// GroupedMessages: failures or warnings of one cook, printed for a person once for each kind.
 //
 // Messages are of one kind when their stages are equal, and their texts are equal except for the
 // parts of one package: names, paths, quoted words, numbers. New messages of a kind are printed
-// together: the packages with their platforms, at most `named_max` packages; the rest is a number.
-// Messages of a kind that was printed already wait for TakeRest, which prints the whole kind anew.
+// together: the packages with their platforms, at most `named_max` packages; the others are
+// counted. Messages of a kind that was printed already wait for TakeRest, which prints the whole
+// kind anew.
 //
 // Pure.
 // Cost: O(length of the texts).
@@ -44,7 +45,8 @@ class GroupedMessages {
   // Returns the paragraphs to print now, one for each kind, in the order in which the kinds came.
   // `platforms`: all platforms of the cook; a message for all of them names none.
   std::vector<std::string> TakeNew(const std::vector<std::string>& platforms);
-  // Called at the end: returns the kinds of which more messages came after printing.
+  // Called at the end: returns the paragraphs of TakeNew, and the kinds that got more messages
+  // after they were printed.
   std::vector<std::string> TakeRest(const std::vector<std::string>& platforms);
 
  private:
@@ -60,8 +62,8 @@ class GroupedMessages {
     bool has_news = false, is_told = false;
   };
 
-  // Again: what a paragraph tells again: nothing; a kind that has more packages now; or a kind that
-  // has only further platforms, whose text was told and is not printed twice.
+  // Again: whether a paragraph repeats a kind: no; with more packages; or only with further
+  // platforms, in which case the text is not printed twice.
   enum class Again { kNo, kWithMore, kOnPlatforms };
   std::string Paragraph(const std::vector<const Member*>& members,
                         const std::vector<std::string>& platforms, Again again) const;

@@ -14,8 +14,8 @@ namespace galley::cli {
 // path in the first mount that could have it.
 std::string HostFile(const project::Project& project, std::string_view path);
 // Returns the file that a cook of `package` means by `name` in a message with a line of a file
-// (common/record/source_names.h). For a generated package it is the package's own name. nullopt:
-// there is no such file.
+// (common/record/source_names.h). For a generated package, the result is the package's own name.
+// nullopt: there is no such file.
 std::optional<std::string> FileOfPlace(const project::Project& project, const std::string& package,
                                        std::string_view name);
 // Returns HostFile as an absolute path.

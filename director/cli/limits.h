@@ -1,5 +1,5 @@
-// Limits: the limits of this process (ulimit), and what commands need: a limit that is too small is
-// told in one sentence before anything begins, not by whatever fails first.
+// Limits: the limits of this process (ulimit), and the needs of commands: a limit that is too small
+// is reported in one sentence before anything begins, not by the first failure.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// OpenStore: the store and the project with which commands about roots begin.
+// OpenStore: opens the store and the project for commands about roots.
 #pragma once
 
 #include <memory>
@@ -12,19 +12,19 @@
 
 namespace galley::cli {
 
-// OpenedStore: the store, and the id of the project whose roots are meant; with --store and no
-// project: the roots of every project.
+// OpenedStore: the store, and the id of the project whose roots are meant. With --store and without
+// a project the id is empty: the roots of every project are meant.
 struct OpenedStore {
   std::unique_ptr<store::StoreDirectory> store;
   std::string project_id;
 };
 absl::StatusOr<OpenedStore> OpenStoreAndProject(const GlobalOptions& options);
 
-// Returns the exit code when a store could not be opened: 3, or 2 when the command line does not
+// Returns the exit code for a store that could not be opened: 3, or 2 if the command line does not
 // tell which store.
 ExitCode CodeOf(const absl::Status& status);
 
-// ResolveRoot, for commands that read the tree. INVALID_ARGUMENT: also for a whole digest that the
+// ResolveRoot for commands that read the tree. INVALID_ARGUMENT also for a whole digest that the
 // store neither holds nor ever published, and for a blob that is no tree.
 absl::StatusOr<Digest> FindRoot(const OpenedStore& opened, std::string_view text);
 ExitCode CodeOfRoot(const absl::Status& status);

@@ -1,5 +1,5 @@
-// PackagePlace: facts about one package from the project on disk: who chose its cooker, and why a
-// name is no package at all. No scan: only the files of that package are looked at.
+// PackagePlace: facts about one package from the project on disk: which rule or sidecar chose its
+// cooker, and why a name is no package. Looks only at the files of the package, without a scan.
 #pragma once
 
 #include <optional>

@@ -35,7 +35,7 @@ absl::StatusOr<OpenedPackage> OpenPackage(const GlobalOptions& options,
 // Returns who made a result, when and where.
 nlohmann::json ProvenanceJson(const record::Provenance& provenance);
 
-// Returns the error when the project has no platform of this name; empty: there is one, or
+// Returns the error if the project has no platform of this name; empty: the platform exists, or
 // `platform` is empty.
 std::string UnknownPlatform(const project::Project& project, const std::string& platform);
 

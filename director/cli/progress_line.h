@@ -1,5 +1,5 @@
-// ProgressLine: the progress of a command: a live line on a terminal, now and then a line
-// elsewhere; on standard error.
+// ProgressLine: shows the progress of a command on standard error: a live line on a terminal,
+// elsewhere a plain line every kPlainInterval.
 //
 // Threads: one at a time.
 #pragma once

@@ -11,8 +11,8 @@ class ParseError;
 
 namespace galley::cli {
 
-// Returns the error when an argument is an empty string, as from a script's variable that is not
-// set: its meaning would never be what was meant. Empty: no argument is empty.
+// Returns the error if an argument is an empty string, which is hardly meant: it comes from an
+// unset variable of a script. Empty: no argument is empty.
 std::string EmptyArgument(const CLI::App& app);
 // Returns the error when a word before the options names no command, with the nearest command;
 // empty: there is no such word. CLI11 answers --help before it has looked at these words.

@@ -1,5 +1,5 @@
-// RemoteCook: a cook of a resident director, seen by its client: hands the events on to a sink, and
-// has the report at the end.
+// RemoteCook: follows a cook of a resident director for a client: hands the events on to a sink,
+// and has the report at the end.
 //
 // Threads: one; `stop` from any.
 #pragma once

@@ -1,5 +1,5 @@
-// Report: what a person or a program sees of a cook: a live line on a terminal, plain lines
-// elsewhere, JSON events with --json, and the summary (docs/cli.md, "The summary").
+// Report: shows a cook to a person or a program: a live line on a terminal, plain lines elsewhere,
+// JSON events with --json, and the summary (docs/cli.md, "The summary").
 //
 // Threads: one.
 #pragma once
@@ -123,7 +123,7 @@ class Report final : public director::CookEventSink {
   // Notes: the notes of one kind (record::NoteText).
   struct Notes {
     std::map<std::string, std::string> packages;  // package -> text
-    std::set<std::string> fresh;  // with results that were cooked, or were in the store
+    std::set<std::string> fresh;  // packages with results that were cooked, or were in the store
   };
   // Returns true when the warning is a note that waits for the end.
   bool KeepNote(const SummaryWarning& warning, record::WarningKind kind);
@@ -134,7 +134,7 @@ class Report final : public director::CookEventSink {
   bool has_warning_errors_ = false;
   std::set<SummaryFailure> told_;
   std::set<SummaryFailure> failures_;
-  std::set<SummaryFailure> taken_back_;  // told, and no failure now
+  std::set<SummaryFailure> taken_back_;  // told, but no failures any more
   GroupedMessages told_failures_, told_warnings_;
   Terminal terminal_;
   bool line_shown_ = false;

@@ -1,4 +1,4 @@
-// ServeCommand: serve: a resident director, in the foreground or detached; and how it is stopped.
+// ServeCommand: serve: runs a resident director, in the foreground or detached, and stops it.
 
 #include <fcntl.h>
 #include <signal.h>

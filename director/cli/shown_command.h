@@ -1,7 +1,7 @@
 // ShownCommand: `galley why` and `galley logs` for a client on another machine: the director runs
-// the command that a person would type beside it, and tells its output. A client can ask only for
-// what ShowAsk (director.proto) names, and each part is checked before anything is run: each part
-// becomes one argument of its own, and no shell sees it.
+// the command that a person would type on its machine, and sends the output. A client can ask only
+// for what ShowAsk (director.proto) names, and each part is checked before anything is run: each
+// part becomes one argument of its own, and no shell sees it.
 //
 // Threads: any.
 #pragma once
@@ -17,21 +17,21 @@
 
 namespace galley::cli {
 
-// The most bytes that are told of a command's output.
+// The most bytes of a command's output that are sent.
 inline constexpr size_t kShownBytesMax = 64 << 20;
 
-// Returns "why", "--json", "--", "/Game/a.png". INVALID_ARGUMENT: a client on another machine
-// cannot ask for a part: a package is given by its virtual path.
+// Returns for example "why", "--json", "--", "/Game/a.png". INVALID_ARGUMENT: a client on another
+// machine cannot ask for a part: a package is given by its virtual path.
 absl::StatusOr<std::vector<std::string>> ArgumentsOf(const v1::ShowAsk& ask);
 
-// ShownOutput: tells the output of a command to an audience, up to a bound. Threads: one at a time.
+// ShownOutput: sends the output of a command to an audience, up to a bound. Threads: one at a time.
 class ShownOutput {
  public:
   // `audience` outlives ShownOutput.
   explicit ShownOutput(director::Audience& audience, size_t bytes_max = kShownBytesMax)
       : audience_(audience), bytes_max_(bytes_max) {}
   // Without bytes: checks only whether somebody still listens. RESOURCE_EXHAUSTED: the bytes exceed
-  // the bound, and are not told. CANCELLED: nobody listens any more.
+  // the bound, and are not sent. CANCELLED: nobody listens any more.
   absl::Status Take(bool is_of_errors, std::string_view bytes);
 
  private:

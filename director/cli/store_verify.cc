@@ -1,5 +1,5 @@
-// StoreVerify: `galley store verify`: reads the store, says what is wrong with it, and has it made
-// again.
+// StoreVerify: `galley store verify`: reads the store, reports damaged and lost content, and cooks
+// it again with --repair.
 #include <algorithm>
 #include <atomic>
 #include <cstdio>

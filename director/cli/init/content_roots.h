@@ -1,12 +1,13 @@
 // ChooseRoots: the folders that become mounts. Pure.
 //
-// - Where most of what can be cooked lies in folders with names such as `assets`, these become
-//   mounts, and so do other folders that hold a good part.
-// - Otherwise it is the deepest folder that holds all packages, not counting folders such as
-//   `docs`.
+// - If most files to be cooked lie in folders with names such as `assets`, these folders become
+//   mounts, and so do other top folders with a fair share of the files.
+// - Otherwise the mount is the deepest folder that holds all packages, not counting folders such
+//   as `docs`. If it has files of a build tool, and one of its folders holds nearly all files to
+//   be cooked, the folders with a fair share become the mounts instead.
 //
-// The mount with the most is "/Game", others have the names of their folders; of `mods/x/assets`
-// that is "/x".
+// The mount with the most files is "/Game"; the others have the names of their folders. The mount
+// of `mods/x/assets` is "/x".
 #pragma once
 
 #include <string>
@@ -22,7 +23,7 @@ struct Root {
   bool has_content_name = false;  // such as `assets`
 };
 
-// At least one; "/Game" is the first. No root contains another one.
+// Returns at least one root; "/Game" is the first. No root contains another root.
 std::vector<Root> ChooseRoots(const std::vector<Judged>& files);
 
 // The root that holds a path; nullptr when none does.

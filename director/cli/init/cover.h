@@ -8,12 +8,13 @@
 
 namespace galley::init {
 
-// `path` as a glob that matches it: `*`, `?`, `[`, `{` and the like become `?`.
+// Returns a glob that matches `path`: `*`, `?`, `[`, `{` and the like become `?`.
 std::string AsGlob(std::string_view path);
 
-// `all`: the virtual paths of all files that `name_glob` (as "*.png") matches in some folder;
-// `chosen`: some of these. The globs match what is chosen and nothing else of `all`: whole folders
-// where all in them is chosen, else files by name, those of one folder in one pair of braces.
+// Returns globs that match the files of `chosen` and no others of `all`: whole folders if all their
+// files are chosen, otherwise files by name, with the names of a folder in braces. `all`: the
+// virtual paths of all files whose names match `name_glob`, such as "*.png". REQUIRES: `chosen` is
+// a part of `all`.
 std::vector<std::string> Cover(const std::set<std::string>& all,
                                const std::set<std::string>& chosen, std::string_view name_glob);
 

@@ -7,11 +7,11 @@
 namespace galley::init {
 
 enum class Action {
-  kCook,      // by a cooker that makes another file of it
+  kCook,      // by a cooker that converts the file
   kCopy,      // by the cooker `copy`
-  kRead,      // no package: the cooks of other files read it
-  kRename,    // no package can have its name: a cook fails for it, or warns of it
-  kLeaveOut,  // no package: no game loads it
+  kRead,      // no package: cooks of other files read the file
+  kRename,    // the name cannot be a package's: a cook fails or warns
+  kLeaveOut,  // no package: no game loads the file
 };
 
 struct Decision {

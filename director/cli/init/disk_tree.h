@@ -1,7 +1,7 @@
 // DiskTree: a folder of this machine.
 //
-// A link is what it leads to, when that lies in the folder, and is a file or a folder that does not
-// contain the link; any other link is trouble.
+// A link counts as its target if the target lies in the folder, and is a file or a folder that does
+// not contain the link; any other link is trouble.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
-// EstimateGrowth: what the textures of a plan take when they are cooked by their defaults. Pure.
+// EstimateGrowth: estimates the size of a plan's textures when they are cooked with default
+// settings. Pure.
 #pragma once
 
 #include <optional>
@@ -9,9 +10,9 @@
 
 namespace galley::init {
 
-// nullopt: it is not worth a word, less than four times the sources, or less than a MiB. By the
-// sizes in the headers of the images, for BC: 4 bits a texel, 8 with alpha or as a normal map, 64
-// of HDR, and a third more for the mips; for grids of data 32, without mips.
+// Computes with the sizes in the images' headers, for BC: 4 bits a texel, 8 with alpha or for a
+// normal map, 64 for HDR, and a third more for the mips; 32 bits without mips for grids of data.
+// nullopt: not worth telling: less than four times the sources, or less than a MiB.
 std::optional<Growth> EstimateGrowth(const std::vector<Judged>& files);
 
 }  // namespace galley::init

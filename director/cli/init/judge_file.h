@@ -1,5 +1,5 @@
-// JudgeFiles: what is to be done with each file, by its name and what its cooker says of it,
-// without a look at others.
+// JudgeFiles: decides what is done with each file, by its name and its cooker's description,
+// without regard to other files.
 #pragma once
 
 #include <string>
@@ -15,17 +15,17 @@ namespace galley::init {
 struct Judged {
   File file;
   Decision decision;
-  // The cooker's outline, where one was made; of shaders and texts that shaders include, Relate
-  // has it made.
+  // The cooker's outline, if there is one; Relate gets the outlines of shaders and of texts that
+  // shaders include.
   Look outline;
-  bool is_pointer = false;  // a pointer of Git LFS: the name alone says what it is
+  bool is_pointer = false;  // a pointer of Git LFS: only the name decides
 };
 
-// In the order of `files`. Reads the first bytes of files that have no decision by their names.
-// `looker` may be null: then names decide which cooker takes a file.
+// Returns the decisions in the order of `files`. Reads the first bytes of files that are not
+// decided by their names. `looker` may be null: then names decide which cooker takes a file.
 std::vector<Judged> JudgeFiles(const Tree& tree, const std::vector<File>& files, Looker* looker);
 
-// Texts that a shader may include.
+// Whether the file is a text that a shader may include.
 bool MayBeIncluded(const std::string& path);
 
 }  // namespace galley::init

@@ -1,4 +1,4 @@
-// Looker: the cookers' words about files of the tree (`galley-worker describe --look`).
+// Looker: the cookers' descriptions of files of the tree (`galley-worker describe --look`).
 #pragma once
 
 #include <cstdint>
@@ -18,17 +18,17 @@ struct GltfImage {
 };
 
 struct Look {
-  bool takes = false;  // the cooker takes the file
-  std::string reason;  // when it does not: in a few words, the same for files that are alike
+  bool takes = false;                   // the cooker takes the file
+  std::string reason;                   // why not, in a few words, equal for files that are alike
   std::vector<std::string> references;  // as written
   std::vector<std::string> reads;       // files that are read with it, as written
   std::vector<std::string> includes;    // an outline of a shader's text: as written
-  std::vector<GltfImage> images;        // a glTF's: beside it, once for each use
-  // The pixels of an image: color, grey, normal, like-normal, two-channel-normal. "": nobody
-  // decoded it, as in an outline.
+  std::vector<GltfImage> images;        // a glTF's image files, once for each use
+  // The pixels of an image: color, grey, normal, like-normal, two-channel-normal. "": not decoded,
+  // as in an outline.
   std::string pixels;
   uint64_t width = 0, height = 0;  // an image's; 0: not known
-  bool has_alpha = false;          // an outline says whether it may have
+  bool has_alpha = false;          // in an outline: it may have alpha
   bool is_grey = false;            // an outline: the file has one channel
   bool has_palette = false;        // an outline
   bool is_flat = false;            // few colours in areas with hard edges; not in an outline
@@ -49,7 +49,8 @@ struct LookAsk {
 class Looker {
  public:
   virtual ~Looker() = default;
-  // By path. A file that no answer came for is absent: the cooker crashed, or there was no time.
+  // Returns the looks by path. A file without an answer is absent: the cooker crashed, or there was
+  // no time.
   virtual std::map<std::string, Look> LookAt(const LookAsk& ask) = 0;
 };
 

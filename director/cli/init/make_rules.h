@@ -1,10 +1,9 @@
-// MakeRules: the [[rule]]s and the `[scan] ignore` of galley.toml that do with each file what was
-// decided. Pure.
+// MakeRules: makes the [[rule]]s and the `[scan] ignore` of galley.toml that carry out the
+// decisions about files. Pure.
 //
-// Files of one extension mostly share a rule, `**/*.png`; what differs follows as exceptions, for
-// whole folders where that is possible, else by name. An extension of which some files must not be
-// packages though a scan must see them (buffers, includes) has no such rule: its packages are
-// named.
+// Files of one extension mostly share a rule, `**/*.png`; exceptions follow, for whole folders if
+// possible, otherwise by name. If some files of an extension must be scanned but must not be
+// packages, such as buffers and includes, there is no such rule, and the packages are named.
 #pragma once
 
 #include <set>
@@ -32,7 +31,7 @@ struct SuggestedIgnore {
 struct SuggestedRules {
   std::vector<SuggestedRule> rules;
   std::vector<SuggestedIgnore> ignores;
-  size_t not_ignored = 0;           // files that are left out, and that no pattern ignores
+  size_t not_ignored = 0;           // files that are left out, but match no ignore pattern
   std::string not_ignored_example;  // a virtual path
 };
 

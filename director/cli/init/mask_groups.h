@@ -1,6 +1,5 @@
-// FindMaskGroups: images whose names end in a word that names no known use, and stand beside a
-// picture of the same beginning: `cab_tc.png` beside `cab.png`. Their pixels say whether they are
-// masks. Pure.
+// FindMaskGroups: images whose names end in an unknown word, beside a picture whose name has the
+// same beginning: `cab_tc.png` beside `cab.png`. Their pixels say whether they are masks. Pure.
 #pragma once
 
 #include <map>
@@ -13,17 +12,18 @@
 
 namespace galley::init {
 
-// "_tc" of "cab_tc.png"; "" when the last word is long, has others than letters, or is the only
-// one.
+// Returns "_tc" for "cab_tc.png"; "" if the last word is long, has characters other than letters,
+// or is the only word.
 std::string LastWord(std::string_view path);
 
-// By last word ("_tc"), in lower case; at least three images, all of them with a picture beside
-// them whose name begins so and has another last word. `images`: those without a known use.
+// Returns groups of at least three images by last word ("_tc"), in lower case. Beside every image
+// there is a picture with the same beginning and another last word. `images`: images without a
+// known use.
 std::map<std::string, std::vector<const Judged*>> FindMaskGroups(
     const std::vector<const Judged*>& images);
 
-// True when all of the group that was looked at is grey and opaque, or when the word ends in
-// "mask".
+// Whether the word ends in "mask", or at least three images of the group have a look, and all these
+// are grey and opaque.
 bool AreMasks(const std::string& word, const std::vector<const Judged*>& group,
               const std::map<std::string, Look>& looks);
 

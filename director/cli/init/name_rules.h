@@ -1,4 +1,4 @@
-// The decisions that need no more than the name of a file. Pure.
+// Name rules: decisions by the name of a file alone. Pure.
 #pragma once
 
 #include <optional>
@@ -18,13 +18,14 @@ std::string InLowerCase(std::string_view text);
 // "" for a file of the tree's own folder.
 std::string_view FolderOf(std::string_view path);
 
-// The file is of a tool, or is for people: nobody has to read it. nullopt when its bytes decide.
+// The decision for files of tools, licences and files for people, by name. nullopt: the bytes
+// decide.
 std::optional<Decision> DecideByName(std::string_view path);
 
-// The cooker that takes files of this extension; "" when there is none.
+// The cooker that takes files of this extension; "": no cooker does.
 std::string_view CookerOf(std::string_view extension);
 
-// Why files of this extension are copied, which no cooker takes.
+// Why files of this extension, which no cooker takes, are copied.
 std::string_view WhyCopied(std::string_view extension);
 
 // CMakeLists.txt, a .sln and the like.
@@ -33,9 +34,10 @@ bool IsBuildFile(std::string_view path);
 // A licence or credits, by its name.
 bool IsLicence(std::string_view path);
 
-// A folder of this name holds what people read: the manual, pictures of the game.
+// Whether a folder of this name is for people: the manual, pictures of the game.
 bool IsFolderForPeople(std::string_view name);
-// The same, or tests and tools; it says little about where the content is.
+// Whether a folder of this name is for people, tests, tools or a platform: its files say little
+// about where the content is.
 bool IsFolderAside(std::string_view name);
 
 }  // namespace galley::init

@@ -1,5 +1,5 @@
-// MakePlan: from a tree to the galley.toml that fits it, and a table that says what is done with
-// each kind of file and why. `galley init` prints and writes them.
+// MakePlan: makes a galley.toml that fits a tree, and a table that says what is done with each kind
+// of file and why. `galley init` writes the one and prints the other.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,8 @@
 
 namespace galley::init {
 
-// Beyond these, init goes by what it saw and says so.
+// Above kFilesMax files, the rules follow from the files that were seen, and init says so. A row
+// names at most kGuessesMax guesses.
 inline constexpr size_t kFilesMax = 1'000'000;
 
 inline constexpr size_t kGuessesMax = 10'000;
@@ -23,7 +24,7 @@ struct Row {
   std::string extension;  // ".png", "(none)", "(folder)", "(odd)"
   size_t files = 0;
   Decision decision;
-  std::vector<std::string> examples;  // a few paths; all, up to kGuessesMax, of a guess about use
+  std::vector<std::string> examples;  // a few paths; for a guess about use, all
 };
 
 struct MountPlan {
@@ -31,7 +32,7 @@ struct MountPlan {
   size_t packages = 0;
 };
 
-// Growth: what the textures take when they are cooked for a platform with BC.
+// Growth: the size of the textures when they are cooked for a platform with BC.
 struct Growth {
   uint64_t source_bytes = 0;
   uint64_t cooked_bytes = 0;
@@ -45,20 +46,20 @@ struct Plan {
   std::vector<Row> rows;  // cooked files first, files that are left out last
   std::string toml;
   size_t lfs_pointers = 0;               // files whose contents Git LFS has elsewhere
-  std::string lfs_example;               // the path of one
-  std::vector<std::string> named_only;   // like normal maps, and their pixels are none
-  std::vector<std::string> may_be_data;  // images that are textures, and may be data
-  size_t images = 0;                     // taken by the texture cooker
-  size_t images_decoded = 0;             // decoded for the guess about their use
-  std::optional<Growth> growth;          // when it is much
+  std::string lfs_example;               // the path of a pointer
+  std::vector<std::string> named_only;   // named like normal maps, but other pixels
+  std::vector<std::string> may_be_data;  // cooked as textures, but may be data
+  size_t images = 0;                     // images for the texture cooker
+  size_t images_decoded = 0;             // images that were decoded to guess their use
+  std::optional<Growth> growth;          // set if it is large
   size_t not_ignored = 0;                // SuggestedRules
   std::string not_ignored_example;
-  std::string not_looked_at;  // why some files have no look of a cooker; "": all have
+  std::string not_looked_at;  // why some files have no look; "": all have a look
   bool is_cut = false;        // there are more than kFilesMax files
-  bool is_empty = false;      // nothing was found that could be a package
+  bool is_empty = false;      // no file could be a package
 };
 
-// `name`: of the project. `looker` may be null: then texts and names decide alone.
+// `name`: the project's. `looker` may be null: then texts and names decide alone.
 Plan MakePlan(const Tree& tree, const std::string& name, size_t files_max = kFilesMax,
               Looker* looker = nullptr);
 

@@ -1,5 +1,5 @@
-// The plans of `galley init` for small trees, of which `galley-worker` says what the files are.
-// Each galley.toml is read as a cook reads it, and asked what it does with each file: "texture",
+// The plans of `galley init` for small trees, whose files `galley-worker` describes. Each
+// galley.toml is read as a cook reads it, and tells what is done with each file: "texture",
 // "texture {"usage":"normal"}", "copy", "no rule", "ignored".
 #include "director/cli/init/plan.h"
 

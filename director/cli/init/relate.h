@@ -1,14 +1,15 @@
-// Relate: what files say about each other. Changes the decisions that JudgeFile took for each
-// alone.
+// Relate: changes the decisions of JudgeFiles by relations between files.
 //
-// - What lies outside of the mounts, or is a link out of its mount, is left out.
+// - Files outside of the mounts, files in folders for people, and links out of their mount are left
+//   out.
 // - Files that were built from a source beside them that is cooked are left out, and so are the
 //   editors' notes (x.png.import).
-// - A shader whose includes are found, and which is Vulkan GLSL with them, is cooked; what it
-//   includes is read, and is no package. Another one is copied with what it includes.
-// - Buffers of glTF that is cooked are read; what materials and JSON refer to is a package.
-// - Images get their use: by the slot of a glTF material, else by their pixels, of which names say
-//   which are worth a look; by name alone where nobody looks. Grids of data are kept without loss.
+// - A shader that is Vulkan GLSL and whose includes are found is cooked; its includes are read,
+//   and are no packages. Any other shader is copied with its includes.
+// - Buffers of cooked glTF files are read; files to which materials and JSON refer are packages.
+// - Images get their use: by the slot of a glTF material, otherwise by their pixels, or by name
+//   alone if they are not decoded; names also choose the images that are decoded. Grids of data
+//   are kept without loss.
 #pragma once
 
 #include <map>
@@ -23,18 +24,18 @@
 
 namespace galley::init {
 
-// So many images are decoded for the guess of their use: those with a name that suggests one, some
-// of each group of names, then the others, small ones first.
+// The most images that are decoded to guess their use: images whose names suggest a use, then
+// samples of each group of names, then other images, small images first.
 inline constexpr size_t kImagesLookedAtMax = 1'000;
 
 struct Relations {
-  std::set<std::string> include_folders;  // virtual: what shaders need as include_dirs
-  // Images with a use: path -> the end of the name, "/" and the stem when it is the whole name.
+  std::set<std::string> include_folders;  // virtual: include_dirs for shaders
+  // Images with a use: path -> the end of the name; "/" and the stem if it is the whole name.
   std::map<std::string, std::string> endings;
-  std::vector<std::string> named_only;   // like normal maps, and their pixels are none
-  std::vector<std::string> may_be_data;  // images; nothing was set for them
-  size_t images = 0;                     // taken by the texture cooker
-  size_t images_decoded = 0;             // by the texture cooker
+  std::vector<std::string> named_only;   // named like normal maps, but other pixels
+  std::vector<std::string> may_be_data;  // images without settings for data
+  size_t images = 0;                     // images for the texture cooker
+  size_t images_decoded = 0;             // images that were decoded to guess their use
   std::map<std::string, std::string> folders_left_out;  // virtual path -> reason
   bool wants_late_spirv = false;
 };

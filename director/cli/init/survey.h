@@ -1,4 +1,4 @@
-// TakeSurvey: what lies in a tree, without the folders that no game loads.
+// TakeSurvey: lists the files of a tree, without the folders that no game loads.
 #pragma once
 
 #include <map>
@@ -14,7 +14,7 @@ struct File {
   uint64_t size_bytes = 0;
 };
 
-// A folder that was not looked into, or a thing that no cook can use.
+// A folder that was not searched, or an entry that no cook can use.
 struct Omission {
   std::string path;
   std::string reason;

@@ -1,5 +1,5 @@
-// Tree: a folder of files as `galley init` sees it. Paths are relative to it, parted by '/'; "" is
-// the folder itself.
+// Tree: a folder of files as `galley init` sees it. Paths are relative to the folder, separated by
+// '/'; "" is the folder itself.
 #pragma once
 
 #include <cstdint>

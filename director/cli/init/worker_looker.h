@@ -20,9 +20,9 @@ class WorkerLooker final : public Looker {
   struct Options {
     std::string directory;  // absolute: the tree
     std::string program;    // galley-worker
-    // The time for all looks that are no outlines. A file that is left then has no answer.
+    // The time for all looks except outlines. Files that are left then have no answer.
     absl::Duration time_max = absl::Minutes(2);
-    size_t programs_max = 4;  // at a time, and not more than there are processors
+    size_t programs_max = 4;  // at a time, but at most one for each processor
   };
   explicit WorkerLooker(Options options) : options_(std::move(options)) {}
 
@@ -37,8 +37,8 @@ class WorkerLooker final : public Looker {
   const Options options_;
   absl::Duration used_;
   size_t failed_count_ = 0;
-  std::string failed_;   // the first of these in the order of paths, and why
-  std::string stopped_;  // why some files were not looked at at all
+  std::string failed_;   // the first file without an answer, by path, and why
+  std::string stopped_;  // why some files were not tried
 };
 
 }  // namespace galley::init
