@@ -3,15 +3,15 @@
 // random numbers on its own, and its thread count never changes its bytes.
 //
 // Life: an executor makes each cooker once (Create) and keeps it. For a job it calls Load, then
-// Cook once for each platform. What Load returned is kept between these calls when the platforms'
-// recipes are equal, else Load runs again. Load and Cook get a context of their own; looks made in
-// Load count for every Cook that follows it.
+// Cook once for each platform. The result of Load is kept between these calls while the platforms'
+// recipes are equal; otherwise Load runs again. Load and each Cook get a context of their own; the
+// looks of a Load count for every Cook that uses its result.
 //
 // Errors, by code:
 // INVALID_ARGUMENT: the cooker's own verdict on its inputs. Kept, and shown again; names file and
 //   line where there is one, and says what was expected.
-// ABORTED: only as the context returned it (a cooked input is needed, or the source is stale). The
-//   cooker hands it on unchanged.
+// ABORTED: only an error of the context, handed on unchanged: a cooked input is needed, or the
+//   source is stale.
 // OUT_OF_RANGE: only as OutOfMemoryError (out_of_memory.h).
 // Every other code is trouble of the machine; the job is tried again.
 // An exception out of a cooker is a crash of its own making, and so a verdict.
@@ -38,8 +38,8 @@ namespace galley::worker {
 
 enum class Kind { kAbsent, kFile, kFolder };
 
-// A larger source is not read for a cooker that needs no source; a larger output is taken from its
-// file when it is sent.
+// Above this size, a source is not read for a cooker that needs no source, and an output stays in
+// its file until it is sent.
 inline constexpr uint64_t kHeldBytesMax = 4 << 20;
 
 struct FileContent {
@@ -51,15 +51,15 @@ class CookContext {
  public:
   virtual ~CookContext() = default;
 
-  // --- Always there, and in the key without being observed.
+  // --- Parts of the key that need no observation.
   // An object with every setting that was given or has a default; `null` is no default.
   virtual const nlohmann::json& settings() const = 0;
   virtual const std::string& extension() const = 0;  // lower case, without the dot
   // nullptr: the cooker does not need its source, and the source is larger than kHeldBytesMax.
   virtual const Blob& source() const = 0;
 
-  // --- Looks. A path is relative to the source's folder, or absolute and virtual; it is
-  // normalised, and recorded as asked.
+  // --- Looks. A path is relative to the source's folder, or absolute and virtual; its normal form
+  // is recorded, relative or absolute as asked.
   virtual absl::StatusOr<FileContent> ReadFile(std::string_view path) = 0;
   // Makes the observation that ReadFile makes, for a file that a program read at its place. The
   // file is read, but not held in memory.
@@ -79,7 +79,7 @@ class CookContext {
   // A platform parameter ("texture", "shader"), or "name" for the platform's name.
   virtual absl::StatusOr<std::optional<std::string>> Platform(std::string_view parameter) = 0;
   // Host path of a tool to execute; observed by its digest. A relative path with a '/' is relative
-  // to galley.toml. NOT_FOUND: there is no such tool (observed, too).
+  // to galley.toml. NOT_FOUND: there is no such tool, which is observed, too.
   virtual absl::StatusOr<std::string> Tool(std::string_view path) = 0;
   virtual absl::StatusOr<std::optional<std::string>> Environment(std::string_view name) = 0;
   // The package's own virtual path.
@@ -96,8 +96,8 @@ class CookContext {
   // Only in Cook. INVALID_ARGUMENT: the suffix is bad, or was written before.
   virtual absl::Status AddOutput(std::string_view suffix, std::string bytes,
                                  bool is_executable = false) = 0;
-  // AddOutput with the source's bytes, and with the bytes of a file in the job's scratch folder,
-  // which stays as it is until Cook has ended. Large bytes are not held in memory.
+  // AddOutput with the source's bytes, or with the bytes of a file in the job's scratch folder,
+  // which must not change until Cook has ended. Large bytes are not held in memory.
   virtual absl::Status AddSourceAsOutput(std::string_view suffix) = 0;
   virtual absl::Status AddOutputFile(std::string_view suffix, const std::string& host_path) = 0;
   // Free text for the job's log.
@@ -105,14 +105,16 @@ class CookContext {
 
   // --- For external programs (`command`). An empty folder of this job, removed after the job.
   virtual absl::StatusOr<std::string> ScratchDirectory() = 0;
-  // Makes the mounts show under `directory` at their virtual paths without the leading slash
-  // (Game/..., overlays merged), as links to read-only content; the source itself lies at its
-  // place. A file that a program reads there counts only when the cooker observes it.
+  // Shows the mounts under `directory` at their virtual paths without the leading slash
+  // ("Game/..."), overlays merged, as links to read-only content; the source itself lies at its
+  // place. A file that a program reads there counts only when the cooker observes the file.
   virtual absl::Status ShowMounts(const std::string& directory) = 0;
-  // The watch that must see the calls of a program that reads there; nullptr: all files are there.
+  // The watch that must see the calls of a program that reads there; nullptr: no watch is needed,
+  // since all files are there.
   virtual ChildWatch* Watch() { return nullptr; }
-  // For programs that read files at their places. ABORTED: the source is no longer what was
-  // observed; UNAVAILABLE: a tool is not. After Watch failed: the reason why.
+  // OK: the source and the observed tools are unchanged; for programs that read files at their
+  // places. ABORTED: the source has changed; UNAVAILABLE: a tool has changed. If the watch has
+  // failed, returns the reason.
   virtual absl::Status CheckUnchanged() = 0;
   // The time that the job has left.
   virtual absl::Duration TimeLeft() const = 0;
@@ -135,8 +137,8 @@ class Cooker {
   virtual absl::StatusOr<std::unique_ptr<Loaded>> Load(CookContext& context) = 0;
   // Makes the outputs of one platform.
   virtual absl::Status Cook(CookContext& context, Loaded& loaded) = 0;
-  // Drops everything that is kept between jobs because it takes long to make (codec contexts). It
-  // is made again when needed, and bytes never depend on it. Called between jobs.
+  // Drops objects that are kept between jobs because they take long to make, such as codec
+  // contexts. Outputs never depend on such objects. Called between jobs.
   virtual void Trim() {}
 };
 

@@ -1,7 +1,6 @@
-// KilledError: a program of the job was ended by a SIGKILL that Galley did not send, but the
-// machine (as a rule for want of memory), somebody, or the program itself. The job is tried again;
-// when only this package's programs keep being killed, the package fails (docs/operating.md,
-// "Killed by SIGKILL").
+// KilledError: a program of the job was ended by a SIGKILL that Galley did not send. As a rule the
+// machine sent the signal for want of memory. The job is tried again; when only this package's
+// programs keep being killed, the package fails (docs/operating.md, "Killed by SIGKILL").
 //
 // The code is UNAVAILABLE, as for every error that another attempt or another machine may not have.
 #pragma once

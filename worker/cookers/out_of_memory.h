@@ -1,6 +1,6 @@
-// OutOfMemoryError: the job needs more memory than it may use, as an allocation that failed, a
-// cooker's own budget, or a measurement shows. The package has outgrown its limit, and Galley may
-// keep this failure (docs/operating.md, "What a job may use").
+// OutOfMemoryError: the job needs more memory than it may use: an allocation failed, or a cooker's
+// own budget or a measurement was above the limit. The package has outgrown its limit, and Galley
+// may keep this failure (docs/operating.md, "What a job may use").
 //
 // The code is OUT_OF_RANGE. RESOURCE_EXHAUSTED means that the machine has too little of something,
 // such as disk space or descriptors (ErrnoStatus): no fault of the package, and never kept.
@@ -30,7 +30,7 @@ inline absl::Status NotEnoughMemory(const CookContext& context, std::string_view
       context.MemoryBytesMax());
 }
 
-// Does the work; an allocation that fails makes it NotEnoughMemory.
+// Returns the result of `work`, or NotEnoughMemory if an allocation fails.
 template <typename Work>
 auto GuardMemory(const CookContext& context, std::string_view noun, const Work& work)
     -> decltype(work()) {

@@ -8,9 +8,8 @@ namespace galley::worker {
 class UnseenReads {
  public:
   virtual ~UnseenReads() = default;
-  // True: a program runs that has not said yet what it read, so that an attempt that is killed
-  // meanwhile, or that fails, does not know all its looks. False: the program ended well and has
-  // told its reads.
+  // True: a program runs that has not told its reads yet: if the attempt fails or is killed now,
+  // not all its looks are known. False: the program ended well and has told its reads.
   virtual void SetReadsUnseen(bool are_unseen) = 0;
 };
 

@@ -1,5 +1,5 @@
-// VerdictError: what the package is made of (its source, its settings, the platform, the files that
-// it names) cannot be cooked. The text is for the person who made it.
+// VerdictError: the package's source, settings, platform or named files cannot be cooked. The text
+// is for their author.
 //
 // The code is INVALID_ARGUMENT: equal inputs fail alike on every machine.
 #pragma once

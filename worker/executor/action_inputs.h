@@ -1,6 +1,6 @@
 // ActionInputs: the inputs of a job that runs as an Action: the input root and the values in its
-// file `observations`, nothing else. FAILED_PRECONDITION: a look that was not observed ("not
-// observed: file(../a.glsl)"), bytes that are not the observed bytes, or a changed source.
+// file `observations`, nothing else. FAILED_PRECONDITION: a look that was not observed, bytes that
+// are not the observed bytes, or a changed source.
 // Threads: one owner.
 #pragma once
 

@@ -28,13 +28,13 @@ class ByteSource {
   // RESOURCE_EXHAUSTED: the file is larger than `size_bytes_max`.
   virtual absl::StatusOr<content::Snapshot::Content> Read(const std::string& path,
                                                           uint64_t size_bytes_max) = 0;
-  // Returns the digest of the pieces that `take` got. On an error the pieces are worth nothing.
+  // Returns the digest of the pieces that `take` got. On an error the pieces must not be used.
   virtual absl::StatusOr<Digest> Stream(const std::string& path, const TakePiece& take) = 0;
-  // Whether programs that read the file at its place still find these bytes there.
+  // OK: programs that read the file at its place still find these bytes there.
   virtual absl::Status CheckUnchanged(const std::string& path, const Digest& digest) = 0;
 
   virtual absl::StatusOr<Blob> ReadBlob(const Digest& digest) = 0;
-  // For a blob that is a file of its own. On an error the pieces are worth nothing.
+  // Streams a blob that is a file of its own. On an error the pieces must not be used.
   virtual absl::Status StreamBlob(const Digest& digest, const TakePiece& take) = 0;
 };
 

@@ -24,8 +24,8 @@ struct ActionOutcome {
 
 // Runs the Action in `directory`, which holds `action`, `command` and `input/` (record/action.h);
 // writes `directory`/out/ anew. INVALID_ARGUMENT: `action` or `command` is malformed.
-// FAILED_PRECONDITION: the Action names another input root (the error says which file differs), or
-// another cooker identity. Other codes: trouble of the machine.
+// FAILED_PRECONDITION: the Action names another input root, and the error says which file differs;
+// or it names another cooker identity. Other codes: trouble of the machine.
 absl::StatusOr<ActionOutcome> ExecAction(const std::string& directory, const Cookers& cookers);
 
 // Runs the recipe in the input root `root`, as a REAPI worker starts `galley-cook`. The recipe must

@@ -6,11 +6,11 @@
 //     alone into a folder of the executor's;
 //   - a file of the system is the same on both machines; if it is not, the job cannot run on this
 //     machine (OtherTool);
-//   - everything else that a program found outside of the view is what it would have found on the
-//     director's machine (Compare), though nobody observes it; if not, its output is of no use.
+//   - everything else that a program found outside of the view is the same on the director's
+//     machine (Compare), though it is not observed; otherwise the output must not be used.
 //
-// An answer of the director is believed for a second, or from Compare to the end of the job: the
-// director looks at tools again when the result comes. An answer that only Compare uses is believed
+// An answer of the director is reused for a second, or from Compare to the end of the job: the
+// director looks at tools again when the result comes. An answer that only Compare uses is reused
 // for ten seconds. Digests of our own files are remembered by their stat (ToolDigests).
 // Errors: as ByteSource, OtherTool and StaleFile. FAILED_PRECONDITION: the project's files are
 // needed, or the director does not tell.
@@ -40,8 +40,8 @@ class FarTools {
   static constexpr absl::Duration kFindsBelieved = absl::Seconds(10);
   static constexpr size_t kFindsMax = 200'000;  // the most answers that are remembered
 
-  // `directory`: the folder for programs of the project. `project_root`: its path on the director's
-  // machine, without links.
+  // `directory`: the folder for programs of the project. `project_root`: the project's path on the
+  // director's machine, without links.
   FarTools(std::string directory, std::string project_root)
       : directory_(std::move(directory)), project_root_(std::move(project_root)) {}
 
@@ -51,8 +51,8 @@ class FarTools {
                             LazyView& view, FetchedBytes& bytes);
   // Called when a job begins.
   void BeginJob() { compared_ = absl::InfiniteFuture(); }
-  // Compares what a program that ran in `own` found with the director's machine. Asks the director
-  // once for everything that is not known.
+  // Compares the finds of a program that ran in `own` with the director's machine. Asks the
+  // director once for everything that is not known.
   absl::Status Compare(const Looks& looks, const std::string& own, const LazyView& view,
                        FetchedBytes& bytes);
   const std::string& directory() const { return directory_; }

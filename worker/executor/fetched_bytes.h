@@ -1,7 +1,7 @@
-// FetchedBytes: the byte source of a machine where no file of the director's is read. The bytes lie
-// as blob files in a cache that the machine's workers share. The session is asked for missing
-// blobs, and fetches them from the director. Bytes from the cache are hashed when they are read:
-// nobody who writes there can falsify them.
+// FetchedBytes: the byte source of a machine without the director's files. The bytes are blob files
+// in a cache that the machine's workers share. The session is asked for missing blobs, and fetches
+// them from the director. Bytes from the cache are hashed when they are read, so that other writers
+// of the cache cannot falsify them.
 //
 // Threads: one owner.
 #pragma once
@@ -40,7 +40,7 @@ class FetchedBytes final : public ByteSource {
   absl::StatusOr<content::Snapshot::Content> Read(const std::string& path,
                                                   uint64_t size_bytes_max) override;
   absl::StatusOr<Digest> Stream(const std::string& path, const TakePiece& take) override;
-  // On such a machine programs do not see files in their places.
+  // Programs on such a machine do not read files in their places.
   absl::Status CheckUnchanged(const std::string&, const Digest&) override {
     return absl::OkStatus();
   }
@@ -50,7 +50,7 @@ class FetchedBytes final : public ByteSource {
   // The director's tool at `path`: `digest`, or `is_absent`. Errors as Read; FAILED_PRECONDITION:
   // the director does not tell of such files.
   absl::StatusOr<v1::ExecutorBytes> DirectorsTool(const std::string& path);
-  // The finds of the director's machine for each look, in the order of the looks. Errors as
+  // The result of each look on the director's machine, in the order of `looks`. Errors as
   // DirectorsTool.
   absl::StatusOr<std::vector<v1::FoundThere>> DirectorsFinds(
       const std::vector<v1::ProgramLook>& looks);

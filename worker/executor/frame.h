@@ -1,8 +1,8 @@
-// Frames between a session and its executors: a byte for the kind, eight bytes for the length
-// (little endian), then so many bytes.
+// Frames between a session and its executors: a byte for the kind, eight bytes for the length in
+// little endian, then the content.
 //
 // A blob that is too large to be held in memory goes as pieces: the last piece is of kind kBlob,
-// the others are of kind kPiece. A message after a kPiece gives the blob up.
+// the others are of kind kPiece. A message after a kPiece drops the blob.
 //
 // A reader takes bytes as they come and never holds more than a frame and a piece. A length above
 // the kind's limit is INVALID_ARGUMENT before anything is reserved for it.

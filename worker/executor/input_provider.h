@@ -1,8 +1,8 @@
 // InputProvider: the world as a job may see it. The same executor code works with two providers:
-// SnapshotInputs (live, over the director's snapshot) and ActionInputs (an Action's input root:
-// only what was observed).
+// SnapshotInputs, for a live job over the director's snapshot, and ActionInputs, for an Action,
+// whose input root holds only what was observed.
 //
-// A look is asked for as a record::Observation whose path is in normal form, and answered with its
+// The question of a look is a record::Observation whose path is in normal form; the answer is its
 // canonical value. Errors of Observe: ABORTED with an Interruption in it (InterruptionOf) ends the
 // attempt; INVALID_ARGUMENT: the question itself is wrong; OUT_OF_RANGE: a file is larger than the
 // job's memory (OutOfMemoryError); every other code is trouble of the machine.
@@ -30,7 +30,7 @@ struct Look {
   std::string host_path;  // for a tool that is present
 };
 
-// kChecked: the value of bytes that are read now, without the bytes.
+// kChecked: reads the bytes now, and returns only their value.
 enum class Want { kValue, kChecked, kBytes };
 
 struct SourceContent {
@@ -71,8 +71,8 @@ class InputProvider {
   virtual ~InputProvider() = default;
   // The package's source. A source larger than `bytes_max` comes without bytes.
   virtual absl::StatusOr<SourceContent> Source(uint64_t bytes_max) = 0;
-  // Streams the source. On an error the pieces are worth nothing: the source is not what Source had
-  // told (in a live job, StaleFile). REQUIRES: Source was called.
+  // Streams the source. On an error the pieces must not be used; StaleFile: the source has changed
+  // since Source. REQUIRES: Source was called.
   virtual absl::Status StreamSource(const TakePiece& take) = 0;
   virtual absl::StatusOr<Look> Observe(uint32_t platform, const record::Observation& what,
                                        Want want) = 0;
@@ -84,9 +84,9 @@ class InputProvider {
   virtual ChildWatch* Watch() { return nullptr; }
   // See WalledPrograms::Walls.
   virtual absl::StatusOr<const ChildWalls*> Walls() { return nullptr; }
-  // Whether the source and the tools among `observed` are still what they were. StaleFile: the
-  // source has changed; UNAVAILABLE: a tool has. After Watch failed: the reason why. Cost: a stat
-  // for each; files that changed lately are read again.
+  // OK: the source and the tools among `observed` are unchanged. StaleFile: the source has changed;
+  // UNAVAILABLE: a tool has changed. If the watch has failed, returns the reason. Cost: a stat for
+  // each; files that changed lately are read again.
   virtual absl::Status CheckUnchanged(
       const std::map<record::Observation, std::string>& observed) = 0;
   // An empty folder, removed with the provider.

@@ -14,7 +14,7 @@
 
 namespace galley::worker {
 
-inline constexpr size_t kLogTailBytesMax = 64 << 10;  // of Failed.log_tail
+inline constexpr size_t kLogTailBytesMax = 64 << 10;  // for Failed.log_tail
 
 // The Job's targets and limits. INVALID_ARGUMENT: a recipe is malformed.
 absl::StatusOr<JobSpec> SpecOf(const v1::Job& job);
@@ -34,13 +34,13 @@ v1::FromExecutor SavedMessage(const SaveReport& report, uint64_t memory_peak_byt
                               std::vector<OutgoingBlob>& blobs);
 v1::FromExecutor EndMessage(const JobEnd& end);
 
-// Counts the bytes that a job moved, and tells each byte in a single message.
+// Counts the bytes that a job moved, and reports each byte once.
 class ByteMeter {
  public:
   // `inputs` outlives the ByteMeter.
   explicit ByteMeter(const InputProvider& inputs) : inputs_(inputs) {}
   void Count(const SaveReport& report);
-  // Adds the bytes that were not told yet to the message.
+  // Adds the bytes since the last call to the message.
   void TellIn(v1::FromExecutor& message);
 
  private:

@@ -1,8 +1,8 @@
 // LazyView: the mounts of a snapshot as a folder for external programs, on a machine without these
-// files. Everything is made when it is needed (worker/walls/call_watch.h): the names of a folder,
-// from the snapshot's table, when somebody looks into the folder, and the bytes of a file when
-// somebody opens it. Until then the file is empty, but has the right size, mode and time, so that
-// it can be listed.
+// files. Everything is made when it is needed (worker/walls/call_watch.h): the names of a folder
+// when a program looks into the folder, from the snapshot's table; the bytes of a file when a
+// program opens the file. Until then the file is empty, but has the right size, mode and time, so
+// that it can be listed.
 //
 //   show/Game -> ../mounts/0     links to folders of mounts, and to files where mounts overlap, as
 //   show/Game/x -> ...           MountView (mount_view.h) has them on the project's machine
@@ -14,8 +14,7 @@
 //
 // The view has what the table has: no file that [scan] ignores, or that cannot be used, and no
 // empty folder. Where that matters, DirectorsPath tells the path to ask the director about.
-// Errors: ABORTED with StaleFile (input_provider.h); those of ByteSource; RESOURCE_EXHAUSTED: no
-// space.
+// Errors: ABORTED with StaleFile (input_provider.h); as ByteSource; RESOURCE_EXHAUSTED: no space.
 // Cost: for a folder about 15 us for each name, once; for a file that was opened before, a stat.
 // Threads: one owner.
 #pragma once
@@ -48,15 +47,15 @@ class LazyView final : public ReadyFolder {
   LazyView(const LazyView&) = delete;
   LazyView& operator=(const LazyView&) = delete;
 
-  // Sets the source of bytes until EndJob; `bytes` lives so long. A view that was removed meanwhile
-  // for want of room is made anew. REQUIRED before the functions below.
+  // Sets the source of bytes until EndJob; `bytes` lives until then. Must be called before the
+  // functions below, which make the view anew if it was removed for want of room.
   void BeginJob(ByteSource* bytes);
   void EndJob();
   // Makes the mounts show in `directory`, as MountView does.
   absl::Status ShowUnder(const std::string& directory);
-  // Host path of a file of the snapshot, with its bytes. NOT_FOUND: there is none.
+  // Fills a file of the snapshot and returns its host path. NOT_FOUND: there is no such file.
   absl::StatusOr<std::string> FileAt(const std::string& virtual_path);
-  // Fills the folders around the place of a generated file of this name.
+  // Fills the folders above `virtual_path`, the place of a generated file.
   absl::Status FillFoldersOf(std::string_view virtual_path);
 
   // The path of `path` on the director's machine; empty: `path` is in no mount.

@@ -29,7 +29,8 @@ class MountView {
   MountView(const MountView&) = delete;
   MountView& operator=(const MountView&) = delete;
 
-  // Makes the view show in `directory`, which does not hold any of the mounts' names yet.
+  // Links the view's top entries into `directory`. REQUIRES: `directory` has none of their names
+  // yet.
   absl::Status ShowUnder(const std::string& directory);
 
   // Puts a real file at `virtual_path` under `directory`. Links on the way are replaced by folders
@@ -37,7 +38,7 @@ class MountView {
   // generator's source) gives way to a folder.
   static absl::Status PutFile(const std::string& directory, std::string_view virtual_path,
                               std::string_view bytes);
-  // The same for a file in pieces. An error leaves a part of the file.
+  // PutFile for a file in pieces. An error leaves a part of the file.
   static absl::Status PutFile(const std::string& directory, std::string_view virtual_path,
                               const PieceStream& stream);
 

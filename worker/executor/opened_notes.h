@@ -1,6 +1,6 @@
 // OpenedNotes: the looks of an executor's present job, in memory that its session can still read
-// after the executor was killed; also whether the job's load is over, and the session's word that
-// the job's time is up.
+// after the executor was killed; also whether the job's load is over, and the session's message
+// that the job's time is up.
 //
 // The notes are a file in memory (memfd_create) that the session makes for each executor, and that
 // both have open. The file has its full size from the beginning, cannot be cut, and takes memory
@@ -73,7 +73,7 @@ class OpenedNotes {
   uint64_t size_ = 0;
   int unknown_ = 0;
   bool is_full_ = false;
-  v1::Opened piece_;  // kept for the memory that it holds
+  v1::Opened piece_;  // reused, to keep its memory
 };
 
 // The session's side.

@@ -67,7 +67,7 @@ struct ContextOptions {
 
 class RecordingContext final : public CookContext, public UnseenReads, public WalledPrograms {
  public:
-  // `before`: what the Load gathered, for a Cook.
+  // `before`: for a Cook, the results of its Load.
   RecordingContext(const ContextOptions& options, Gathered before);
 
   const nlohmann::json& settings() const override { return *options_.settings; }

@@ -43,7 +43,7 @@ struct LoadReport {
 };
 
 struct SaveReport {
-  std::vector<uint32_t> platforms;  // the first was cooked, the same run serves the others
+  std::vector<uint32_t> platforms;  // the first was cooked; its run serves the others
   Digest source;
   std::vector<record::Observed> observed;  // canonical
   record::Details details;
@@ -62,7 +62,7 @@ struct SaveReport {
 class JobSink {
  public:
   virtual ~JobSink() = default;
-  // An error ends the job as trouble.
+  // An error ends the job with Trouble.
   virtual absl::Status Loaded(const LoadReport& report) = 0;
   virtual absl::Status Saved(const SaveReport& report) = 0;
   // The platforms of the job that are not wanted any more; asked before each platform.
@@ -97,7 +97,7 @@ using Cookers = std::vector<std::unique_ptr<Cooker>>;
 
 // nullptr: there is no cooker of this name.
 Cooker* FindCooker(const Cookers& cookers, std::string_view name);
-// FAILED_PRECONDITION: this program's cooker has not the recipe's identity.
+// FAILED_PRECONDITION: the cooker's identity is not the recipe's.
 absl::Status CheckIdentity(const Cooker& cooker, const record::Recipe& recipe);
 
 JobEnd RunJob(const JobSpec& spec, InputProvider& provider, const Cookers& cookers, Clock& clock,

@@ -1,5 +1,5 @@
-// ToolDigests: digests of programs, remembered by their stat. A file that changed so lately that
-// its next change might not show in its times is hashed again.
+// ToolDigests: digests of programs, remembered by their stat. The digest of a file that changed so
+// lately that a further change may leave its times unchanged is not remembered.
 // Errors: NOT_FOUND: the file is absent, or no regular file; others as ReadFile.
 // Threads: one owner.
 #pragma once

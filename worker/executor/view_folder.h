@@ -4,7 +4,8 @@
 // holds the number of bytes in the folder, and its time is the time of the last use.
 //
 // When all views together hold more than the quota, the view that was used longest ago goes first,
-// whoever owns it; a view in use stays. Views of dead processes go at once.
+// whoever owns it; a view in use stays. Views of dead processes are removed whenever a process
+// checks the quota.
 // Threads: one owner; any number of processes.
 #pragma once
 
@@ -30,7 +31,7 @@ class ViewFolder {
   const std::string& path() const { return path_; }
   // Marks the view as used by a job. False: the view was removed meanwhile, and is unusable.
   bool Use();
-  // The view holds `bytes`, is not in use any more, and may be removed.
+  // Ends the use by a job: the view holds `bytes`, and may be removed from now on.
   void Release(uint64_t bytes);
 
  private:

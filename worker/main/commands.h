@@ -22,7 +22,7 @@ struct SessionFlags {
   uint64_t cache_bytes_max = 0;
   std::string scratch_directory;
   bool stays = false;        // the worker waits endlessly for a director
-  bool is_launched = false;  // without a director at the beginning, no director will come
+  bool is_launched = false;  // if no director answers at the start, none will
   bool is_until_input_ends = false;
   bool enrolls = false;  // the director gives the certificate, in exchange for the token
   std::string tls_ca, tls_cert, tls_key;  // paths of files

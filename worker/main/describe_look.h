@@ -2,8 +2,8 @@
 // The answer for each file is a JSON object in a line, in the order of the files (docs/formats.md,
 // "Looks").
 //
-// The looks are made in a child process. A file that crashes a codec, or takes longer than a look
-// may, costs only its own answer: the line says so, and a new child continues with the next file.
+// The looks are made in a child process. A file that crashes a codec, or exceeds the time of a
+// look, costs only its own answer: its line says so, and a new child continues with the next file.
 #pragma once
 
 #include <functional>

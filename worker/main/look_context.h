@@ -1,6 +1,6 @@
 // LookContext: the CookContext of a look by hand. It reads files of this machine, within the mounts
-// and below the folder of the source, and gathers what a cooker tells. It observes nothing, and
-// answers only looks at files and at the platform.
+// and below the folder of the source, and gathers the cooker's results. It records no observations,
+// and answers only looks at files and at the platform.
 // Threads: none.
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace galley::worker {
 
-// LookWorld: what all looks of a run share.
+// LookWorld: the inputs that all looks of a run share.
 struct LookWorld {
   std::vector<std::pair<std::string, std::string>> mounts;  // virtual path, absolute folder
   std::map<std::string, std::string> platform;

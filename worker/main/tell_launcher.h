@@ -1,8 +1,8 @@
-// TellLauncher: hands the last words of a worker that never reached its director to its launcher,
-// where the launcher has a place for them that the director can read.
+// TellLauncher: leaves the last words of a worker that never reached its director with the
+// launcher, where the director can read them.
 //
-// Slurm: the job's comment (`squeue --format=%k`), written by scontrol. ssh and Kubernetes have the
-// printed output already. Errors are ignored: the log has the words as well.
+// For Slurm, `words` go into the job's comment (`squeue --format=%k`), written by scontrol. ssh and
+// Kubernetes have the printed output already. Errors are ignored: the log has the words as well.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// BlobCache: a folder of blob files, by content, which the workers of a machine share and which
-// stays when they end. A reader verifies the bytes (store/local/blob_file.h), so that nobody has to
+// BlobCache: a content-addressed folder of blob files, which the workers of a machine share and
+// which outlives them. A reader verifies the bytes (store/local/blob_file.h), so that nobody has to
 // trust a writer.
 //
 // When the folder holds more than its quota, the least recently used files go. A file that was used
@@ -26,7 +26,7 @@ namespace galley::worker {
 class BlobCache {
  public:
   static constexpr absl::Duration kInUse = absl::Minutes(1);
-  // The age at which the process of a temporary file counts as dead.
+  // A temporary file of this age counts as left behind by a dead process.
   static constexpr absl::Duration kLeftBehind = absl::Hours(1);
 
   // Makes and tidies the folder.
@@ -39,11 +39,11 @@ class BlobCache {
   void Distrust(const Digest& digest) const;
   // RESOURCE_EXHAUSTED: no space.
   absl::Status Put(const Digest& digest, std::string_view bytes);
-  // A file for a blob that comes in pieces. Added counts its bytes.
+  // A file for a blob that comes in pieces. REQUIRES: the caller tells its bytes to Added.
   absl::StatusOr<store::HashedFile> Create() const;
   void Added(uint64_t bytes);
-  // Removes the least recently used files beyond the quota. Among several processes a single one
-  // does so.
+  // Removes the least recently used files beyond the quota. Does nothing while another process
+  // tidies.
   void Tidy(absl::Time now) const;
 
   BlobCache(BlobCache&& other) noexcept

@@ -1,5 +1,5 @@
-// BlobSink: takes the output bytes of a session's executors, into segments of the director's store
-// (segment_pool.h), or, on a machine without the director's files, into the cache, from which they
+// BlobSink: stores the output bytes of a session's executors: in segments of the director's store
+// (segment_pool.h), or, on a machine without the director's files, in the cache, from which they
 // are uploaded (upload_gate.h).
 //
 // Threads: any.

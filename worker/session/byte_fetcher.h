@@ -1,20 +1,18 @@
-// ByteFetcher: gets the bytes that executors ask for into the cache of this machine, from which the
-// executors read them: at once if the cache has them, else from the director, several files in a
-// call.
+// ByteFetcher: brings the bytes that executors ask for into the cache of this machine, where the
+// executors read them. Bytes that the cache lacks come from the director, several files in a call.
 //
-// Small files whose digest the director's table does not know come with their bytes, unasked. But
-// as long as most of these bytes were in the cache already, the digest is asked for first.
+// If the director's table has no digest of a small file, its digest and bytes are fetched together.
+// While the cache turns out to have most of these files already, only the digest is fetched first.
 //
-// The likely reads of a job are fetched ahead while other jobs run, several in a call: its source,
-// and the files that, says the director, the last cook of its package read. Bytes that an executor
-// waits for go first, on a thread of their own if need be.
+// The likely reads of a job are fetched ahead while other jobs run: the source, and the files that
+// the director names because the last cook of the package read them. Bytes that an executor waits
+// for go first, on a thread of their own if need be.
 //
-// Tables of snapshots are fetched, too, each with the table that it stands on; they are kept in a
-// folder of the session's own.
+// Tables of snapshots are fetched, too, each with its base table, into a folder of the session.
 //
-// A call that breaks off is repeated for kPatience. Then, and when the director refuses, the answer
-// is an error, and the job's attempt ends without its own fault. ABORTED: the file is no longer
-// what the snapshot says.
+// A call that breaks off is repeated for kPatience. After that, or if the director refuses, the
+// answer is an error, and the attempt ends without a fault of its own. ABORTED: the file is no
+// longer what the snapshot says.
 // Threads: Want and FetchAhead from any; answers come on a thread of the fetcher, or at once.
 #pragma once
 
@@ -45,14 +43,14 @@ namespace galley::worker {
 
 class ByteFetcher {
  public:
-  // The number of calls at a time: a large file does not hold up small ones. A single one of these
+  // The number of calls at a time: a large file does not hold up small files. Exactly one of these
   // threads never fetches ahead.
   static constexpr int kThreads = 4;
-  static constexpr size_t kItemsMax = 128;            // of a call
-  static constexpr uint64_t kCallBytesMax = 8 << 20;  // of a call, unless its only file is larger
-  // Files of unknown digest come with their bytes up to this size.
+  static constexpr size_t kItemsMax = 128;            // per call
+  static constexpr uint64_t kCallBytesMax = 8 << 20;  // per call, unless its only file is larger
+  // Files of unknown digest come with their bytes if they are no larger than this.
   static constexpr uint64_t kUnaskedBytesMax = 256 << 10;
-  static constexpr size_t kAheadMax = 16'384;  // files of jobs whose digest is remembered
+  static constexpr size_t kAheadMax = 16'384;  // remembered files that were fetched ahead
   static constexpr absl::Duration kPatience = absl::Seconds(60);
   static constexpr absl::Duration kPause = absl::Milliseconds(200);
 
@@ -63,20 +61,19 @@ class ByteFetcher {
   // Calls Close.
   ~ByteFetcher();
 
-  // Sets the folder of tables, which exists. Tables of another director are forgotten.
+  // Sets the folder of tables, which exists; each director has a folder of its own.
   void SetTables(const std::string& directory);
-  // Files of the project may lie on this machine below `path` ([farm] shared_path), where executors
-  // look first. So sources are not fetched ahead; files that are asked for differ there, or are
-  // missing.
+  // Executors look first for files of the project below `path` ([farm] shared_path). So sources are
+  // not fetched ahead, and a file that an executor asks for is missing or different there.
   void SetShared(const std::string& path);
   void Want(uint64_t attempt, const v1::ExecutorWant& want, Answer answer);
   // The session has these jobs, and begins them in this order.
   using Jobs = google::protobuf::RepeatedPtrField<v1::Job>;
   void FetchAhead(const Jobs& jobs);
-  // The director took these attempts back: requests that are not on their way are dropped.
+  // The director took these attempts back: drops their requests that were not sent yet.
   void DropAhead(std::span<const uint64_t> attempts);
-  // Requests that wait are not answered; after Close nothing is answered. REQUIRES: the calls of
-  // `director` are cancelled.
+  // Drops waiting requests; after Close nothing is answered. REQUIRES: the calls of `director` are
+  // cancelled.
   void Close();
 
   // Counts since the start.
@@ -121,10 +118,10 @@ class ByteFetcher {
   void RemoveOtherTables(const std::string& name) const;
   void Resolve(Item item, Incoming incoming);
   void Queue(Item item);
-  // Fetches an item at once that was to be fetched ahead, because somebody waits for it now.
+  // Moves an item from ahead_items_ to wanted_, because somebody waits for it now.
   void Hasten(const std::function<bool(const Item&)>& is_it) GALLEY_REQUIRES(mutex_);
-  // The answer for a blob in the cache, or for a table that is there with the tables it stands on.
-  // nullopt: it must be fetched.
+  // The answer for a blob in the cache, or for a table whose base tables are here, too. nullopt: it
+  // must be fetched.
   std::optional<v1::ExecutorBytes> Here(const v1::ExecutorWant& want);
   // The name of the first missing table of the chain that begins with `name`; empty: none is
   // missing.
@@ -147,16 +144,15 @@ class ByteFetcher {
   bool is_closed_ GALLEY_GUARDED_BY(mutex_) = false;
   std::string tables_ GALLEY_GUARDED_BY(mutex_);
   std::string shared_path_ GALLEY_GUARDED_BY(mutex_);
-  // Calls of FetchAhead under way: nothing is fetched ahead before they have queued all their
-  // items.
+  // Running calls of FetchAhead: nothing is fetched ahead until they have queued all their items.
   int held_back_ GALLEY_GUARDED_BY(mutex_) = 0;
   Items wanted_ GALLEY_GUARDED_BY(mutex_), ahead_items_ GALLEY_GUARDED_BY(mutex_);
   // Items that wait for an item with the same bytes, which is being fetched.
   absl::flat_hash_map<Digest, std::vector<Item>> behind_ GALLEY_GUARDED_BY(mutex_);
   absl::flat_hash_map<std::string, std::vector<Item>> behind_tables_ GALLEY_GUARDED_BY(mutex_);
   Counts counts_ GALLEY_GUARDED_BY(mutex_);
-  // Rises with each file of unknown digest that was not in the cache, and falls with each that was,
-  // between the limits; below 0 digests are asked for first.
+  // Files of unknown digest that the cache did not have, minus files that it had, kept within
+  // +-kLuckMax. Below 0, digests are fetched first.
   static constexpr int kLuckMax = 8;
   int luck_ GALLEY_GUARDED_BY(mutex_) = -1;
   std::map<AheadKey, Ahead> ahead_ GALLEY_GUARDED_BY(mutex_);

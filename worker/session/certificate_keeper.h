@@ -1,11 +1,11 @@
-// CertificateKeeper: renews the certificate of a launched worker in time: when two thirds have
-// passed of the time that the present certificate had left when it came. A renewal that fails is
-// tried again and again, until the director says that this worker gets no more.
+// CertificateKeeper: renews the certificate of a launched worker when two thirds of its validity
+// have passed, counted from its arrival. A failed renewal is repeated until the director refuses
+// this worker further certificates.
 //
 //   CertificateKeeper keeper(first, {.clock = ..., .renew = ..., .take = ...});
 //   keeper.Start();   // or call Look now and then
 //
-// Threads: a single one calls Look; after Start it is the keeper's own.
+// Threads: one thread calls Look; after Start, the keeper's own thread does.
 #pragma once
 
 #include <functional>
@@ -23,10 +23,10 @@ class CertificateKeeper {
  public:
   struct Deps {
     Clock* clock;
-    // Asks for the next certificate by the present one. FAILED_PRECONDITION, PERMISSION_DENIED and
-    // UNIMPLEMENTED: there will be no more; other codes: try again. May wait.
+    // Exchanges the present certificate for the next. FAILED_PRECONDITION, PERMISSION_DENIED and
+    // UNIMPLEMENTED: no next certificate will come; other codes: try again. May block.
     std::function<absl::StatusOr<wire::ClientTls>(const wire::ClientTls& present)> renew;
-    // From now on the worker shows `next`.
+    // Makes the worker show `next` from now on.
     std::function<void(const wire::ClientTls& next)> take;
   };
   CertificateKeeper(wire::ClientTls present, Deps deps);
@@ -45,7 +45,7 @@ class CertificateKeeper {
 
   const Deps deps_;
   wire::ClientTls present_;
-  absl::Time end_;   // of present_
+  absl::Time end_;   // the expiry of present_
   absl::Time next_;  // wall clock
   base::Mutex mutex_;
   base::CondVar changed_;

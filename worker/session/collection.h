@@ -5,16 +5,16 @@
 //                   a quarter of the limit, so that a large working set is not dropped after each
 //                   job
 //   hard limit      full collection; if that did not help, the executor is replaced
-//   package count   full collection: heaps that were cut up by thousands of jobs
-//   idle            full collection, once, of an executor that had no work for a while
+//   package count   full collection, against heap fragmentation by thousands of jobs
+//   idle            full collection, once, if the executor had no work for a while
 //
-// If limits are small, an executor may be above the hard limit after its first job, and so may a
-// new one: to collect and replace it after each job would take all the time. So the rules learn,
-// from two young executors, how much they still hold after a full collection, and the hard limit is
-// at least a quarter above that.
+// If limits are small, every new executor may be above the hard limit after its first job, and
+// would be collected and replaced after each job. So the rules learn the floor from two young
+// executors: the bytes that they still hold after a full collection. The hard limit is at least a
+// quarter above the floor.
 //
-// The limit of the next job lowers soft and hard limit before the job, because memory that earlier
-// jobs left must not count against it. For a job that outgrows its limit while it runs, see
+// Before a job, the job's own limit lowers the soft and the hard limit, because memory that earlier
+// jobs left must not count against the job. For a job that outgrows its limit while it runs, see
 // executor_slot.h. The rules are those of a cook's garbage collection in Unreal
 // (ECookOnTheSideResult: RequiresGC_Soft_OOM, _OOM, _PackageCount, _IdleTimer). Pure.
 // Threads: one owner.
@@ -55,16 +55,16 @@ class Collection {
       : limits_(limits) {}
 
   void set_limits(const CollectionLimits& limits) { limits_ = limits; }
-  // An executor was started. It has nothing to give back before its first job.
+  // An executor was started. No step is due before its first job.
   void Started();
   void JobEnded(absl::Time now);
-  // A step of Next was taken, except kRestart, after which Started is called.
+  // A soft or full collection was done. After kRestart, Started is called instead.
   void Collected(CollectionStep::What what, uint64_t resident_bytes);
 
   // The step to take before the next job. `job_bytes`: the job's limit; 0: there is no next job.
   CollectionStep Next(absl::Time now, uint64_t resident_bytes, uint64_t job_bytes) const;
-  // True once: when executors turn out to be above the hard limit from the beginning, and are left
-  // so.
+  // True once: when the floor turns out to be above the hard limit, so that executors stay above
+  // it.
   bool TellFloor();
   uint64_t floor_bytes() const { return floor_bytes_; }
   const CollectionLimits& limits() const { return limits_; }
@@ -72,7 +72,7 @@ class Collection {
   absl::Time IdleAt() const;
 
  private:
-  // Facts about the slot, which outlive its executors.
+  // Facts about the slot, which Started keeps.
   CollectionLimits limits_;
   uint64_t floor_bytes_ = 0;  // the least that a young executor held after a full collection
   uint32_t young_seen_ = 0;   // full collections of young executors, up to kYoungSeenMin

@@ -15,16 +15,16 @@ enum class KilledFor { kNothing, kMemory, kTimeout, kCancel, kProtocol, kStore }
 struct Death {
   ExitStatus exit;
   KilledFor killed_for = KilledFor::kNothing;
-  bool was_out_of_memory = false;  // meanwhile the kernel killed a process of this control group
+  bool was_out_of_memory = false;  // the kernel killed a process of this control group meanwhile
   uint64_t memory_bytes_max = 0;
   absl::Duration timeout;
   TimeUp time_up = TimeUp::kNo;  // for kTimeout
   std::string detail;            // for kProtocol and kStore
 };
 
-// Whether the executor's package has outgrown a limit of its own: its memory was measured above the
-// limit, or it has used its processor time. It has not if it waited or got no processor, or if the
-// kernel killed it because the control group had no memory left: others use that memory, too.
+// Whether the package has outgrown its own limit: its memory was measured above the limit, or it
+// used up its processor time. Waiting or getting no processor does not count, nor a kill by the
+// kernel because the control group, which others share, had no memory left.
 bool HasOutgrown(const Death& death);
 
 struct DeathVerdict {

@@ -1,4 +1,4 @@
-// DirectorBytes: bytes from and to the director, by its calls Fetch, FindMissing and Upload
+// DirectorBytes: moves bytes from and to the director, by its calls Fetch, FindMissing and Upload
 // (proto/galley/v1/worker.proto).
 //
 // Threads: any; Cancel ends the calls that are under way, and later calls.
@@ -25,7 +25,8 @@ class DirectorBytes {
   // An error ends the call; `take` has got the pieces before the error.
   virtual absl::Status Fetch(const std::vector<v1::FetchItem>& items,
                              const std::function<void(const v1::FetchPiece&)>& take) = 0;
-  // The digests that the director does not have, among at most kFindMax. An error: try again.
+  // Returns the digests that the director does not have. An error: try again. REQUIRES: at most
+  // kFindMax digests.
   static constexpr size_t kFindMax = 4'096;
   virtual absl::StatusOr<std::vector<Digest>> FindMissing(std::span<const Digest> digests) = 0;
   // Uploads blob files of `directory`. INVALID_ARGUMENT: a file's bytes are not the digest's, or

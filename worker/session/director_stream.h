@@ -22,10 +22,10 @@ class DirectorStream {
                  EventSink* events);
   ~DirectorStream();
 
-  // Drops the message unless `stream` is the present one: the next Attach repeats the messages of a
-  // broken stream.
+  // Sends the message if `stream` is the present stream. Otherwise drops the message: the next
+  // Attach repeats the messages of a broken stream.
   void Send(uint64_t stream, const v1::FromWorker& message);
-  // Ends the stream, if it is the present one; Disconnected follows, and a new stream.
+  // Ends the stream, if it is the present stream; Disconnected follows, and a new stream.
   void HangUp(uint64_t stream);
   // Takes effect from the next stream on.
   void UseTls(const wire::ClientTls& tls);

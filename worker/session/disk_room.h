@@ -21,11 +21,11 @@ struct DiskSpace {
   bool is_read_only = false;
 };
 
-// The text says what is missing, and what to do; empty: there is room.
+// Says what is missing, and what to do; empty: there is room.
 std::string LackOf(const std::string& folder, const DiskSpace& space);
 
-// The lack of the first folder that lacks something. A folder that is not made yet is on the disk
-// of its parent. A folder that cannot be looked at lacks nothing: its user will report the trouble.
+// LackOf of the first folder whose disk is full; empty: all have room. A missing folder is on the
+// disk of its parent. A folder that cannot be looked at has room: its user will report the trouble.
 std::string LackOfRoom(const std::vector<std::string>& folders);
 
 }  // namespace galley::worker

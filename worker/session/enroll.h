@@ -1,5 +1,5 @@
-// Enroll: a launched worker exchanges the token of its ticket for a certificate of its own, and
-// later, by Renew, its certificate for the next. Keys are made here, and never leave the process.
+// Enroll: a launched worker exchanges the token of its ticket for a certificate, and later, by
+// Renew, each certificate for the next. Keys are made here, and never leave the process.
 #pragma once
 
 #include <string>
@@ -18,8 +18,8 @@ struct EnrollOptions {
   absl::Duration wait_max;  // the time for all tries
 };
 
-// The certificate that the worker shows and the authority that it trusts from now on. If an answer
-// is lost or late, the call asks again. UNAVAILABLE: nobody answers at the address, or the director
+// Returns the worker's certificate, and the authority that the worker trusts from now on. Asks
+// again if an answer is lost or late. UNAVAILABLE: nobody answers at the address, or the director
 // ends; FAILED_PRECONDITION, at once: the certificate of the answering side is not acceptable;
 // UNAUTHENTICATED and others: as the director says.
 absl::StatusOr<wire::ClientTls> Enroll(const EnrollOptions& options);

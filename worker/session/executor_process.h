@@ -33,7 +33,7 @@ class ExecutorProcess {
 
   bool running() const { return child_.running(); }
   pid_t pid() const { return child_.pid(); }
-  // Descriptors to be polled; -1: there is none (any more).
+  // Descriptors to be polled; -1: not open.
   int socket() const { return socket_.get(); }
   int log() const { return log_.get(); }
   int notes() const { return notes_.get(); }
@@ -50,13 +50,13 @@ class ExecutorProcess {
   Received Receive();
   // See FrameReader::Next.
   absl::StatusOr<std::optional<Frame>> NextFrame() { return frames_.Next(); }
-  // Hands over the output since the last call, as far as it can be read at once; a flood is cut
-  // short.
+  // Hands over the output since the last call, as far as it can be read without blocking; a flood
+  // is cut short.
   void ReadLog(absl::FunctionRef<void(std::string_view bytes)> take);
 
   // nullopt: the executor did not end within `timeout`.
   std::optional<ExitStatus> WaitFor(absl::Duration timeout) { return child_.WaitFor(timeout); }
-  // Output before the kill can still be read. REQUIRES: running().
+  // Kills the executor and waits for its end; its output can still be read. REQUIRES: running().
   ExitStatus Kill();
   FileDescriptor TakeNotes() { return std::move(notes_); }
   // Kills and reaps the executor, and all processes that its programs started.

@@ -58,9 +58,10 @@ class ExecutorSlot {
   void Start(v1::ExecutorJob job);
   // Kills the executor if it runs `attempt`, or when `attempt` begins.
   void Stop(uint64_t attempt);
-  // Does what Stop does, and SlotLost says that the machine failed, and why.
+  // Kills the executor if it runs `attempt`; SlotLost says that the machine failed, with `error` as
+  // the reason.
   void Fail(uint64_t attempt, std::string error);
-  // Leaves out platforms of the job that are not begun.
+  // Strikes the platforms of the part that have not begun from the job.
   void LeaveOut(v1::JobPart part);
   // Resident bytes of the executor and the programs that it started.
   uint64_t memory_bytes() const { return memory_bytes_.load(std::memory_order_relaxed); }
@@ -86,7 +87,7 @@ class ExecutorSlot {
     std::optional<CollectionRequest> asked;
     std::optional<ByteWait> waits;
     std::vector<v1::Transfer> transfers;  // of the running job, not told yet
-    // At the last look; of an idle executor, all that it has.
+    // Resident bytes at the last look; nullopt: to be looked at again.
     std::optional<uint64_t> resident_bytes;
     absl::Time resident_seen = absl::InfinitePast();
   };
@@ -141,14 +142,14 @@ class ExecutorSlot {
   ReceivedBlobs received_;  // for the next report
   SlotJobs jobs_;
   JobWatch watch_;        // of the running job
-  PrintedOutput output_;  // since the last end of a job after which none ran
+  PrintedOutput output_;  // since the last end of a job that left the slot idle
   Collection collection_;
-  absl::Time idle_seen_ = absl::InfinitePast();  // the Collection::IdleAt at which it was looked at
+  absl::Time idle_seen_ = absl::InfinitePast();  // the IdleAt that was handled last
   MemoryLimits memory_limits_;
   absl::Time memory_seen_ = absl::InfinitePast();
   absl::Time idle_since_ = absl::InfinitePast();  // the last job's end
 
-  std::thread thread_;  // comes last, because it uses the fields above
+  std::thread thread_;  // last, because the thread uses the fields above
 };
 
 }  // namespace galley::worker

@@ -1,13 +1,13 @@
 // Governor: whether the machine, or the control group, has enough memory left for another job.
 //
-// The memory of another job is learnt from the recent use of executors. It is at least an eighth of
-// the limit or 256 MiB, whichever is less, and at most half of the limit. When less is left, memory
-// is short, until a quarter more is left. Where nobody knows what is left, memory is never short.
+// The need of another job is estimated from the recent use of executors, but is at least an eighth
+// of the limit or 256 MiB, whichever is less, and at most half of the limit. Memory is short when
+// less than the need is left, and stays short until a quarter more is left. If the memory that is
+// left is unknown, memory is never short.
 //
-// A job that began a moment ago has not taken its memory yet, so that the memory that is left does
-// not show the job. Such a young job has memory reserved until it was there for a whole period
-// between two samples; the owner counts young jobs. Other sessions of the machine show only by the
-// memory that they use. Pure.
+// A young job has not taken its memory yet, so memory is reserved for the job until it has run for
+// a whole period between two samples. The owner counts young jobs. Other sessions of the machine
+// are seen only by the memory that they use. Pure.
 // Threads: one owner.
 #pragma once
 
@@ -29,7 +29,7 @@ class Governor {
   uint64_t samples() const { return samples_; }
   // Whether a job that began after sample number `began` may not have taken its memory yet.
   bool IsYoung(uint64_t began) const { return samples_ < began + 2; }
-  // Whether enough is left for a job beside so many young jobs.
+  // Whether enough memory is left for another job beside `young_jobs`.
   bool HasRoomBeside(uint64_t young_jobs) const;
 
   bool is_short() const { return is_short_; }
@@ -37,7 +37,8 @@ class Governor {
   // The memory that must be left for another job to begin.
   uint64_t need_bytes() const { return need_bytes_; }
   uint64_t limit_bytes() const { return limit_bytes_; }
-  // Whether the limit differs by more than an eighth from the last one told. True notes it as told.
+  // True: the limit differs by more than an eighth from the limit that was told last, and counts as
+  // told from now on.
   bool TellLimit();
   // For the log: "12 bytes are left (machine), another job may take 34".
   std::string Describe() const;

@@ -3,9 +3,9 @@
 //
 // Jobs begin by urgency, then in the order in which they came (job_queue.h), on the lowest free
 // lane (lanes.h). A job overtakes jobs that do not fit into memory beside a pending job. While the
-// machine is short of memory no job begins, except on one slot of one session. While a disk to
-// which jobs write is full no job begins, and each is given back with that reason. Every attempt
-// that came into the worker's hands leaves them with one Ended, whatever was reported before.
+// machine is short of memory, no job begins, except on one slot of one session. While a disk to
+// which jobs write is full, no job begins, and queued jobs fail with NO_ROOM. Every attempt that
+// the worker took ends with exactly one Ended, whatever was reported before.
 //
 // Pure. Threads: one owner.
 #pragma once
@@ -29,7 +29,7 @@
 
 namespace galley::worker {
 
-inline constexpr size_t kJobsMax = 4'096;  // more jobs are failed at once
+inline constexpr size_t kJobsMax = 4'096;  // further jobs fail at once
 // Above this number no job is started until the director has caught up.
 inline constexpr size_t kReportsKeptMax = 16'384;
 inline constexpr uint64_t kMemoryBytesDefault = 4ull << 30;
@@ -45,7 +45,7 @@ class HeldJobs {
         lanes_(slots) {}
 
   // --- From the director.
-  void ForgetSnapshots() { snapshots_.clear(); }  // another director has numbers of its own
+  void ForgetSnapshots() { snapshots_.clear(); }  // another director numbers anew
   void AddSnapshot(const v1::Snapshot& snapshot);
   void KeepNewestSnapshot();
   void TakeJob(v1::Job given);
@@ -59,7 +59,8 @@ class HeldJobs {
   // --- From the lanes.
   void TakeReport(SlotReported& event);
   void LoseJob(const SlotLost& event);
-  // True: no executor can be started.
+  // Queues the attempts again, and ends cancelled attempts. True: starts fail too often, and no
+  // executor runs a job.
   bool PutJobsBack(const SlotFailed& event);
   void FreeSlot(const SlotFreed& event);
   void SetPending(const SlotPending& event);
@@ -73,7 +74,7 @@ class HeldJobs {
   // News for the director: which jobs are pending, and which have left their slots.
   bool HasPendingNews() const { return is_pending_due_; }
   bool HasSlotNews() const { return !left_slots_.empty(); }
-  // `all`: also what the director may know already.
+  // `all`: with news that the director may know already.
   void AddNews(bool all, v1::FromWorker& message);
   uint64_t CheckSum() const;
 
@@ -85,7 +86,7 @@ class HeldJobs {
  private:
   struct HeldJob {
     v1::Job job;
-    // Null: the director did not say which snapshot it is.
+    // Null: the director did not send this snapshot.
     std::shared_ptr<const v1::Snapshot> snapshot;
     std::optional<uint32_t> slot;  // the slot where it runs, is about to run, or ran (SlotFreed)
     std::set<uint32_t> platforms_left;

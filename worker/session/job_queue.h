@@ -1,5 +1,5 @@
 // JobQueue: the jobs of a session that have not begun, by urgency and then in the order in which
-// they came, and for which of them bytes are fetched ahead.
+// they came; chooses the jobs whose bytes are fetched ahead.
 //
 // Only a session without files fetches ahead, and only for jobs that begin soon: the director may
 // give other jobs to another worker, which would fetch the same bytes once more.
@@ -24,12 +24,13 @@ struct PlannedJob {
   int64_t expected_us = 0;
   uint64_t memory_bytes = 0;  // expected; 0: unknown
   bool starts_programs = false;
-  bool is_fetched = false;  // was in a FetchAhead
+  bool is_fetched = false;  // its bytes are fetched ahead
   uint64_t began = 0;       // the number of the memory sample before its begin
 };
 
-// Bytes are fetched ahead while the queued jobs with fetched bytes are fewer than the slots, or are
-// expected to take less than kFetchAheadMax for each slot; usually for half of that at once.
+// Bytes are always fetched for the first jobs, one for each slot. Further jobs are added when the
+// jobs with fetched bytes are fewer than the slots, or are expected to take less than half of
+// kFetchAheadMax for each slot; then as many as kFetchAheadMax for each slot allows.
 inline constexpr absl::Duration kFetchAheadMax = absl::Milliseconds(400);
 
 class JobQueue {

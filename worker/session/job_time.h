@@ -1,13 +1,13 @@
 // JobTime: how much of its time a job has used, and when the time is up.
 //
-// A job's time is processor time: that of its executor and of the programs below it, but never more
-// than the time that passed by the clock. So a busy machine takes nothing from a job, and a job of
-// many threads has no less time than a job of a single thread. A job that waits uses no processor
-// but must end, too: once its time has passed by the clock, every moment counts in which the job
-// used hardly any processor and wanted none. A job that wants the processor or the disk and does
-// not get it ends when kClockFactor times its time has passed, and at least kClockMin.
+// A job's limit is judged only after it has passed by the clock. Then the processor time of the
+// executor and of the programs below it counts. So a busy machine takes nothing from a job, and a
+// job of many threads has no less time than a job of a single thread. A waiting job must end, too:
+// from then on, time in which the job used less than a quarter of a processor and wanted no more
+// counts as well. A job that wants the processor or the disk and does not get it ends after
+// kClockFactor times its limit by the clock, or after kClockMin if that is longer.
 //
-// The first look measures what was used before the job; looks at short jobs cost nothing. Pure.
+// The first look measures what was used before the job; shorter jobs are not looked at. Pure.
 // Threads: one owner.
 #pragma once
 
@@ -33,7 +33,7 @@ class JobTime {
   static constexpr absl::Duration kPeriod = absl::Milliseconds(100);
 
   void Begin(absl::Time now, absl::Duration limit);
-  // Leaves out time that passed without the job's doing.
+  // Does not count `passed`, which the job did not cause.
   void LeaveOut(absl::Duration passed) {
     begun_ += passed;
     looked_at_ += passed;

@@ -25,7 +25,7 @@ class JobWatch {
     time_.Begin(now, timeout);
   }
 
-  // Leaves out time that passed without the job's doing.
+  // Does not count `passed`, which the job did not cause.
   void LeaveOut(absl::Duration passed) { time_.LeaveOut(passed); }
   enum class TimeLook {
     kLeft,

@@ -1,5 +1,5 @@
-// KnownBlobs: the places of blobs that a session wrote, or that lie in the store as the session was
-// told, so that they are not written again.
+// KnownBlobs: the places of blobs that are in the store, because the session wrote them or the
+// store's owner said so. Known blobs are not written again.
 //
 // Blobs that the session wrote are remembered, the last 65,536 at least. The store is asked only
 // for blobs of kAskBytesMin and more, since an answer costs about as much as appending so many

@@ -2,14 +2,14 @@
 //
 // A lane is an executor. There are twice as many lanes as slots, because a pending job (its
 // programs wait, pending_watch.h) leaves its slot to another job: at most `slots` jobs run and at
-// most `slots` are pending. When more jobs wait, those that waited first are pending. A job that
-// goes on needs no free slot: if too many run then, no job begins until one of them has ended. A
-// pending job's memory stays taken: a job begins beside it only if the needs of all executors fit
-// into the memory that the director was told.
+// most `slots` are pending. When more jobs wait, the first `slots` of them are pending. A pending
+// job that goes on needs no free slot: if too many jobs run then, no job begins until a job has
+// ended. A pending job's memory stays taken: a job begins beside it only if the needs of all
+// executors fit into the memory that the director was told.
 //
-// The only slot of a session gets its next jobs ahead while they are short, so that its executor
-// need not wait for the session between them; but no job is sent behind a job that starts programs,
-// because it could not be had back.
+// A session with a single slot sends short jobs ahead, so that the executor need not wait for the
+// session between jobs. No job is sent behind a job that starts programs, because jobs that were
+// sent cannot be retracted.
 //
 // Pure. Threads: one owner.
 #pragma once
@@ -28,8 +28,8 @@ namespace galley::worker {
 
 inline uint32_t LanesFor(uint32_t slots) { return 2 * slots; }
 
-// The jobs in an executor's hands, with the running job, are expected to take at most kAheadUsMax
-// together. They cannot be retracted.
+// The jobs that an executor has, with the running job, are expected to take at most kAheadUsMax
+// together.
 inline constexpr int64_t kAheadUsMax = 20'000;
 inline constexpr size_t kAheadJobsMax = 64;
 
@@ -37,7 +37,8 @@ class Lanes {
  public:
   explicit Lanes(uint32_t slots) : slots_(slots), lanes_(LanesFor(slots)) {}
 
-  // The lowest free lane while a slot is free, or the busy lane for a short job; nullopt: none.
+  // The lowest free lane if a slot is free, or the busy lane for a job to be sent ahead; nullopt:
+  // none.
   std::optional<uint32_t> FindLane(const PlannedJob& job) const;
   // Whether this job and the jobs of all lanes fit into `limit_bytes` together; 0: the limit is
   // unknown.
@@ -48,7 +49,7 @@ class Lanes {
   void AddJob(uint32_t lane, const PlannedJob& job) { lanes_[lane].push_back(job); }
   // nullopt: the lane does not have the job.
   std::optional<PlannedJob> RemoveJob(uint32_t lane, uint64_t attempt);
-  // Notes whether the programs of the attempt only wait. True: that is news.
+  // Notes whether the programs of the attempt only wait. True: this has changed.
   bool SetWaiting(uint64_t attempt, bool is_waiting);
 
   // The attempts that have left their slots to others.

@@ -12,8 +12,8 @@ namespace galley::worker {
 
 class LastSlot {
  public:
-  // True: this session holds the lock. Does not wait. Where no lock can be had (no such folder, no
-  // descriptors) it counts as held: working without memory is better than waiting endlessly.
+  // Tries to take the lock, without waiting. True: this session holds the lock, or the file cannot
+  // be locked at all: working without memory is better than waiting endlessly.
   bool Take(const std::string& path);
   void Release() { file_.Reset(); }
   bool is_held() const { return file_.valid(); }

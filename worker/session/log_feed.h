@@ -1,4 +1,4 @@
-// LogFeed: this process's log lines, on their way to the director. They wait here until the
+// LogFeed: the log lines of this process that go to the director. The lines wait here until the
 // session's thread takes them, because the logging thread may hold any lock of the session.
 //
 // Threads: any.

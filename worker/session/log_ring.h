@@ -16,14 +16,14 @@ class LogRing {
  public:
   static constexpr size_t kLinesMax = 1'000;
   static constexpr size_t kBytesMax = 256 << 10;
-  static constexpr size_t kLineBytesMax = 4'096;  // of a text, which is cut off there
+  static constexpr size_t kLineBytesMax = 4'096;  // a longer text is cut off
 
   void Add(v1::LogLine line);
   bool empty() const { return lines_.empty() && dropped_ == 0; }
   // The oldest line, or a line that tells how many lines before it were dropped. REQUIRES: not
   // empty.
   v1::LogLine Take();
-  // The size that a line counts for: its text, and something for the rest.
+  // The bytes that a line counts for: its text and an overhead.
   static size_t BytesOf(const v1::LogLine& line) { return line.text().size() + 32; }
 
  private:

@@ -1,5 +1,5 @@
-// PrintedOutput: the output of an executor and its programs: lines as they come, and the end of the
-// whole output, which is kept with a failure.
+// PrintedOutput: the output of an executor and its programs: lines as they come, and the tail of
+// the whole output, which is kept with a failure.
 //
 // Threads: one.
 #pragma once
@@ -19,11 +19,11 @@ class PrintedOutput {
 
   // Hands over each line that ends within `bytes`.
   void Add(std::string_view bytes, absl::FunctionRef<void(const std::string& line)> take_line);
-  // The last line, which has not ended yet; empty: there is none.
+  // The unfinished last line; empty: there is none.
   const std::string& rest() const { return rest_; }
   std::string TakeRest() { return std::exchange(rest_, {}); }
 
-  // The end (kLogTailBytesMax) of the output and of added texts.
+  // The last kLogTailBytesMax bytes of the output and of added texts.
   const std::string& tail() const { return tail_; }
   std::string TakeTail() { return std::exchange(tail_, {}); }
   void AddToTail(std::string_view text);

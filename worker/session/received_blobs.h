@@ -32,7 +32,7 @@ class ReceivedBlobs {
  private:
   BlobSink* const sink_;
   std::vector<wire::BlobAt> blobs_;
-  std::optional<store::HashedFile> large_;  // the blob whose pieces have come
+  std::optional<store::HashedFile> large_;  // a large blob that is not whole yet
 };
 
 }  // namespace galley::worker

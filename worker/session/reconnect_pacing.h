@@ -1,6 +1,6 @@
 // ReconnectPacing: the time that a session waits before it tries to reach a director again: 50 ms,
-// doubling to 1 s while nobody answers. The wait is a random part of that, at least half, so that
-// the workers of a dead director do not reach the next one all at once.
+// doubling to 1 s while nobody answers. The wait is drawn between half and all of this time, so
+// that the workers of a dead director do not reach the next director all at once.
 //
 // Pure: the same seed gives the same waits. SessionCore decides how long the session tries at all.
 // Threads: one owner.
@@ -22,8 +22,8 @@ class ReconnectPacing {
 
   static constexpr absl::Duration kToldMax = absl::Seconds(60);
 
-  // A stream ended. `was_answered`: something came on it. `told`: the director said that it takes
-  // nobody before so long; believed up to kToldMax.
+  // A stream ended; returns the wait. `was_answered`: a message came on the stream. `told`: the
+  // time for which the director says it takes nobody; at most kToldMax of it is added to the wait.
   absl::Duration Next(bool was_answered, absl::Duration told = absl::ZeroDuration());
 
  private:

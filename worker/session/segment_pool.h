@@ -1,6 +1,6 @@
-// SegmentPool: puts the output bytes of a session's executors into segments that the director gave,
-// one segment at a time. Blobs that the store has already, as far as KnownBlobs knows, are not
-// written again.
+// SegmentPool: writes the output bytes of a session's executors into segments that the director
+// gave, one segment at a time. Blobs that the store has already, as far as KnownBlobs knows, are
+// not written again.
 //
 // Threads: all methods may be called from many threads. Append waits for a limited time when there
 // is no segment.
@@ -34,22 +34,22 @@ class SegmentPool final : public BlobSink {
   using Starved = std::function<void(const std::string& unusable)>;
   SegmentPool(absl::Duration wait_max, Starved starved, KnownBlobs::Ask ask = nullptr);
 
-  // Another directory closes what was open. Another director, known by its `term`, has its own
-  // session with the store, so everything that was known of the store is forgotten.
+  // Another directory closes the open segment, and drops the others. Another director, known by its
+  // `term`, has its own session with the store, so known blobs are forgotten.
   void SetStore(const std::string& directory, uint64_t term);
   void Give(std::span<const uint64_t> segments);
   // Ends all waiting, for good.
   void Close();
   // Large blobs are files of their own, need no segment, and are written while others append.
-  // RESOURCE_EXHAUSTED: no space; UNAVAILABLE: no segment came in time; otherwise the error of a
-  // second segment that cannot be written to.
+  // RESOURCE_EXHAUSTED: no space; UNAVAILABLE: no segment came in time; other codes: the write
+  // failed, or a second segment cannot be opened, either.
   absl::StatusOr<wire::BlobAt> Append(std::string_view bytes) override;
   // A file for a blob that comes in pieces.
   absl::StatusOr<store::HashedFile> CreateFile() override;
 
  private:
   // OK: writer_ can be written to. NOT_FOUND: the director must give a segment first. Other codes:
-  // the error of the last segment that it gave.
+  // the error of the last segment that the director gave.
   absl::Status OpenNext() GALLEY_REQUIRES(mutex_);
   std::string Directory();
   static constexpr std::chrono::seconds kThereFor{1};

@@ -7,12 +7,12 @@
 //
 // HeldJobs has the jobs (held_jobs.h), ReportOutbox the reports until the director has persisted
 // them (report_outbox.h). A session that can start no executor says that it is unfit, and ends. Log
-// lines are no news: they travel with the next message, behind its reports; the newest lines are
-// kept while there is no director.
+// lines cause no message: they travel with the next message, behind its reports. While there is no
+// director, the newest lines are kept.
 //
 // Directors come and go. While there is no director, jobs in hand go on, for `reconnect_max`. The
 // next director has a higher term and is told everything. A director with a lower term than was
-// seen is stale, and its messages are ignored.
+// seen is stale, and its stream is hung up.
 // Threads: one owner.
 #pragma once
 
@@ -56,7 +56,8 @@ inline constexpr int kExitDone = 0, kExitUnfit = 3, kExitDrained = 75;
 // The bytes of the log that may go to the director between two ticks.
 inline constexpr size_t kLogBytesInTick = 64 << 10;
 inline constexpr absl::Duration kNewsWaitMax = absl::Milliseconds(200);
-// Most uploads are over sooner, and the reports behind them tell that a slot went on.
+// News without reports waits at least so long: most uploads end sooner, and their reports tell that
+// a slot is free.
 inline constexpr absl::Duration kUploadingWait = absl::Milliseconds(10);
 
 class SessionCore {
@@ -87,7 +88,7 @@ class SessionCore {
   size_t reports_kept() const { return reports_.size(); }
 
  private:
-  // Stream: a stream to a director, or to nobody: a welcome tells.
+  // Stream: a connected stream, on which no director may answer; a welcome tells.
   struct Stream {
     uint64_t sent_sequence = 0;
     uint64_t applied_sequence = 0;
@@ -100,8 +101,8 @@ class SessionCore {
     bool memory_limit = false;
     bool collections = false;
   };
-  // Ending: the session ends with the next flush; an unfit session that is not connected ends after
-  // the director knows.
+  // Ending: the session ends with the next flush; an unfit session only once it is connected and
+  // has told the director.
   struct Ending {
     int code = 0;
     std::string reason;
@@ -131,7 +132,7 @@ class SessionCore {
   bool IsPressed() const;
   bool HasMessage() const;
   bool IsDrained() const { return is_draining_ && jobs_.empty() && reports_.size() == 0; }
-  // An unfit session says so first, or nobody would know why it went.
+  // An unfit session first tells a director, or nobody would know why it ended.
   bool MayEnd() const {
     return ending_.has_value() && (stream_.has_value() || ending_->code != kExitUnfit);
   }

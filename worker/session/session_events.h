@@ -25,8 +25,8 @@ struct Refused {  // the director does not want this worker
 struct Received {
   v1::ToWorker message;
 };
-// From the slot's executor, about the attempt that it runs. failed, needs, stale and ended end the
-// job there. The report has no number yet.
+// A report of the slot's executor about the attempt that it runs. Failed, needs, stale and ended
+// end the job on the slot. The report has no number yet.
 struct SlotReported {
   uint32_t slot = 0;
   uint64_t attempt = 0;
@@ -108,11 +108,11 @@ struct StopJob {
   uint32_t slot = 0;
   uint64_t attempt = 0;
 };
-struct LeaveOut {  // do not cook the parts of the slot's job that have not begun; not answered
+struct LeaveOut {  // do not cook platforms of the part that have not begun; no event answers
   uint32_t slot = 0;
   v1::JobPart part;
 };
-struct FetchAhead {  // jobs that begin soon, in this order; their attempts, and what they read
+struct FetchAhead {  // jobs that begin soon, in this order; only the fields about reads are set
   google::protobuf::RepeatedPtrField<v1::Job> jobs;
 };
 struct GiveSegments {
@@ -121,8 +121,8 @@ struct GiveSegments {
 struct SendMessage {
   v1::FromWorker message;
 };
-// Break the stream off: messages of it were lost, or it gave something unusable. A new stream
-// begins with the whole state.
+// Break the stream off: its messages were lost or unusable. A new stream begins with the whole
+// state.
 struct HangUp {
   std::string reason;
 };

@@ -1,5 +1,5 @@
-// Session shell: the stream to the director, executor slots, segments, signals; SessionCore makes
-// all decisions.
+// Session shell: runs the stream to the director, executor slots, segments and signals; SessionCore
+// makes all decisions.
 #pragma once
 
 #include <cstdint>
@@ -45,8 +45,8 @@ struct SessionConfig {
 void HoldTermination();
 
 // Works until the director, a signal or the loss of the director ends the session: kExitDone,
-// kExitUnfit or kExitDrained. Blocks SIGTERM in the calling thread (the signal ends the session in
-// order) and ignores SIGINT, except in a session that a person started. Called once in a process.
+// kExitUnfit or kExitDrained. Blocks SIGTERM in the calling thread: the signal ends the session in
+// order. Ignores SIGINT, except in a session that a person started. Called once in a process.
 int RunSession(const SessionConfig& config);
 
 }  // namespace galley::worker

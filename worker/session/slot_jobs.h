@@ -1,5 +1,5 @@
-// SlotJobs: the jobs of a slot, in order: first the jobs that its executor has, the first of which
-// runs, then jobs that wait to be sent.
+// SlotJobs: the jobs of a slot, in order: the running job, jobs that were sent ahead to the
+// executor, jobs that wait to be sent.
 //
 // Pure. Threads: one owner.
 #pragma once
@@ -17,9 +17,9 @@ namespace galley::worker {
 
 struct SlotJob {
   v1::ExecutorJob message;
-  size_t lines = 0;  // that were printed while the job ran
+  size_t lines = 0;  // printed while the job ran
   size_t message_bytes = 0;
-  // Sent while another job ran, whose leftovers in the heap may be seen.
+  // Sent while another job ran: leftovers of that job may count as memory of this job.
   bool was_ahead = false;
   bool is_stopped = false;
 

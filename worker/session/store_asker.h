@@ -1,9 +1,9 @@
 // StoreAsker: asks the owner of the store in a directory, through its socket, for the place of a
 // blob.
 //
-// Nobody relies on an answer: without it a blob is written that the store may have. After a failure
-// nobody is asked for a while, nor while another thread connects, so that a stuck owner holds up
-// only that thread.
+// No answer is needed: without an answer, a blob is written that the store may already have. After
+// a failure the owner is not asked for a while, nor while another thread connects, so that a stuck
+// owner holds up only that thread.
 // Threads: any.
 #pragma once
 
@@ -32,7 +32,7 @@ class StoreAsker {
   // `connect`: called under no lock.
   explicit StoreAsker(Connect connect) : connect_(std::move(connect)) {}
 
-  // Another directory closes what was open.
+  // Another directory closes the connection.
   void SetStore(const std::string& directory);
   std::optional<store::BlobLocation> Where(const Digest& digest);
 

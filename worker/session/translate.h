@@ -20,9 +20,9 @@ struct Teller {
   std::string machine;
 };
 
-// Reports without number and attempt. `blobs`: the blobs that the executor sent since its last
-// Loaded or Saved, as they were stored, in order. INVALID_ARGUMENT: a place without a blob,
-// malformed details, observations or suffixes; the executor cannot be trusted any more.
+// Returns reports without number and attempt. `blobs`: the blobs that the executor sent since its
+// last Loaded or Saved, as they were stored, in order. INVALID_ARGUMENT: a place without a blob,
+// malformed details, observations or suffixes; the executor must not be trusted any more.
 absl::StatusOr<std::vector<v1::Report>> ReportsOf(const v1::FromExecutor& message,
                                                   std::span<const wire::BlobAt> blobs,
                                                   const Teller& teller);

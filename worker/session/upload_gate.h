@@ -1,12 +1,12 @@
 // UploadGate: lets reports go to the director only behind the blobs that they name. It stands
 // between the executor slots and the session of a worker without files. Events of an attempt pass
 // in order, and an event that names blobs waits until the director's store has them. Meanwhile
-// events of other attempts pass, if their blobs are not as large. That a slot is ready for its next
-// job passes at once, so that no executor waits for the line.
+// events of other attempts with smaller blobs pass. The event that frees a slot passes at once, so
+// that no executor waits for the network.
 //
 // An upload that breaks off is repeated for as long as the session lasts; meanwhile the cache keeps
 // its blobs. A blob that cannot be uploaded, because its file is damaged or the director has no
-// room, ends its job by the machine's fault: the slot is told, nothing more of that attempt is
+// room, ends its job by the machine's fault: the slot is told, nothing more of the attempt is
 // reported, and its end says why.
 // Threads: Take from any.
 #pragma once

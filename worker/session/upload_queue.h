@@ -1,14 +1,14 @@
 // UploadQueue: the decisions of UploadGate: the order in which events of executor slots pass behind
 // the blobs that they name, which blobs must be uploaded, whether a slot goes on meanwhile, and
-// what becomes of a job whose blobs cannot be uploaded. It does no I/O and knows no clock:
+// what becomes of a job whose blobs cannot be uploaded. UploadQueue does no I/O and knows no clock:
 // UploadGate and the simulation drive it.
 //
 // A driver serves two lanes side by side, so that small results overtake a large one. Events whose
-// blobs are too many bytes for a single call take the large lane, and so do all later events of
-// their attempts. Events of an attempt stay in order.
+// blobs are too many bytes for a single call take the large lane, and so do events of their
+// attempts that come before they have passed. Events of an attempt stay in order.
 //
 // For each lane a driver takes a batch (Next), ensures that the director has the blobs of BlobsOf,
-// calls NoteUploaded, hands each event of the batch to Deliver, lets it pass, and says so (Passed).
+// calls NoteUploaded, hands each event of the batch to Deliver, lets it pass, and calls Passed.
 // Threads: none.
 #pragma once
 
@@ -28,8 +28,8 @@
 
 namespace galley::worker {
 
-// Whether no later try helps: the blob's file is damaged, the director has no room, or it refuses
-// this worker.
+// Whether another try is useless: the blob's file is damaged, the director has no room, or the
+// director refuses this worker.
 bool IsFinalUpload(const absl::Status& status);
 
 enum class UploadLane : uint8_t { kSmall, kLarge };
@@ -38,11 +38,11 @@ inline constexpr UploadLane kUploadLanes[] = {UploadLane::kSmall, UploadLane::kL
 class UploadQueue {
  public:
   static constexpr uint64_t kCallBytesMax = 32 << 20;  // unless a single report has more
-  // The director is asked first whether it has a blob, if the blob has at least so many bytes.
+  // For a blob of at least so many bytes, the director is first asked whether it has the blob.
   static constexpr int64_t kAskedBytesMin = 64 << 10;
   static constexpr size_t kRememberedMax = 65'536;  // uploaded blobs that are remembered
-  // While more bytes wait to be uploaded, a slot waits, too: a line that is slower than the jobs
-  // must not fill the machine's cache.
+  // While more bytes wait to be uploaded, a slot waits, too: a slow network must not fill the
+  // machine's cache.
   static constexpr uint64_t kWaitingBytesMax = 64 << 20;
   static constexpr absl::Duration kPauseMin = absl::Milliseconds(100);
   static constexpr absl::Duration kPauseMax = absl::Seconds(2);
@@ -52,7 +52,7 @@ class UploadQueue {
       : large_bytes_min_(large_bytes_min) {}
 
   struct Delivery {
-    std::optional<SessionEvent> event;  // passes now; nullopt: nobody may hear of it
+    std::optional<SessionEvent> event;  // passes now; nullopt: the event is dropped
     // Set: the executor of this slot must end, if it still has the attempt.
     struct End {
       uint32_t slot = 0;
@@ -64,12 +64,12 @@ class UploadQueue {
     uint64_t bytes = 0;              // bytes of the blobs that the event named
   };
 
-  // True: the event waits. False: the event passes at once, since it names no blobs and ends no
-  // job. A session that hears late that a program goes on would meanwhile give its slot to another
-  // job.
+  // True: the event waits. False: the event passes at once, since it names no blobs, ends no job,
+  // and follows no waiting event of its attempt. A session that hears late that a program goes on
+  // would meanwhile give its slot to another job.
   bool Wait(const SessionEvent& event);
-  // The event that passes at once in place of a waiting event: its slot is ready for the next job.
-  // nullopt: the job goes on, or too much waits.
+  // The event that passes at once beside a waiting event: the slot is ready for its next job.
+  // nullopt: the job goes on, or too many bytes wait.
   std::optional<SlotFreed> FreedBy(const SessionEvent& event) const;
   // The next batch; empty: no event of this lane can go now. REQUIRES: the lane's last batch has
   // passed.
@@ -85,7 +85,7 @@ class UploadQueue {
   void NoteUploaded(const Blobs& blobs);
   // `uploaded`: OK when the director has every blob that the event names; an error is final.
   Delivery Deliver(SessionEvent event, const absl::Status& uploaded);
-  // The caller has done what Deliver returned. The other lane may have waited for it.
+  // The caller has done what Deliver returned. The other lane may have waited for this event.
   void Passed(UploadLane lane, const Delivery& delivery);
 
  private:
@@ -100,7 +100,7 @@ class UploadQueue {
   std::deque<SessionEvent> small_, large_;  // waiting events
   uint64_t waiting_bytes_ = 0;              // bytes of the blobs of events that have not passed
   Counts of_small_, of_large_;
-  absl::flat_hash_set<Digest> uploaded_;  // the director may have lost them since, or be another
+  absl::flat_hash_set<Digest> uploaded_;  // a director may have lost them
 };
 
 }  // namespace galley::worker

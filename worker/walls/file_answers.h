@@ -27,7 +27,7 @@ class FileAnswers {
 
   explicit FileAnswers(Deps deps) : deps_(deps) {}
 
-  // REQUIRES: call.watched->what is the function's kind, or the one beside it.
+  // REQUIRES: call.watched->what is the function's kind, or the kind in the comment beside it.
   CallAnswer Look(const WaitingCall& call);
   CallAnswer ReadLink(const WaitingCall& call);
   CallAnswer Open(const WaitingCall& call);  // also for kOpenByStruct

@@ -24,10 +24,10 @@ std::vector<MountLine> ParseMountTable(std::string_view mountinfo);
 // The table of this process; empty: it cannot be read.
 std::vector<MountLine> ReadMountTable();
 
-// Every path by which the folders, and the mounts below them, can be reached: the folders
-// themselves (paths without links), and the places at which a mount shows them, a folder around
-// them or a part of them once more. Sorted; no path is below another. `is_same`: whether both paths
-// lead to the same file, since a later mount may hide an earlier one.
+// Returns every path by which the folders, and the mounts below them, can be reached: the folders'
+// own paths, without links, and paths at which another mount shows a folder, its parent or a part
+// of it. Sorted; no path is below another path. `is_same`: whether both paths lead to the same
+// file, since a later mount may hide an earlier one.
 std::vector<std::string> PathsTo(
     const std::vector<std::string>& folders, const std::vector<MountLine>& mounts,
     const std::function<bool(const std::string&, const std::string&)>& is_same);

@@ -1,6 +1,6 @@
-// NotedLooks: the finds of a watched program elsewhere, and the files that it missed in the folder
-// (Looks), gathered call by call. Left out are files that the program made itself, and files that
-// differ on any machine.
+// NotedLooks: gathers, call by call, the looks of a watched program outside of the folder, and the
+// paths in the folder that it opened or found absent (Looks). Leaves out files that the program
+// made itself, and paths that are the same everywhere or differ on every machine.
 //
 // A file that a call is to make counts as made when it is there at the thread's next call. The
 // kernel may refuse a call that went on; then the program has found that the file is not there.
@@ -27,8 +27,8 @@ class NotedLooks {
   // `program` outlives the object.
   explicit NotedLooks(const WatchedProgram* program) : program_(*program) {}
 
-  // The program found `place`, or found that it is absent. `is_opened`: it may read its bytes or
-  // names.
+  // The program found `place`, or found that it is absent. `is_opened`: the program may read the
+  // bytes or names.
   void Note(const Place& place, bool is_opened);
   // `thread` is about to make a file at `place`.
   void Makes(pid_t thread, const Place& place);

@@ -4,7 +4,7 @@
 //
 // The walk is no wall: a program may change its path, or a link, after the walk.
 //
-// Errors: as the folder says, or the caller's memory cannot be read.
+// Errors: the folder's; or the caller's memory cannot be read.
 // Threads: one; blocks while a folder is filled.
 #pragma once
 
@@ -22,7 +22,7 @@ namespace galley::worker {
 
 // Place: the place to which a path leads.
 struct Place {
-  std::string path;  // without links, as far as it exists; empty: nowhere of ours
+  std::string path;  // without links; empty: a folder on the way is absent, or no file is meant
   bool exists = false;
   bool is_empty = false;  // the path is ""
   uint32_t mode = 0;

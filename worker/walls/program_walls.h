@@ -1,11 +1,11 @@
 // ProgramWalls: a view of the machine, for programs, in which some folders cannot be changed. The
-// view is a mount namespace. In it the folders, everything mounted below them, and the other places
-// at which mounts show the same files (PathsTo) are mounted read-only, whoever looks and by
-// whatever path. A single folder stays writable even if it lies in one of them.
+// view is a mount namespace. In the view the folders, everything mounted below them, and the other
+// places at which mounts show the same files (PathsTo) are mounted read-only, for every user and by
+// every path. A single folder stays writable even if it lies in a read-only folder.
 //
-// The namespace belongs to a user namespace of its own in which everybody keeps his number. So an
-// ordinary user can make it, too, and a program of root gets no right to undo it: the program has
-// no CAP_SYS_ADMIN there, its mounts are locked in every namespace that it makes, and it cannot
+// The mount namespace belongs to a user namespace of its own, which maps every user to itself. So
+// an ordinary user can make the view, and a program of root gets no right to undo it: the program
+// has no CAP_SYS_ADMIN there, its mounts are locked in every namespace that it makes, and it cannot
 // look through /proc at processes with another view. Where no user namespace can be made, root
 // makes the mount namespace alone, and its programs lose the rights by which they could get out.
 //

@@ -29,14 +29,14 @@ class SocketAnswers {
 
   explicit SocketAnswers(Deps deps) : deps_(deps) {}
 
-  // REQUIRES: call.watched is of kTalk.
+  // REQUIRES: call.watched->what is kTalk.
   CallAnswer Talk(const WaitingCall& call);
 
  private:
   CallAnswer TalkTo(const WaitingCall& call, uint64_t address, uint64_t size_bytes);
 
   const Deps deps_;
-  std::set<std::string, std::less<>> servers_;  // names without a file of the program's sockets
+  std::set<std::string, std::less<>> servers_;  // abstract names of the program's sockets
 };
 
 }  // namespace galley::worker

@@ -24,13 +24,13 @@ namespace galley::worker {
 struct WaitingCall {
   int listener = -1;  // the descriptor for the answer
   uint64_t id = 0;
-  const WatchedCall* watched = nullptr;  // null: a call of another ABI, or one that makes mounts
+  const WatchedCall* watched = nullptr;  // null: a call of another ABI, or that makes mounts
   pid_t process = 0;
   uint64_t arguments[6] = {};
 
   uint64_t At(int argument) const { return arguments[static_cast<size_t>(argument)]; }
-  // False: the caller is gone. Asked after something was read from the caller, and before it is
-  // used.
+  // False: the caller is gone. Must be called after something was read from the caller, and before
+  // the result is used.
   bool Waits() const;
   // The string at this address of the process. nullopt: the string is too long or not there; the
   // call itself finds out (ENAMETOOLONG, EFAULT). Errors: the memory cannot be read.

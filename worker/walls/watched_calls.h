@@ -1,7 +1,7 @@
 // WatchedCall: a system call that waits for an answer when a watched program makes it (CallWatch),
-// and which of its arguments say what it looks at or changes.
+// and the arguments that say what the call looks at or changes.
 //
-// The table holds all watched calls; CallFilter says what becomes of other calls (call_filter.h).
+// The table holds all watched calls; CallFilter decides about all other calls (call_filter.h).
 #pragma once
 
 #include <linux/audit.h>
@@ -50,7 +50,7 @@ struct WatchedCall {
   int8_t second_path = -1;  // a second path, which changes, too
   int8_t second_folder = -1;
   int error = EROFS;        // the error for a change
-  int8_t if_argument = -1;  // watched only if this argument is not null
+  int8_t if_argument = -1;  // not watched if this argument is null
 };
 
 // Every watched call except ioctl.

@@ -11,14 +11,15 @@
 
 namespace galley::worker {
 
-// ReadyFolder: the folder that is filled. Paths are host paths without links, `root()` or below it.
+// ReadyFolder: the folder that is filled on demand. Paths are host paths without links, `root()` or
+// below it.
 class ReadyFolder {
  public:
   virtual ~ReadyFolder() = default;
   virtual const std::string& root() const = 0;
-  // Afterwards the folder has all its names. Does nothing if `path` is no folder.
+  // Gives the folder all its names. Does nothing if `path` is no folder.
   virtual absl::Status FillFolder(const std::string& path) = 0;
-  // Afterwards the file has its bytes. Does nothing if `path` is no file.
+  // Gives the file its bytes. Does nothing if `path` is no file.
   virtual absl::Status FillFile(const std::string& path) = 0;
   // The path below root() of a file of ours, which may have been reached by another way (a bind
   // mount). Empty: the file is not ours.
@@ -42,8 +43,8 @@ struct WatchedProgram {
 // Whether `path` is the folder or lies below it; nothing is below "".
 bool IsBelow(std::string_view path, std::string_view folder);
 
-// Looks through the files that the program wrote in `folder`. FAILED_PRECONDITION: a file says
-// where the program's files are, which differs between machines; else: the files cannot be read.
+// Checks the files that the program wrote in `folder`. FAILED_PRECONDITION: a file holds the host
+// path of the program's files, which differs between machines; other errors: a file cannot be read.
 absl::Status CheckWritten(const WatchedProgram& program, const std::string& folder);
 
 }  // namespace galley::worker

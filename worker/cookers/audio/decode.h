@@ -4,8 +4,8 @@
 // whole page and packet may be whole, and is taken with a warning.
 //
 // Errors: INVALID_ARGUMENT: corrupt, truncated, unsupported, empty, or above the limits below; a
-// verdict. OUT_OF_RANGE: within these limits, but the job may not use enough memory; no verdict,
-// since the memory limit is no part of the key.
+// verdict. OUT_OF_RANGE: within these limits, but above the job's memory limit; no verdict, since
+// the memory limit is no part of the key.
 // Threads: any; no state.
 #pragma once
 
@@ -35,8 +35,8 @@ struct DecodeOptions {
 
 struct Decoded {
   Sound sound;
-  // The number of frames in the file before the first frame of `sound`, which the decoder passes
-  // over: libvorbisfile does so where sound is on the page of the headers.
+  // The number of frames in the file before the first frame of `sound`. The decoder skips such
+  // frames: libvorbisfile does so if sound is on the page of the headers.
   uint64_t begin_frame = 0;
   std::vector<std::string> warnings;
 };

@@ -1,6 +1,6 @@
-// Decode of foreign bytes. The first byte picks the format, the rest is the file. Format 3 is an
-// ogg whose pages first get right checksums: a fuzzer never finds them, and would not reach the
-// codecs. The memory limit is low, so that the fuzzer is quick.
+// Decode of foreign bytes. The first byte picks the format, the rest is the file. For format 3, an
+// ogg, the pages first get correct checksums: a fuzzer never finds checksums, and would not reach
+// the codecs. The memory limit is low, so that the fuzzer is quick.
 #include <ogg/ogg.h>
 
 #include <cmath>

@@ -1,7 +1,7 @@
 // Audio encoders: a Sound's frames -> an Ogg file with a single stream.
 //
-// The file's bytes follow from the frames, the options and the library: the serial number is given,
-// and no clock or rand() shows in them. The decoded length is exactly the resampler's frames().
+// The file's bytes depend only on the frames, the options and the library: the serial number is
+// given, and no clock or rand() is used. The decoded length is exactly the resampler's frames().
 //
 // Errors: INVALID_ARGUMENT: the codec has no mode for this rate, number of channels and bit rate;
 // OUT_OF_RANGE: not enough memory.
@@ -28,7 +28,7 @@ struct EncodeOptions {
   std::vector<std::pair<std::string, std::string>> comments;
 };
 
-// About the size of the file at this bit rate, with some to spare; the file gets this room at once.
+// The expected size of the file at this bit rate, with a reserve; so much is allocated at once.
 inline uint64_t ExpectedBytes(const Resampler& frames, int64_t bitrate) {
   return frames.frames() / frames.rate() * static_cast<uint64_t>(bitrate) / 8 * 5 / 4 + (64 << 10);
 }

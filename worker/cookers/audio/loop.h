@@ -18,7 +18,7 @@ uint64_t ScaleFrames(uint64_t value, uint32_t from_rate, uint32_t to_rate);
 
 // The loop in comments "NAME=value": LOOPSTART (0 when absent), and LOOPLENGTH or LOOPEND (the
 // frame after the loop's last; the sound's end when both are absent). Names may have any case.
-// nullopt: there is none of the three. INVALID_ARGUMENT: no numbers, or contradictory numbers.
+// nullopt: no such comment. INVALID_ARGUMENT: no numbers, or contradictory numbers.
 absl::StatusOr<std::optional<Loop>> LoopOfComments(const std::vector<std::string>& comments,
                                                    uint64_t frames);
 

@@ -1,6 +1,6 @@
-// SampleSink: takes the frames that the callbacks and loops of the codecs decode. It keeps the
-// length within the limits, even where a file's header lies about it, and no exception leaves it.
-// CheckLength tells whether the decoded length is what the file promises.
+// SampleSink: takes the frames that codecs decode. SampleSink keeps the length within the limits
+// even if a file's header lies, and throws no exception, so that callbacks of the codecs may use
+// it.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ class SampleSink {
   // once, first.
   absl::Status Begin(uint32_t rate, uint32_t channels, uint64_t frames_expected);
   // Room for `frames` more, to be filled in by the caller; nullptr: status() says why there is no
-  // room. Where the file said its length, more frames than that are a flaw.
+  // room. If the file tells its length, further frames are a flaw.
   float* Append(size_t frames);
   uint64_t frames() const { return sound_.frames(); }
   const absl::Status& status() const { return status_; }

@@ -18,7 +18,7 @@ struct Placeholder {
   std::optional<std::string_view> argument;  // ".mesh"
 };
 
-// `argument` with every placeholder replaced by `value` of it; or the first error of `value`.
+// Returns `argument` with every placeholder replaced by its `value`, or the first error of `value`.
 absl::StatusOr<std::string> Expand(
     std::string_view argument,
     const std::function<absl::StatusOr<std::string>(const Placeholder&)>& value);

@@ -18,7 +18,7 @@ namespace galley::worker {
 
 inline constexpr size_t kResultBytesMax = size_t{16} << 20;
 
-// Hands everything in `json` to the context; the values of observations are the context's own.
+// Hands everything in `json` to the context, which itself determines the values of observations.
 // Paths of observations have the form "Game/x" or "/Game/x". The file is read as strictly as a data
 // source (data/json_source.h). `only_observations`: the program failed, and only its observations
 // count. INVALID_ARGUMENT names the place in the file and what was expected there.

@@ -1,5 +1,4 @@
-// Any bytes as what a program wrote to {result}: the context gets whole values, or the caller an
-// error in words.
+// Any bytes as a {result} file: the context gets whole values, or the caller an error in words.
 #include <cstddef>
 #include <cstdint>
 #include <memory>

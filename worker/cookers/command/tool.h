@@ -10,10 +10,10 @@ namespace galley::worker {
 
 inline constexpr std::string_view kSearchPath = "/usr/local/bin:/usr/bin:/bin";
 
-// Host path of the program `name`: with a '/' an absolute path or one relative to galley.toml, else
-// the first match in kSearchPath; every place looked at is observed. The interpreter of a "#!"
-// script, and the program that /usr/bin/env would find for it, are observed, too. INVALID_ARGUMENT:
-// there is no such program.
+// Host path of the program `name`. A name with a '/' is absolute or relative to galley.toml; for
+// other names the first match in kSearchPath counts, and every place that was looked at is
+// observed. The interpreter of a "#!" script, and the program that /usr/bin/env would find for it,
+// are observed, too. INVALID_ARGUMENT: there is no such program.
 absl::StatusOr<std::string> FindTool(CookContext& context, const std::string& name);
 
 }  // namespace galley::worker

@@ -1,5 +1,5 @@
-// JSON sources: JSON as people write it, read strictly (RFC 8259). An error names line and column,
-// and is given for much that most parsers let pass in silence.
+// JSON sources: JSON as people write it, read strictly (RFC 8259). An error names line and column;
+// many flaws that most parsers accept are errors.
 #pragma once
 
 #include <string_view>

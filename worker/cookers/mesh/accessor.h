@@ -1,4 +1,5 @@
-// Accessors: reading them. Every offset, stride and count is checked before a byte is read.
+// Accessors: reads a glTF's accessors. Every offset, stride and count is checked before a byte is
+// read.
 #pragma once
 
 #include <optional>
@@ -24,17 +25,16 @@ absl::StatusOr<AccessorHead> ReadAccessorHead(const Document& document, size_t i
 // views. Called before memory is taken for the elements, so that a count without bytes is a flaw of
 // the file and not want of memory.
 absl::Status CheckElements(const Document& document, size_t index, const AccessorHead& head);
-// The number of elements that the file has bytes for: all, or those of the sparse part. All other
-// elements are zeros: a mere claim that there are many is no content. REQUIRES: CheckElements is
-// OK.
+// The number of elements that have bytes in the file: all, or only the sparse part. Other elements
+// are zeros, and a file may claim any number of zeros. REQUIRES: CheckElements is OK.
 uint64_t StoredElements(const Document& document, size_t index, const AccessorHead& head);
-// A flaw when too few elements are `stored` for `count` to be believed.
+// INVALID_ARGUMENT: `count` is too large for `stored`, the number of elements with bytes.
 absl::Status CheckStored(uint64_t count, uint64_t stored);
 
 // The elements of accessor `index`, sparse values put in. Infinite and not-a-number values are an
 // error, since nothing can be computed with them.
 absl::StatusOr<Stream> ReadAccessor(Document& document, size_t index);
-// The listed elements only. REQUIRES: `elements` rise strictly and lie below the count.
+// Reads only the listed elements. REQUIRES: `elements` rise strictly and lie below the count.
 absl::StatusOr<Stream> ReadElements(Document& document, size_t index,
                                     std::span<const uint32_t> elements);
 

@@ -8,10 +8,10 @@
 
 namespace galley::worker::mesh {
 
-// Takes out channels that move what another channel moves, channels of weights that move nothing,
-// and then animations without channels; brings rotations to length 1. `warnings` is told of the
-// repairs and of what is odd. REQUIRES: scene.streams has all accessors of animations, and every
-// channel has a path and a sampler of its animation.
+// Removes channels with the same target as an earlier channel, channels of weights that move
+// nothing, and then animations without channels; brings rotations to length 1, except in cubic
+// splines. Warns of repairs and oddities. REQUIRES: scene.streams has all accessors of animations,
+// and every channel has a path and a sampler of its animation.
 void RepairAnimations(Scene& scene, Warnings& warnings);
 
 }  // namespace galley::worker::mesh

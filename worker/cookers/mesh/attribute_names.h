@@ -1,5 +1,4 @@
-// RepairAttributeNames: the names of a primitive's attributes, and how glTF lets them occur
-// together.
+// RepairAttributeNames: repairs the set of a primitive's attributes, as far as their names tell.
 #pragma once
 
 #include <cstddef>
@@ -18,9 +17,9 @@ struct AttributeSource {
   std::string pointer;
 };
 
-// Takes out attributes that have no meaning without a partner (JOINTS_n and WEIGHTS_n without each
-// other, deltas of an absent attribute), and warns of them. Warns also of names that glTF does not
-// know, and of numbers that do not begin with 0 or have a gap. `pointer`: the primitive's.
+// Removes attributes whose partner is missing, with a warning: JOINTS_n and WEIGHTS_n without each
+// other, deltas of an absent attribute. Warns also of names that glTF does not know, and of numbers
+// that do not begin with 0 or have a gap. `pointer`: the primitive's.
 void RepairAttributeNames(std::vector<AttributeSource>& sources, const std::string& pointer,
                           Warnings& warnings);
 

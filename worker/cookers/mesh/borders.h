@@ -7,9 +7,9 @@
 
 namespace galley::worker::mesh {
 
-// For each primitive: whether an end of one of its open edges is at the place of a vertex of
-// another triangle primitive. An edge is open when no triangle of its primitive goes along it the
-// other way; vertices at the same place count as the same vertex.
+// Returns for each primitive whether an open edge of it ends at the position of a vertex of another
+// triangle primitive. An edge is open when no triangle of its primitive has the same edge in the
+// opposite direction; vertices at the same place count as the same vertex.
 // Cost: n log n for the mesh's n triangles. REQUIRES: positions without -0.0.
 std::vector<bool> FindSharedBorders(const MeshData& mesh);
 

@@ -22,14 +22,14 @@ namespace galley::worker::mesh {
 class BufferBuilder {
  public:
   // Writes attributes and targets, `indices` where the primitive has them, and `mode` into the glTF
-  // primitive `json`, in place of what is there.
+  // primitive `json`, and replaces the old members.
   void AddPrimitive(const Primitive& primitive, Json& json);
 
   enum class Use { kInverseBind, kOther };
   // Returns the index of the new accessor. `has_bounds`: the accessor gets min and max.
   size_t AddStream(const Stream& stream, Use use, bool has_bounds);
 
-  // Sets accessors, bufferViews and buffers; returns the buffer. Nothing may be added after it.
+  // Sets accessors, bufferViews and buffers; returns the buffer. Nothing may be added afterwards.
   std::string Finish(Json& json);
 
  private:

@@ -6,8 +6,8 @@
 // each once, which are roots unless another scene shows their parents; every element of the
 // top-level arrays is an object; no extension is required that this cooker does not know. The
 // contents of accessors are checked when they are read (accessor.h), their meaning in the scene by
-// scene_checks.h. Values that break a rule and can be drawn are repaired or told: extensions by
-// extension_places.h, values by property_rules.h, scenes by node_forest.h, nodes and skins by
+// scene_checks.h. Values that break a rule but can be drawn are repaired or warned of: extensions
+// by extension_places.h, values by property_rules.h, scenes by node_forest.h, nodes and skins by
 // node_repairs.h.
 #pragma once
 
@@ -38,7 +38,7 @@ class Document {
  public:
   Json json;
   std::vector<BufferView> views;
-  std::vector<std::string> files;  // of buffers, as written, percent escapes decoded
+  std::vector<std::string> files;  // files of buffers; as written, percent-decoded
   bool is_outline = false;         // no file was read: views of buffers in files have no bytes
   Warnings warnings;
   MemoryBudget budget;
@@ -59,7 +59,7 @@ using FileReader = std::function<absl::StatusOr<Blob>(const std::string& path)>;
 
 struct DocumentOptions {
   uint64_t memory_bytes_max = 0;
-  // No file of a buffer is read, and no view is decoded.
+  // Reads no file of a buffer, and decodes no view.
   bool is_outline = false;
 };
 // Reads a .gltf or .glb with its buffers; the first bytes tell them apart. INVALID_ARGUMENT names

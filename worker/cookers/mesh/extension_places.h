@@ -1,4 +1,4 @@
-// DropMisplacedExtensions: the places where glTF's extensions have a meaning.
+// DropMisplacedExtensions: removes extensions from places where they have no meaning.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace galley::worker::mesh {
 
-// Takes out an "extensions" member or an extension that is no object, and a known extension at a
-// place where it means nothing. Each gives a warning.
+// Removes an "extensions" member or an extension that is no object, and a known extension at a
+// place where it has no meaning. Every removal gives a warning.
 void DropMisplacedExtensions(Json& json, Warnings& warnings);
 
 }  // namespace galley::worker::mesh

@@ -24,8 +24,7 @@ inline size_t Padded(size_t size) { return (size + 3) & ~size_t{3}; }
 inline bool IsGlb(std::string_view bytes) { return bytes.starts_with("glTF"); }
 // INVALID_ARGUMENT: another version, truncated bytes, or a first chunk that is not JSON.
 absl::StatusOr<GlbChunks> ReadGlb(std::string_view bytes);
-// An empty `binary` gives no BIN chunk. INVALID_ARGUMENT: above 4 GiB, the longest length that the
-// container can say.
+// An empty `binary` gives no BIN chunk. INVALID_ARGUMENT: above 4 GiB, the limit of the container.
 absl::StatusOr<std::string> WriteGlb(std::string_view json, std::string_view binary);
 
 }  // namespace galley::worker::mesh

@@ -30,8 +30,8 @@ struct ImageSource {
 absl::StatusOr<ImageSource> ReadImage(Document& document, size_t image);
 
 // "_gen/<name of the image, or image_<index>>[_<use>].<extension>". Characters outside of
-// [A-Za-z0-9_.-] become '_'. A name that `taken` already holds (case aside) gets "_<index>" behind
-// it. The returned name is added to `taken`.
+// [A-Za-z0-9_.-] become '_'. If `taken` already holds the name, ignoring case, "_<index>" goes
+// before the extension. The returned name is added to `taken`.
 std::string GeneratedName(const Document& document, size_t image, std::string_view extension,
                           std::string_view use, std::set<std::string>& taken);
 

@@ -11,8 +11,8 @@
 namespace galley::worker::mesh {
 
 // Adds TANGENT to primitives without it whose material has a normal map. `texcoords`: by material,
-// from TakeTextures; materials of variants count, too. OUT_OF_RANGE: normals that must be made for
-// the tangents take more than is left of the scene's budget. REQUIRES: called before QuantizeScene.
+// from TakeTextures; materials of variants count, too. OUT_OF_RANGE: the normals that the tangents
+// need would exceed the scene's budget. REQUIRES: called before QuantizeScene.
 absl::Status AddTangents(Scene& scene, const std::vector<uint64_t>& texcoords, Warnings& warnings);
 // Gives attributes small formats, and undoes the positions' grids by nodes and matrices.
 // INVALID_ARGUMENT: inverse bind matrices would become infinite.
@@ -23,9 +23,9 @@ void NormalizeScene(Scene& scene, Warnings& warnings);
 void OptimizeScene(Scene& scene);
 
 // LevelMaker makes the levels of detail of a scene. Each level is made from the whole scene, so
-// that errors do not add up. A primitive that would have none, or no fewer triangles than in the
-// level before, is taken from that level: triangles never rise. Where primitives of a mesh touch,
-// their borders stay, so that levels do not tear open there.
+// that errors do not add up. A primitive that would have no triangles, or no fewer than in the
+// previous level, is taken from the previous level: the number of triangles never rises. Where
+// primitives of a mesh touch, their borders stay, so that levels do not tear open there.
 class LevelMaker {
  public:
   // REQUIRES: called after OptimizeScene; `whole` outlives the LevelMaker.

@@ -1,4 +1,4 @@
-// Mesh repairs: mends what nodes, meshes and materials say of each other.
+// Mesh repairs: mends contradictions between nodes, meshes and materials.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@
 
 namespace galley::worker::mesh {
 
-// Takes meshes without primitives out of `json` and of `meshes`, and out of the nodes that show
-// them. The other meshes get new numbers.
+// Removes meshes without primitives from `json`, from `meshes`, and from the nodes that show them.
+// The other meshes get new numbers.
 void DropEmptyMeshes(Json& json, std::vector<MeshData>& meshes, Warnings& warnings);
-// Gives weights as many numbers as there are morph targets; takes the skin from a mesh without
+// Gives weights as many numbers as there are morph targets; removes the skin of a mesh without
 // joints.
 void RepairMeshUse(Json& json, const std::vector<MeshData>& meshes, Warnings& warnings);
 // Warns of primitives without the texture coordinates or tangents that their materials need.

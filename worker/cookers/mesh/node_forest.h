@@ -13,14 +13,15 @@ namespace galley::worker::mesh {
 
 class NodeForest {
  public:
-  // INVALID_ARGUMENT: a node has two parents, or is its own ancestor. A child that its parent names
-  // twice is named once in `json` afterwards, with a warning. REQUIRES: indices are in range.
+  // Reads the trees. A child that its parent names twice is named once in `json` afterwards, with a
+  // warning. INVALID_ARGUMENT: a node has two parents, or is its own ancestor. REQUIRES: indices
+  // are in range.
   static absl::StatusOr<NodeForest> Read(Json& json, Warnings& warnings);
 
   size_t size() const { return parent_.size(); }
   bool IsRoot(size_t node) const { return parent_[node] == size(); }
   size_t parent(size_t node) const { return parent_[node]; }  // REQUIRES: `node` is no root
-  // The span of numbers of `node`, which holds the spans of all nodes below it.
+  // The range of `node` in tree order, which contains the ranges of its descendants.
   size_t begin(size_t node) const { return begin_[node]; }
   size_t end(size_t node) const { return end_[node]; }
   // Whether `below` is `node` or one of its descendants.
@@ -39,9 +40,9 @@ class NodeForest {
   std::vector<size_t> root_;
 };
 
-// Makes the lists of scenes name only roots, each once, and warns of the change. A listed node
-// below another listed node is left out, since it is drawn with that node. Any other listed node
-// that is no root becomes a root when no scene shows its parent; else the list stays as it is.
+// Repairs the lists of scenes, with warnings: a list names only roots, each once. A listed node
+// below another listed node is left out, since it is drawn with its ancestor. Any other listed node
+// that is no root becomes a root if no scene shows its parent; otherwise the list stays unchanged.
 void RepairScenes(Json& json, const NodeForest& forest, Warnings& warnings);
 
 }  // namespace galley::worker::mesh

@@ -1,6 +1,6 @@
 // Node repairs: the rules for nodes and skins that can be judged without geometry. A node or skin
-// that breaks a rule is repaired where the drawing is plain, else told with the code of Khronos'
-// validator.
+// that breaks a rule is repaired if the intended drawing is clear; otherwise a warning has the code
+// of Khronos' validator.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@
 
 namespace galley::worker::mesh {
 
-// Repairs transforms, and nodes with what only a mesh can have. REQUIRES: indices are in range, and
-// RepairProperties was called.
+// Repairs transforms, and removes the skin and weights of nodes without a mesh. REQUIRES: indices
+// are in range, and RepairProperties was called.
 void RepairNodes(Json& json, Warnings& warnings);
 // Repairs skins whose joints have no root in common, whose skeleton is no skeleton, or that belong
 // to another scene. REQUIRES: as RepairNodes.

@@ -1,10 +1,10 @@
-// Placement: puts a mesh on a position grid back to its place. Everything else in the scene stays
-// where it was, and all indices of nodes stay:
+// Placement: moves a mesh on a position grid back to its place. Everything else in the scene stays
+// in its place, and all indices of nodes stay:
 // - A node that shows the mesh hands it to a new child, whose scale and translation are the grid's.
 //   So the node's cameras, lights and children are not scaled, and its animations need no change.
 //   Morph weights and their animations go along to the child.
 // - Where the mesh has a skin, the node's transform means nothing (glTF 2.0, 3.7.3.3): the skin's
-//   inverse bind matrices take the grid up. So the meshes of a skin share a grid, and so do the
+//   inverse bind matrices absorb the grid. So the meshes of a skin share a grid, and so do the
 //   skins of a mesh.
 #pragma once
 

@@ -37,7 +37,7 @@ struct Primitive {
   std::string pointer;  // the place in the source, for messages
   std::vector<Attribute> attributes;
   size_t vertex_count = 0;
-  std::vector<uint32_t> indices;  // empty: the vertices in their order (never for triangles)
+  std::vector<uint32_t> indices;  // empty: the vertices in order; never for triangles
 
   bool is_triangles() const { return mode == Mode::kTriangles; }
   const Attribute* Find(std::string_view semantic, int target = kBase) const;
@@ -53,11 +53,11 @@ struct MeshData {
 void KeepVertices(Primitive& primitive, std::span<const uint32_t> vertices);
 
 // Reads mesh `index`. Only vertices that its indices use are read. Triangle strips and fans become
-// lists. Triangles with two corners at the same vertex are left out, unless all triangles are such.
-// A primitive without POSITION is left out, also of the document's JSON, even if no primitive is
-// left. Warnings go to the document. INVALID_ARGUMENT: attributes of different counts, an index out
-// of range, an attribute in a format that glTF does not allow for it, too few vertices. REQUIRES:
-// index in range.
+// lists. Triangles with two corners at the same vertex are left out, unless no other triangle is
+// there. A primitive without POSITION is removed, from the document's JSON, too, even if no
+// primitive is left. Warnings go to the document. INVALID_ARGUMENT: attributes of different counts,
+// an index out of range, an attribute in a format that glTF does not allow for it, too few
+// vertices. REQUIRES: index in range.
 absl::StatusOr<MeshData> ReadMesh(Document& document, size_t index);
 
 }  // namespace galley::worker::mesh

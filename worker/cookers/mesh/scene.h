@@ -26,8 +26,8 @@ struct Scene {
   MemoryBudget budget;
 };
 
-// Reads all parts of the scene out of the document, whose JSON is moved away. INVALID_ARGUMENT
-// names the place of the flaw.
+// Reads all parts of the scene, and moves the document's JSON into it. INVALID_ARGUMENT names the
+// place of the flaw.
 absl::StatusOr<Scene> ReadScene(Document& document);
 
 // The GLB, without animations if `with_animations` is false. Data that no member of the JSON names

@@ -11,8 +11,8 @@ namespace galley::worker::mesh {
 absl::Status CheckJoints(const Scene& scene);
 
 // Checks that keys are not negative and rise, and that values have the type of the channel's path
-// and are as many as the keys (three for each key with CUBICSPLINE; weights: for each morph
-// target).
+// and are as many as the keys: three for each key with CUBICSPLINE, and for weights as many for
+// each key as there are morph targets.
 absl::Status CheckAnimations(const Scene& scene);
 
 }  // namespace galley::worker::mesh

@@ -2,8 +2,8 @@
 // "Simulation of Wrinkled Surfaces Revisited", 2008, and http://www.mikktspace.com). A triangle's
 // tangent is the direction in which u grows. Each corner projects the tangent onto the plane of its
 // normal and weighs it by its angle in that plane. Corners of equal position, normal and texture
-// coordinate whose triangles agree in handedness share the sum. A vertex used in both hands is
-// split. One thing differs: corners need not be joined by an edge to share, so that two fans that
+// coordinate whose triangles agree in handedness share the sum. A vertex of both handednesses is
+// split. Unlike in MikkTSpace, corners that share a sum need no common edge, so that two fans that
 // touch only in a point are averaged, too.
 //
 // glTF's v runs downwards and its bitangent, cross(normal, tangent) * w, upwards: so w is 1 where a

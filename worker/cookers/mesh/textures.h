@@ -37,14 +37,14 @@ struct TakenTextures {
   std::set<std::pair<std::string, ImageUse>> files;
   std::vector<GeneratedImage> generated;
   // By material: the set of texture coordinates of its normal map, or else of its clearcoat's
-  // normal map, transform heeded; kNoNormalMap: no normal map was taken.
+  // normal map, with the override of KHR_texture_transform; kNoNormalMap: no normal map was taken.
   std::vector<uint64_t> normal_map_texcoords;
-  // By material: the sets that its other textures use.
+  // By material: the sets of its textures that are no normal maps.
   std::vector<std::set<uint64_t>> texcoords;
 };
 
 // Rewrites materials, and removes `images`, `textures` and `samplers`. An image that no material
-// uses is nobody's reference. INVALID_ARGUMENT: a missing index, an index out of range, a URI that
+// uses becomes no reference. INVALID_ARGUMENT: a missing index, an index out of range, a URI that
 // is no relative path, or an embedded image of a kind that no cooker reads. Warnings go to the
 // document.
 absl::StatusOr<TakenTextures> TakeTextures(Document& document);

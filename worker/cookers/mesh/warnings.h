@@ -17,7 +17,7 @@ class Warnings {
   void Add(fmt::format_string<Args...> text, Args&&... args) {
     texts_.push_back(fmt::format(text, std::forward<Args>(args)...));
   }
-  // The kind of the warning goes before the kind that its reader would give it.
+  // The warning keeps this kind, whatever kind it is given when it is passed on.
   template <typename... Args>
   void AddKept(record::WarningKind kind, fmt::format_string<Args...> text, Args&&... args) {
     texts_.push_back(record::KeptWarning(kind, fmt::format(text, std::forward<Args>(args)...)));

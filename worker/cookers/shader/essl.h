@@ -21,8 +21,8 @@ struct EsslOptions {
   bool fix_clip_space = true;
 };
 
-// `module`: made for SPVC_BACKEND_GLSL, with names; used up. `reflection`: of the same shader; gets
-// the place of everything in the text. INVALID_ARGUMENT: something that ESSL of this version cannot
+// `module`: made for SPVC_BACKEND_GLSL, with names; consumed. `reflection`: of the same shader;
+// gets the locations in the text. INVALID_ARGUMENT: something that ESSL of this version cannot
 // express, or two things at the same place.
 absl::StatusOr<std::string> WriteEssl(CrossModule& module, const EsslOptions& options,
                                       Reflection& reflection);

@@ -22,9 +22,9 @@
 namespace galley::worker {
 
 inline constexpr size_t kIncludeDepthMax = 64;
-inline constexpr size_t kIncludesMax = 10'000;  // in a compilation, repeated includes counted
-inline constexpr size_t kIncludedBytesMax = size_t{64}
-                                            << 20;  // in a compilation, repeated includes counted
+// The limits for a compilation; repeated includes count each time.
+inline constexpr size_t kIncludesMax = 10'000;
+inline constexpr size_t kIncludedBytesMax = size_t{64} << 20;
 // An object serves a single compilation.
 // Threads: none.
 class Includes : public glslang::TShader::Includer {

@@ -17,7 +17,7 @@
 namespace galley::worker {
 
 // The tokens that all macros of a compilation may write. A token counts each time it moves from a
-// macro into another one.
+// macro into another macro.
 inline constexpr uint64_t kMacroTokensMax = 2'000'000;
 // The depth of calls in each other's arguments.
 inline constexpr size_t kMacroDepthMax = 1'000;

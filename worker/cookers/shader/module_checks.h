@@ -1,5 +1,5 @@
-// Module checks: what a SPIR-V module demands of the libraries that read it, counted before they
-// read: the libraries walk types and calls by recursion, and unfold them.
+// Module checks: limits on a SPIR-V module, checked before libraries read the module: the libraries
+// walk types and calls by recursion, and unfold them.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace galley::worker {
 // The validator's time grows with the cube of this depth, the optimiser's with the square of the
 // limits below.
 inline constexpr uint64_t kControlDepthMax = 400;
-// The limit for a function with each call replaced by the called function.
+// The limit for a function with all calls inlined.
 inline constexpr uint64_t kOptimizedInstructionsMax = 100'000;
 inline constexpr uint64_t kLocalElementsMax = 16'384;
 
@@ -24,8 +24,8 @@ absl::Status CheckModuleTypes(const std::vector<uint32_t>& module);
 // REQUIRES: glslang wrote the module. INVALID_ARGUMENT: nested deeper than kControlDepthMax.
 absl::Status CheckModuleNesting(const std::vector<uint32_t>& module);
 
-// Empty, or why the optimiser would take too long: it replaces calls by functions, and structures
-// by variables. REQUIRES: glslang wrote the module.
+// Says why the optimiser, which inlines calls and replaces structures by variables, would take too
+// long; empty: it would not. REQUIRES: glslang wrote the module.
 std::string FindTooMuchToOptimize(const std::vector<uint32_t>& module);
 
 // INVALID_ARGUMENT names a specialisation constant without an id of its own, because its default is

@@ -16,9 +16,8 @@ struct MslOptions {
   bool fix_clip_space = true;
 };
 
-// `module`: made for SPVC_BACKEND_MSL, with names; used up. `reflection`: of the same shader; gets
-// the place of everything in the text. INVALID_ARGUMENT: something that MSL of this version cannot
-// express.
+// `module`: made for SPVC_BACKEND_MSL, with names; consumed. `reflection`: of the same shader; gets
+// the locations in the text. INVALID_ARGUMENT: something that MSL of this version cannot express.
 absl::StatusOr<std::string> WriteMsl(CrossModule& module, const MslOptions& options,
                                      Reflection& reflection);
 

@@ -23,7 +23,7 @@ class TypeReflector {
   // "struct" and "members" ({name, type, ...}) for a structure. INVALID_ARGUMENT: more than
   // kReflectedMembersMax members.
   absl::StatusOr<nlohmann::json> Value(uint32_t type_id);
-  // Puts the dimensions of an array of blocks before those of a member.
+  // Puts the dimensions of an array of blocks before the dimensions of a member.
   void PrependArray(uint32_t type_id, nlohmann::json& value) const;
   // {"size", "members"} of a block, with offsets and strides. "size" counts a runtime array at the
   // end as empty.

@@ -5,7 +5,7 @@
 
 namespace galley::worker {
 
-// The OpenGL ES Shading Language 3.20, 3.8 "Keywords", also those reserved for future use, and the
+// The OpenGL ES Shading Language 3.20, 3.8 "Keywords", also words reserved for future use, and the
 // keywords of GLSL 4.60 and its extensions, which spirv-cross does not take for names.
 extern const std::string_view kGlslWords;
 // ESSL 3.20, chapter 8 "Built-in Functions", and the functions of GLSL 4.60.
@@ -20,7 +20,7 @@ extern const std::string_view kMslWords;
 extern const std::string_view kMslTypes;
 // Chapters 5 "Variables" and 6 "Metal Standard Library".
 extern const std::string_view kMslFunctions;
-// Macros: the limits and constants of <metal_stdlib>, and those of its own headers.
+// Macros: the limits and constants of <metal_stdlib>, and the macros of its own headers.
 extern const std::string_view kMslMacros;
 
 }  // namespace galley::worker

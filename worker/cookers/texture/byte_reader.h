@@ -1,5 +1,5 @@
-// ByteReader: reads integers out of foreign bytes, in order, little-endian. Past the end it gives
-// zeros and remembers this: check is_truncated() before using what was read.
+// ByteReader: reads integers out of foreign bytes, in order, little-endian. Past the end it returns
+// zeros and remembers this: check is_truncated() before using the integers.
 // Threads: none.
 #pragma once
 

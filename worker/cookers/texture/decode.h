@@ -5,8 +5,8 @@
 // Not looked at: gAMA, cHRM, sRGB and iCCP chunks, ICC profiles in JPEG, Exif orientation. The
 // setting color_space decides instead.
 // Errors: INVALID_ARGUMENT: corrupt, truncated, unsupported, or above kSideMax or kDecodedBytesMax;
-// a verdict. OUT_OF_RANGE: within these limits, but the job may not use enough memory; no verdict,
-// since the memory limit is no part of the key.
+// a verdict. OUT_OF_RANGE: within these limits, but above the job's memory limit; no verdict, since
+// the memory limit is no part of the key.
 // Threads: any; no state.
 #pragma once
 
@@ -59,8 +59,7 @@ absl::StatusOr<Decoded> DecodeHdr(std::string_view bytes, const DecodeOptions& o
 // channels.
 absl::Status CheckSize(uint64_t width, uint64_t height, uint64_t channel_bytes,
                        const DecodeOptions& options);
-// Makes RGBA8 texels opaque if all of them are clear: in such a file the alpha is not meant as
-// alpha.
+// Makes RGBA8 texels opaque if all of them are fully transparent: such a file does not use alpha.
 void MakeOpaqueWhenAllIsClear(std::vector<uint8_t>& texels);
 
 }  // namespace galley::worker::texture

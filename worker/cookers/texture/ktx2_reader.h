@@ -1,6 +1,5 @@
-// ParseKtx2: reads the files that WriteKtx2 writes, and other files of these formats. The bytes may
-// be anyone's: every range is checked, and nothing is inflated before its size is known to be
-// right.
+// ParseKtx2: reads the files that WriteKtx2 writes, and other files of these formats. The bytes are
+// foreign: every range is checked, and nothing is inflated before its size is known to be right.
 //
 // Errors: INVALID_ARGUMENT: no KTX2 file, a format or scheme that WriteKtx2 does not write, ranges
 // outside of the file, sizes that contradict each other, or beyond the limits of decode.h.

@@ -6,7 +6,7 @@
 //   data format descriptor      one basic block
 //   key/value data              KTXorientation "rd", KTXswizzle when given, KTXwriter "galley"
 //   levels                      smallest first; each at a multiple of lcm(block bytes, 4), packed
-//                               when supercompressed; within one its images without gaps: layer by
+//                               when supercompressed; a level's images without gaps: layer by
 //                               layer, in a layer face by face
 //
 // With zstd (scheme 2) each level is a single frame, and the descriptor's bytesPlane fields are 0

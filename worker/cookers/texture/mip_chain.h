@@ -9,8 +9,8 @@
 //   normal  red, green, blue read as a vector (2v - 1), averaged and brought to length 1; alpha
 //           averaged on its own
 //   mask    each channel on its own
-// Without halving, the first level is the source as it stands (16 bits rounded to 8 where 8 are
-// asked for).
+// Without halving, the first level has the source's values: 16 bits are rounded to 8 for kUnorm8,
+// and values become linear for kHalf.
 //
 // Threads: none.
 // Cost: about 8 bytes a texel beside source and result; time linear.

@@ -1,11 +1,11 @@
-// JudgePixels: what the pixels of an image are, whatever the file is called.
+// JudgePixels: tells by its pixels alone what an image holds.
 //
 // A tangent-space normal map holds unit vectors (2v - 1) that point mostly up: their mean is near
 // (0.5, 0.5, 1), their length near 1. A map with green down (Direct3D) is a normal map, too, and so
 // is a map that is flat everywhere. Black, white and clear texels lie outside of the area that the
 // map covers and do not count.
 //
-// Cost: at most 65,536 texels are looked at, spread evenly. Pure; the same image gives the same
+// Cost: fewer than 131,072 texels are looked at, spread evenly. Pure; the same image gives the same
 // result.
 #pragma once
 

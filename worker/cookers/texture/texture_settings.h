@@ -1,5 +1,5 @@
-// TextureSettings: the settings that a recipe gives the texture cooker, and the format that
-// follows.
+// TextureSettings: the settings that a recipe gives the texture cooker, and the output format that
+// follows from them.
 #pragma once
 
 #include <optional>

@@ -3,7 +3,7 @@
 // The error of a texel counts (alpha + 1) / 256 of an opaque texel's error, as in libsquish:
 // transparent texels hardly count, and a block without any visible texel keeps its colours. stb_dxt
 // knows no weights: it fits the block as it is, and with the colours of transparent texels moved to
-// the mean of the visible ones. The better result is improved by weighted least squares.
+// the mean of the visible texels. The better result is improved by weighted least squares.
 #pragma once
 
 #include <array>

@@ -3,7 +3,7 @@
 //
 //   read PATH | exists PATH | list PATH | glob ROOT PATTERN | name | platform PARAMETER |
 //   cooked PACKAGE SUFFIX | tool PATH   appends the answer to the text
-//   append HOST_PATH TEXT               writes to a file past the context, as a program does
+//   append HOST_PATH TEXT               writes to a file without the context, like a program
 //   unchanged                           asks CheckUnchanged
 //   out SUFFIX                          gives the text so far as an output ("." for "")
 //   reference PATH | generate NAME | warn TEXT | log TEXT | verdict TEXT | throw TEXT | fail |

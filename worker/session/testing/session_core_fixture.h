@@ -1,4 +1,4 @@
-// SessionCoreTest: the fixture of the session core's specs.
+// SessionCoreTest: the fixture of the session core's tests.
 #pragma once
 
 #include <cstddef>

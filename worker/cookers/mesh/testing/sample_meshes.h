@@ -1,5 +1,5 @@
-// Sample meshes: glTF files made by formulas, for tests. Nobody owns them, and they have edge cases
-// that real files lack.
+// Sample meshes: glTF files made by formulas, for tests. The files need no licence, and have edge
+// cases that real files lack.
 #pragma once
 
 #include <cstdint>
