@@ -1,4 +1,4 @@
-// Clock: where shells take the time from; tests inject their own. Leases and waits use Monotonic
+// Clock: the source of time for shells; tests inject their own. Leases and waits use Monotonic
 // only.
 #pragma once
 
@@ -14,8 +14,7 @@ class Clock {
   virtual ~Clock() = default;
   // Wall time, for provenance and logs. May jump.
   virtual absl::Time Now() = 0;
-  // Time since an arbitrary start, never goes back; expressed as a Time so that the core has one
-  // type.
+  // Time since an arbitrary start; never goes back. A Time, so that the core has one type of time.
   virtual absl::Time Monotonic() = 0;
 };
 

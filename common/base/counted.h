@@ -7,7 +7,7 @@
 
 namespace galley {
 
-// `noun`: one of them; `nouns`: several, "" where that is `noun` with an s.
+// `noun`: the singular; `nouns`: the plural, "" for `noun` with an s.
 inline std::string Counted(uint64_t count, std::string_view noun, std::string_view nouns = "") {
   std::string text = std::to_string(count) + " ";
   if (count == 1) return text.append(noun);

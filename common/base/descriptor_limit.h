@@ -1,8 +1,9 @@
-// How many descriptors this process may have. The soft limit is small (1,024) for the sake of
-// programs that call select(), which cannot count further; ours do not, and take the hard one.
-// Programs that we start (ChildProcess) get back what we were started with.
+// DescriptorLimit: the number of descriptors that this process may open. The soft limit is small,
+// often 1,024, for programs that call select(), which takes no higher descriptors. Our programs do
+// not call select(), so they raise the soft limit to the hard limit. ChildProcess gives programs
+// the soft limit that we were started with.
 //
-// Threads: any; RaiseDescriptorLimit before others are started.
+// Threads: any; RaiseDescriptorLimit is called before threads are started.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +11,9 @@
 
 namespace galley {
 
-// Raises the soft limit to the hard one; the first thing that a program of ours does.
+// Raises the soft limit to the hard limit. Called at the start of main.
 void RaiseDescriptorLimit();
-// The soft limit before that; nullopt: it was not raised.
+// The soft limit before RaiseDescriptorLimit; nullopt: the limit was not raised.
 std::optional<uint64_t> DescriptorLimitBefore();
 
 struct DescriptorLimit {

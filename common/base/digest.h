@@ -57,7 +57,7 @@ struct DigestHash {
   size_t operator()(const Digest& digest) const noexcept;
 };
 
-// Takes bytes piece by piece. Finish once.
+// DigestBuilder: computes a Digest of bytes that come in pieces. Finish is called once.
 class DigestBuilder {
  public:
   DigestBuilder();

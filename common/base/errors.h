@@ -1,6 +1,6 @@
-// Errors with a text that is put together: InvalidArgumentError("{}: expected a number", name).
+// Errors with a formatted text: InvalidArgumentError("{}: expected a number", name).
 //
-// The functions have the names of abseil's, which take a text that is there already.
+// The functions have the names of abseil's functions, which take a finished text.
 #pragma once
 
 #include <utility>

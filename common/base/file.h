@@ -59,8 +59,8 @@ bool FileExists(const std::string& path);
 // The bytes that this user may still write on the disk of `path`.
 absl::StatusOr<uint64_t> FreeBytesAt(const std::string& path);
 
-// FAILED_PRECONDITION unless a regular file (a FIFO is not opened for reading); RESOURCE_EXHAUSTED
-// above `size_bytes_max`.
+// FAILED_PRECONDITION: not a regular file; a FIFO does not block. RESOURCE_EXHAUSTED: more than
+// `size_bytes_max` bytes.
 absl::StatusOr<std::string> ReadFile(const std::string& path, uint64_t size_bytes_max = UINT64_MAX);
 // Writes all bytes to a descriptor.
 absl::Status WriteAll(int fd, std::string_view bytes, std::string_view path);
@@ -70,14 +70,15 @@ absl::Status WriteFileAtomic(const std::string& path, std::string_view bytes, bo
 absl::Status CreateDirectories(const std::string& path);
 absl::Status RemoveAll(const std::string& path);
 absl::Status SyncDirectory(const std::string& path);
-// A new empty folder under `parent` (made if absent), named `prefix` and six random characters.
+// Makes an empty folder in `parent`, named `prefix` and six random characters; makes `parent` if
+// absent.
 absl::StatusOr<std::string> MakeTemporaryDirectory(const std::string& parent,
                                                    std::string_view prefix);
-// Absolute, lexically normal form; relative paths are joined to `base` (or the working directory
-// when empty).
+// The absolute, lexically normal form. A relative path is joined to `base`, or to the working
+// directory if `base` is empty.
 std::string AbsolutePath(std::string_view path, std::string_view base = {});
 std::string JoinPath(std::string_view folder, std::string_view name);
-// Folder of the running program.
+// The folder of the running program.
 std::string ProgramDirectory();
 
 }  // namespace galley

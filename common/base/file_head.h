@@ -8,8 +8,8 @@
 
 namespace galley {
 
-// At most `bytes_max` bytes. FAILED_PRECONDITION unless a regular file; else the error of open or
-// read.
+// Reads at most `bytes_max` bytes. FAILED_PRECONDITION: not a regular file; other errors: as open
+// or read.
 absl::StatusOr<std::string> ReadFileHead(const std::string& path, size_t bytes_max);
 
 }  // namespace galley

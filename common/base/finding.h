@@ -1,5 +1,5 @@
-// Finding: something wrong with a file that Galley wrote, found by looking only. As a rule
-// the next cook puts it right by itself.
+// Finding: a problem with a file that Galley wrote, found by a look that changes nothing. As a rule
+// the next cook repairs the file.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@ namespace galley {
 struct Finding {
   std::string path;
   std::string what;   // "its checksum is wrong"
-  bool heals = true;  // false: no cook goes on with it
+  bool heals = true;  // false: cooks fail until somebody repairs the file
   std::string healed_by = "the next cook puts it right";
 };
 

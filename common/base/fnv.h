@@ -1,5 +1,5 @@
-// Fnv1a: a hash that is the same in every process and build, for an order or a name that is kept;
-// absl::Hash differs. It is no protection where others may choose the bytes against us.
+// Fnv1a: a hash that is the same in every process and build, unlike absl::Hash; for stored orders
+// and names. It is not safe against bytes that an attacker chooses.
 // Source: RFC draft-eastlake-fnv, FNV-1a with 64 bits.
 #pragma once
 
@@ -10,7 +10,7 @@ namespace galley {
 
 inline constexpr uint64_t kFnvBasis = 0xcbf29ce484222325;
 
-// `so_far`: the hash of the bytes before these.
+// `so_far`: the hash of the bytes before `bytes`.
 constexpr uint64_t Fnv1a(std::string_view bytes, uint64_t so_far = kFnvBasis) {
   for (const char byte : bytes) so_far = (so_far ^ static_cast<uint8_t>(byte)) * 0x100000001b3;
   return so_far;

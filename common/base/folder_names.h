@@ -1,4 +1,4 @@
-// The names in a folder, so that it can be told whether two machines have the same there.
+// DigestOfNames: tells whether a folder has the same names on two machines.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace galley {
 
-// The digest of the names, sorted by bytes, each with a NUL at its end. NOT_FOUND: there is no such
-// folder.
+// The digest of the names in `folder`, sorted by bytes, each with a NUL at its end. NOT_FOUND:
+// there is no such folder.
 absl::StatusOr<Digest> DigestOfNames(const std::string& folder);
 
 }  // namespace galley

@@ -1,22 +1,21 @@
-// Free memory that the allocators hold for later.
+// Decides when free memory, which the allocators hold for later use, goes back to the system.
 //
 // Threads: any.
 #pragma once
 
 namespace galley {
 
-// Free memory goes back to the system, as far as this thread may tell. Cost: a look at its whole
-// heap, and a fault for each page that is used again.
+// Returns free memory to the system, as far as this thread can. Cost: a walk of the thread's heap,
+// and a page fault for each page that is used again.
 void GiveBackMemory();
 
-// Free memory goes back a second after it became free, unless it is used again, or after as long as
-// the environment says (MIMALLOC_DECOMMIT_DELAY). The allocator's own 25 ms are less than the time
-// between two groups of results: what one gave back, the next one faulted in again. Before threads
-// are started.
+// Sets the delay after which free memory is returned to one second, unless the environment sets it
+// (MIMALLOC_DECOMMIT_DELAY). The allocator's own 25 ms are shorter than the time between two groups
+// of results: each group faulted in again the memory of the last. Call before threads are started.
 void HoldFreeMemoryForASecond();
 
-// From now on memory that becomes free goes back at once, in all threads, or after a while, as at
-// the start. The first costs about a tenth of the time of a director that is busy.
+// Sets, for all threads, whether free memory is returned at once or after the delay at the start.
+// At once costs a busy director about a tenth of its time.
 void HoldNoFreeMemory(bool at_once);
 
 }  // namespace galley

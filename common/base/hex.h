@@ -10,8 +10,8 @@
 namespace galley {
 
 std::string HexEncode(std::string_view bytes);
-// nullopt unless `hex` is an even number of characters of [0-9a-f]; upper case is refused, so that
-// a text has one form.
+// nullopt: `hex` is not an even number of characters of [0-9a-f]. Upper case is refused, so that
+// bytes have one text.
 std::optional<std::string> HexDecode(std::string_view hex);
 // False when `hex` is not 2 * bytes.size() lower-case digits.
 bool HexDecodeTo(std::string_view hex, std::span<uint8_t> bytes);

@@ -1,16 +1,16 @@
-// LastWords: a process that ends for want of memory or threads says so in one sentence and ends
-// with an exit code of its own, rather than with an abort, a core file and no word.
+// LastWords: a process that runs out of memory or threads prints one sentence and ends with its own
+// exit code, instead of an abort with a core file and no message.
 //
-// An allocation or a thread that fails where nobody catches it ends a program (std::terminate);
-// gRPC calls abort() by itself then. Where the address space is limited (ulimit -v) an abort is
-// taken to be such a one, too; elsewhere it stays an abort: a bug, whose core file is wanted.
+// If nobody catches the exception of a failed allocation or thread start, std::terminate ends the
+// program; gRPC calls abort() instead. If the address space is limited (ulimit -v), every abort
+// counts as out of memory. Otherwise an abort stays an abort: a bug, whose core file is wanted.
 #pragma once
 
 #include <string_view>
 
 namespace galley {
 
-// For the whole process. `program` outlives it.
+// Sets the last words of this process. `program` outlives the process.
 void SetLastWords(std::string_view program, int exit_code);
 
 }  // namespace galley

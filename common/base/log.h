@@ -1,5 +1,5 @@
-// Logs: one line per event, `key=value`, on standard error (and, for a director, its log file).
-// Control characters are escaped.
+// Logs: one line per event, `key=value`, on standard error or in a log file. Control characters are
+// escaped.
 //
 //   LogInfo("worker={} attached slots={}", id, slots);
 #pragma once
@@ -15,26 +15,26 @@ namespace galley {
 
 enum class LogLevel { kDebug, kInfo, kWarning, kError, kOff };
 
-// The log of a process that stays: a file that has grown to so many bytes becomes <file>.1, which
-// becomes <file>.2, and so on: so many are kept.
+// LogRotation: bounds the log of a long-running process. A file of `file_bytes` becomes <file>.1,
+// which becomes <file>.2, and so on; `files` of these are kept.
 struct LogRotation {
   size_t file_bytes = 16 << 20;
   size_t files = 4;
 };
 
-// Before any thread starts. `program` stands in each line; `file` may be empty (then standard
-// error).
+// Call before any thread starts. `program` stands in each line. `file` empty: standard error.
 void InitLog(std::string_view program, LogLevel level, const std::string& file);
 void InitLog(std::string_view program, LogLevel level, const std::string& file,
              const LogRotation& rotation);
 void WriteLog(LogLevel level, std::string_view line);
-// Is told of each line that is written from now on, escaped and without its time. It is called on
-// the thread that logs, which may hold any lock: it must be short, and take no lock under which
-// anybody logs. Before any thread starts; for the process's life.
+// Sets a function that gets each line that is written from now on, escaped and without its time.
+// The function runs on the thread that logs, which may hold any lock: it must be short, and take no
+// lock under which anybody logs. Call before any thread starts; the observer stays for the life of
+// the process.
 void SetLogObserver(std::function<void(LogLevel level, std::string_view line)> observer);
-// Printable form: control characters as \xNN.
+// Replaces control characters by \xNN.
 std::string EscapeControl(std::string_view text);
-// The same but for line feeds: for what others said, on a terminal. Its lines stay lines.
+// EscapeControl for each line, with line feeds kept: for the output of others on a terminal.
 std::string EscapeControlInLines(std::string_view text);
 
 template <typename... Args>

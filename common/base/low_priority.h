@@ -5,8 +5,8 @@
 
 namespace galley {
 
-// Runs `work` on a thread of its own, with a third of the usual share of processors and the lowest
-// priority at disks above idle, and waits for its end. Other threads that help keep their priority.
+// Runs `work` on a new thread, with a third of the usual processor share and the lowest disk
+// priority above idle, and waits for its end. Existing threads that help keep their priority.
 void RunAtLowPriority(const std::function<void()>& work);
 
 }  // namespace galley

@@ -35,8 +35,8 @@ class MemoryLimits {
   explicit MemoryLimits(std::string root = "");
 
   MemoryRoom Sample();
-  // How many processes of our innermost groups, v1 and v2, the kernel has killed for want of
-  // memory, as far as it says.
+  // The number of processes in our innermost groups, v1 and v2, that the OOM killer killed, as far
+  // as the kernel tells.
   uint64_t OomKills();
   // The groups' folders, innermost first.
   std::vector<std::string> Folders() const;

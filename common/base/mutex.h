@@ -16,7 +16,7 @@
 #define GALLEY_REQUIRES(...) GALLEY_THREAD_ANNOTATION(requires_capability(__VA_ARGS__))
 #define GALLEY_ACQUIRE(...) GALLEY_THREAD_ANNOTATION(acquire_capability(__VA_ARGS__))
 #define GALLEY_RELEASE(...) GALLEY_THREAD_ANNOTATION(release_capability(__VA_ARGS__))
-// Marks a function that hands out a mutex which is a member.
+// Marks a function that returns a member mutex.
 #define GALLEY_RETURN_CAPABILITY(x) GALLEY_THREAD_ANNOTATION(lock_returned(x))
 #define GALLEY_EXCLUDES(...) GALLEY_THREAD_ANNOTATION(locks_excluded(__VA_ARGS__))
 

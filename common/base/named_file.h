@@ -1,12 +1,11 @@
-// NamedFile: a file that a person named, to be written: on the command line or in a configuration.
+// NamedFile: writes to a path that a person named, on the command line or in a configuration.
 //
-// The thing at the path decides how. A regular file, or an absent one, gets its new bytes by a
-// rename, so that a reader sees the old ones or the new. A link is followed and stays: the file at
-// its end is replaced, or made. A character device, a FIFO, and what this process has open
-// (/dev/stdout, /dev/fd/N, /proc/self/fd/N) are written into as they are. Folders, sockets and
-// disks are refused.
+// A regular or absent file is replaced by a rename, so that a reader sees the old bytes or the new.
+// A link is followed and stays: the file at its end is replaced or made. A character device, a
+// FIFO, and an open file of a process (/dev/stdout, /dev/fd/N, /proc/self/fd/N) are written in
+// place. Folders, sockets and disks are refused.
 //
-// A FIFO that nobody reads is given some seconds.
+// Open waits a few seconds for a reader of a FIFO.
 //
 // Threads: none.
 #pragma once
@@ -21,8 +20,8 @@ namespace galley {
 
 class NamedFile {
  public:
-  // FAILED_PRECONDITION: what is there cannot be written to, or nobody reads the FIFO. The path of
-  // other errors is that of the file that is made beside it.
+  // FAILED_PRECONDITION: the path cannot be written to, or nobody reads the FIFO. Other errors may
+  // name the temporary file beside the target.
   static absl::StatusOr<NamedFile> Open(const std::string& path);
   NamedFile(NamedFile&& other) noexcept;
   NamedFile& operator=(NamedFile&&) = delete;
@@ -30,16 +29,17 @@ class NamedFile {
   ~NamedFile();
 
   int descriptor() const { return file_.get(); }
-  // True for what has a rename before it: it can be synced, and written again.
+  // True: Complete has to rename the file, which can be synced and written again until then.
   bool is_file() const { return !temporary_.empty(); }
-  // The file is whole: from now on it is there. `sync`: durable on return.
+  // Renames the finished file to its target. `sync`: durable on return. Does nothing for a path
+  // that is written in place.
   absl::Status Complete(bool sync = false);
 
  private:
   NamedFile(FileDescriptor file, std::string target, std::string temporary);
 
   FileDescriptor file_;
-  std::string target_;     // what errors name
+  std::string target_;     // for errors
   std::string temporary_;  // becomes `target_`; empty: written in place, or completed
 };
 

@@ -35,7 +35,7 @@ std::vector<std::string> ListPutAside(const std::string& path);
 // writable; both are noted. For files whose contents do not matter (logs, locks). OK when absent.
 absl::Status ClearTheWay(const std::string& path);
 
-// Makes the file, or replaces it, in one step. Nobody but its owner may read or write it (0600).
+// Makes or replaces the file atomically. Only its owner may read or write it (0600).
 absl::Status WritePrivateFile(const std::string& path, std::string_view bytes);
 
 // Makes a folder if it is absent. Anything else in its place is put aside, which is noted.

@@ -1,5 +1,5 @@
-// OwnUmask: the file mode creation mask of this process, without changing it: umask(2) can only set
-// one, and what other threads make meanwhile would have other modes.
+// OwnUmask: reads the file mode creation mask of this process. umask(2) can only replace the mask,
+// and files that other threads make meanwhile would have wrong modes.
 //
 // Threads: any.
 #pragma once
@@ -8,7 +8,7 @@
 
 namespace galley {
 
-// 022 where /proc does not tell.
+// The mask; 022 if /proc does not tell.
 mode_t OwnUmask();
 
 }  // namespace galley

@@ -1,11 +1,10 @@
-// Racy: a file can change once more within the clock tick in which it was looked at, and then its
-// times look the same (as git's racy index entries, https://git-scm.com/docs/racy-git).
+// Racy: a file can change again within the clock tick in which it was read, and keep its times.
+// Source: git's racy index entries, https://git-scm.com/docs/racy-git.
 //
-// So what was learned of a file is kept only if the file's times lie at least kRacyWindowNanos
-// before the moment of the look; any later change then gives the file another ctime. 2 s is the
-// coarsest tick of the file systems that are met (FAT; ext4 and xfs: 4 ms). A clock of a file
-// server that runs behind ours by more than that defeats it. A file with times in the future is
-// always racy: correct, only slower.
+// So knowledge of a file is kept only if the file's times lie at least kRacyWindowNanos before the
+// read; any later change then gives the file another ctime. 2 s is the coarsest tick of common file
+// systems (FAT; ext4 and xfs: 4 ms). The rule fails if a file server's clock runs behind ours by
+// more than the window. A file with times in the future is always racy: correct, only slower.
 #pragma once
 
 #include <algorithm>
@@ -17,8 +16,8 @@ namespace galley {
 
 inline constexpr int64_t kRacyWindowNanos = 2'000'000'000;
 
-// True when knowledge of the file from `looked_ns` (wall time before the first byte was read) may
-// be of an earlier version of it.
+// True: knowledge of the file since `looked_ns`, the wall time before its first byte was read, may
+// be of an earlier version of the file.
 inline bool IsRacy(const FileStat& stat, int64_t looked_ns) {
   return std::max(stat.mtime_ns, stat.ctime_ns) > looked_ns - kRacyWindowNanos;
 }

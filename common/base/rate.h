@@ -1,5 +1,5 @@
-// TokenBucket: so many units a second on average (bytes, calls), and at most `burst` of them at
-// once after a pause. Sources of time are injected; waiting is the caller's.
+// TokenBucket: limits a rate to `per_second` units, such as bytes or calls, on average, and to
+// `burst` at once after a pause. The clock is injected; the caller waits.
 //
 // Threads: any.
 #pragma once
@@ -16,13 +16,13 @@ class TokenBucket {
  public:
   struct Options {
     double per_second = 0;  // above 0
-    double burst = 0;       // above 0; it begins full
+    double burst = 0;       // above 0; the bucket begins full
   };
-  // `clock` outlives it.
+  // `clock` outlives the TokenBucket.
   TokenBucket(const Options& options, Clock& clock);
 
-  // Takes `amount`, also when it is not there yet, and answers how long to wait before it is used:
-  // for one's own work. An amount larger than the burst waits longer, and so do those after it.
+  // Takes `amount`, in advance if need be, and returns how long the caller must wait before using
+  // `amount`. An amount above the burst waits longer, and so do the amounts after it.
   absl::Duration Take(uint64_t amount);
 
  private:
@@ -33,7 +33,7 @@ class TokenBucket {
   Clock& clock_;
   mutable base::Mutex mutex_;
   absl::Time filled_ GALLEY_GUARDED_BY(mutex_);
-  double tokens_ GALLEY_GUARDED_BY(mutex_);  // below 0: taken ahead
+  double tokens_ GALLEY_GUARDED_BY(mutex_);  // below 0: taken in advance
 };
 
 }  // namespace galley

@@ -12,15 +12,15 @@ namespace galley {
 
 inline constexpr size_t kPieceBytesMax = 256 << 10;
 
-// `piece` is valid during the call only. An error ends the stream and is its error.
+// `piece` is valid during the call only. An error ends the stream, which returns it.
 using TakePiece = std::function<absl::Status(std::string_view piece)>;
-// Hands out all bytes in order.
+// Calls `take` with all bytes, in order.
 using PieceStream = std::function<absl::Status(const TakePiece& take)>;
 
-// Hands out the bytes of a file. Errors as ReadFile (file.h).
+// Calls `take` with the bytes of a file, in order. Errors as ReadFile (file.h).
 absl::Status ReadInPieces(const std::string& path, const TakePiece& take);
 absl::StatusOr<Digest> DigestOfFile(const std::string& path);
-// Writes what `stream` hands out, and returns its digest. An error leaves a part of the file.
+// Writes the bytes of `stream`, and returns their digest. After an error a part of the file stays.
 absl::StatusOr<Digest> WriteInPieces(const std::string& path, const PieceStream& stream);
 
 }  // namespace galley

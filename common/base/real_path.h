@@ -4,7 +4,7 @@
 
 namespace galley {
 
-// The path without links; where that cannot be found out (nothing is there), AbsolutePath.
+// The path with all links resolved; AbsolutePath if that fails, as for an absent path.
 std::string RealPath(const std::string& path);
 
 }  // namespace galley

@@ -1,12 +1,12 @@
-// SealedText: a small text file of Galley's own, with a checksum, so that one that was cut off or
-// edited is found out.
+// SealedText: a small text file that Galley wrote, with a checksum, so that a cut or an edit is
+// found.
 //
 //   line 1       <kind> <version>
 //   then         <key> <value>, control characters and backslashes of the value as \xNN
 //   last line    sum <SHA-256 of all bytes before this line, in hex>
 //
-// Version rule: a reader steps over keys that it does not know; the version is raised only when an
-// older reader must not use the file.
+// Version rule: a reader skips unknown keys; the version is raised only when an older reader must
+// not use the file.
 #pragma once
 
 #include <string>
@@ -25,7 +25,7 @@ struct SealedLine {
 
 std::string Seal(std::string_view kind, int version, const std::vector<SealedLine>& lines);
 
-// DATA_LOSS: the text is of another kind, or was damaged. FAILED_PRECONDITION: another version.
+// DATA_LOSS: the text is damaged or of another kind. FAILED_PRECONDITION: of another version.
 absl::StatusOr<std::vector<SealedLine>> Unseal(std::string_view kind, int version,
                                                std::string_view text);
 

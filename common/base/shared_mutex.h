@@ -1,4 +1,4 @@
-// SharedMutex: a reader-writer lock. Over std::shared_mutex, for the reason that mutex.h gives.
+// SharedMutex: a reader-writer lock over std::shared_mutex, for the reason in mutex.h.
 #pragma once
 
 #include <shared_mutex>

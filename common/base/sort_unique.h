@@ -1,4 +1,4 @@
-// SortUnique: sorts a list, and leaves one of each element in it.
+// SortUnique: sorts a list and removes duplicates.
 #pragma once
 
 #include <algorithm>

@@ -1,13 +1,12 @@
-// Standard input, output and error of a program: they are there, whatever a caller closed. Without
-// this the first files that the program opens get the numbers 0 to 2, and whatever it prints is
-// written into them.
+// OpenStandardDescriptors: makes sure that standard input, output and error are open, even if the
+// caller closed them. Otherwise the first files that the program opens get the numbers 0 to 2, and
+// what the program prints is written into these files.
 #pragma once
 
 namespace galley {
 
-// Opens /dev/null, for reading, in place of each of the three that is closed: to print there is an
-// error, as before. The first thing that a program does;
-// before any other file is opened, and before other threads are started.
+// Opens /dev/null, for reading, in place of each closed descriptor, so that printing there is still
+// an error. Called first thing in main, before another file is opened or a thread is started.
 void OpenStandardDescriptors();
 
 }  // namespace galley

@@ -1,4 +1,4 @@
-// StandardOutput: whether everything printed was written.
+// StandardOutput: tells whether all output of this process was written.
 #pragma once
 
 #include "absl/status/status.h"
@@ -9,7 +9,7 @@ namespace galley {
 // because there is no space or standard output is closed. A pipe whose reader has gone is no error.
 absl::Status FlushStandardOutput();
 
-// True when there is a standard output. False: the process was started without one.
+// False: the process was started without a standard output.
 bool HasStandardOutput();
 
 }  // namespace galley

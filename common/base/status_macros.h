@@ -3,8 +3,8 @@
 //   RETURN_IF_ERROR(file.Sync());
 //   ASSIGN_OR_RETURN(std::string bytes, ReadFile(path));
 //
-// Annotate(status, "loading /Game/x.png") puts one phrase in front: each layer adds one, from the
-// outside in.
+// Annotate(status, "loading /Game/x.png") puts one phrase in front of the message: each layer adds
+// one, from the outside in.
 #pragma once
 
 #include <string>
@@ -24,7 +24,7 @@ inline absl::Status Annotate(const absl::Status& status, std::string_view phrase
   return absl::Status(status.code(), text);
 }
 
-// Text of a status for people: the message alone, the code's name only when there is no message.
+// The text of a status for people: the message, or the name of the code if there is no message.
 inline std::string MessageOf(const absl::Status& status) {
   return status.message().empty() ? std::string(absl::StatusCodeToString(status.code()))
                                   : std::string(status.message().data(), status.message().size());
@@ -47,7 +47,7 @@ inline std::string MessageOf(const absl::Status& status) {
   if (!temporary.ok()) return temporary.status();              \
   target = std::move(temporary).value()
 
-// GALLEY_CHECK: for what only a bug may do; always on.
+// GALLEY_CHECK: ends the process if a condition is false that only a bug can break; always on.
 #define GALLEY_CHECK(condition)                                                        \
   do {                                                                                 \
     if (!(condition)) ::galley::internal::CheckFailed(#condition, __FILE__, __LINE__); \

@@ -1,8 +1,7 @@
-// TaskPool: a few threads that run posted tasks, for tasks that wait on others. The order is not
-// defined.
+// TaskPool: a few threads that run posted tasks. Tasks may block; their order is not defined.
 //
-// The idle thread that worked last is woken first: with few tasks at a time few threads work, whose
-// caches and free memory are warm.
+// The idle thread that worked last is woken first: few tasks at a time keep few threads busy, with
+// warm caches and free memory.
 #pragma once
 
 #include <deque>
@@ -20,7 +19,7 @@ class TaskPool {
   explicit TaskPool(size_t threads) {
     for (size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { Run(); });
   }
-  // Drops what has not begun, waits for the rest.
+  // Drops tasks that have not begun; waits for the others.
   ~TaskPool() {
     {
       MutexLock lock(mutex_);
@@ -61,14 +60,14 @@ class TaskPool {
     while (!self.is_woken && !is_ending_) self.woken.Wait(mutex_);
   }
 
-  // Idle: a thread that waits. It is woken by whoever takes it out.
+  // Idle: a thread that waits. Whoever removes it from the list wakes it.
   struct Idle {
     CondVar woken;
     bool is_woken = false;
   };
 
   Mutex mutex_;
-  std::vector<Idle*> idle_ GALLEY_GUARDED_BY(mutex_);  // the one that worked last is the last
+  std::vector<Idle*> idle_ GALLEY_GUARDED_BY(mutex_);  // the back worked last
   std::deque<std::function<void()>> tasks_ GALLEY_GUARDED_BY(mutex_);
   bool is_ending_ GALLEY_GUARDED_BY(mutex_) = false;
   std::vector<std::thread> threads_;

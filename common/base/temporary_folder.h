@@ -1,10 +1,9 @@
-// TemporaryFolder: a folder that goes with its owner, also when that is killed: the next one of the
-// same kind removes what a dead one left.
+// TemporaryFolder: a folder that is removed with its owner. If the owner is killed, the next Make
+// with the same prefix removes the folder.
 //
-// An owner holds a lock on its folder, which the kernel gives back when the owner's process ends;
-// a folder of our user and of the same prefix that can be locked has no owner. Where the file
-// system has no such locks, a folder goes with an owner that ends by itself only, and nobody
-// removes those of others: a warning says so.
+// The owner holds a flock on its folder, which the kernel releases when the owner's process ends. A
+// folder of our user with the prefix has no owner if its lock is free. On a file system without
+// such locks, only the owner's destructor removes the folder; a warning says so.
 #pragma once
 
 #include <sys/file.h>
@@ -21,8 +20,8 @@ namespace galley {
 class TemporaryFolder {
  public:
   using LockFunction = int (*)(int, int);
-  // <parent>/<prefix>XXXXXX. `prefix` must be of nobody else's folders: theirs would be removed.
-  // `lock`: another one for tests.
+  // Makes <parent>/<prefix>XXXXXX. Nobody else may use `prefix` in `parent`: such folders would be
+  // removed. `lock`: for tests.
   static absl::StatusOr<TemporaryFolder> Make(const std::string& parent, std::string_view prefix,
                                               LockFunction lock = ::flock);
   ~TemporaryFolder();
@@ -37,7 +36,7 @@ class TemporaryFolder {
       : path_(std::move(path)), lock_(std::move(lock)) {}
 
   std::string path_;     // empty: moved from
-  FileDescriptor lock_;  // invalid: the file system has none
+  FileDescriptor lock_;  // invalid: the file system has no locks
 };
 
 }  // namespace galley

@@ -1,4 +1,4 @@
-// Threads for one piece of work that is better done by several.
+// Threads that share one piece of work.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,9 @@ namespace galley {
 
 inline std::thread StartThread(std::function<void()> work) { return std::thread(std::move(work)); }
 
-// Runs work(0) on the caller's thread and work(1) .. work(count - 1) each on one of its own, and
-// returns when all have ended. Where the system has no more threads (RLIMIT_NPROC, pids of the
-// control group, memory) there are fewer calls: so the calls must share what is to be done.
-// `start`: tests.
+// Runs work(0) on the caller's thread and each of work(1) .. work(count - 1) on a new thread, and
+// returns when all have ended. If the system has no more threads (RLIMIT_NPROC, pids of the control
+// group, memory), some calls are not made, so the calls must share the work. `start`: for tests.
 inline void RunOnThreads(
     size_t count, const std::function<void(size_t)>& work,
     const std::function<std::thread(std::function<void()>)>& start = StartThread) {
@@ -24,7 +23,7 @@ inline void RunOnThreads(
   try {
     for (size_t i = 1; i < count; ++i) threads.push_back(start([&work, i] { work(i); }));
   } catch (const std::system_error&) {
-    // The threads that were started do all the work together with this one.
+    // The started threads and the caller's thread do all the work.
   }
   work(0);
   for (std::thread& thread : threads) thread.join();

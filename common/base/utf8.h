@@ -1,4 +1,4 @@
-// Makes valid UTF-8 of the bytes of a file or a program, for protobuf strings, JSON and terminals.
+// UTF-8: makes valid UTF-8 of bytes of files and programs, for protobuf, JSON and terminals.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ bool IsUtf8(std::string_view text);
 // Returns the code point at `at`, and moves `at` behind it. nullopt: the bytes are not UTF-8, and
 // `at` stays. REQUIRES: at < text.size().
 std::optional<char32_t> NextCodePoint(std::string_view text, size_t& at);
-// Replaces each byte that is no part of a well-formed sequence by \xNN; the rest stays as it is.
+// Replaces each byte outside a well-formed sequence by \xNN; the other bytes stay.
 std::string EscapeInvalidUtf8(std::string_view text);
 
 }  // namespace galley

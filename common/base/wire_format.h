@@ -1,8 +1,8 @@
 // A writer and a bounded reader of the protobuf wire format, for messages whose bytes are hashed.
 //
 // Canonical form (REAPI v2): fields in tag order, default values absent, no unknown fields.
-// protobuf's own serialiser does not promise it across versions, so what decides a digest is
-// written by hand here and checked against protobuf in tests.
+// protobuf's own serialiser does not promise this form across versions, so messages whose digest
+// matters are written by hand here, and compared with protobuf in tests.
 // Source: https://protobuf.dev/programming-guides/encoding/
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace galley {
 
-// Appends fields to a string. The caller writes fields in ascending number.
+// WireWriter appends fields to a string. REQUIRES: fields are written in ascending number.
 class WireWriter {
  public:
   // Absent when 0.
@@ -30,7 +30,7 @@ class WireWriter {
   void ElementHead(uint32_t field, size_t size);
   void Reserve(size_t bytes) { bytes_.reserve(bytes); }
 
-  // The bytes that fields take.
+  // The encoded sizes of fields.
   static size_t SizeOfNumber(uint64_t value) {  // the varint alone
     return (static_cast<size_t>(std::bit_width(value | 1)) + 6) / 7;
   }
@@ -52,7 +52,7 @@ class WireWriter {
   std::string bytes_;
 };
 
-// Reads fields one by one; never past the end, never more than it was given.
+// WireReader reads fields one by one, and never past the end of its input.
 //
 //   WireReader reader(bytes);
 //   while (!reader.AtEnd()) {
@@ -71,7 +71,7 @@ class WireReader {
 
   explicit WireReader(std::string_view bytes) : rest_(bytes) {}
   bool AtEnd() const { return rest_.empty(); }
-  // INVALID_ARGUMENT for anything malformed, groups included.
+  // INVALID_ARGUMENT: malformed, or a group.
   absl::StatusOr<Field> Next();
 
  private:

@@ -1,11 +1,11 @@
-// Zstandard (RFC 8878) piece by piece, and the bounds without which foreign frames are not read.
+// Zstandard (RFC 8878) in pieces, with limits for untrusted frames.
 //
 //   ZstdDecompressor decompressor({.output_bytes_max = digest.size_bytes()});
 //   RETURN_IF_ERROR(decompressor.Append(piece, [&](std::string_view bytes) { ... }));
 //   RETURN_IF_ERROR(decompressor.Finish());
 //
-// Frames may follow one another, as REAPI has it: a compressed upload that is resumed goes on with
-// a new frame. What is taken and given is not kept: memory is that of one window.
+// Several frames may follow each other, as REAPI allows: a resumed compressed upload goes on with a
+// new frame. Input and output are not kept: memory is one window.
 // Threads: one owner.
 #pragma once
 
@@ -26,9 +26,9 @@ class ZstdCompressor {
   explicit ZstdCompressor(int level = kLevelDefault);
   ~ZstdCompressor();
 
-  // Appends to `out` what is ready; the rest stays inside until Finish.
+  // Appends finished output to `out`; the rest is kept until Finish.
   void Append(std::string_view bytes, std::string& out);
-  // Ends the frame. What is appended after it begins another.
+  // Ends the frame. A later Append begins another frame.
   void Finish(std::string& out);
 
  private:
@@ -40,8 +40,8 @@ class ZstdDecompressor {
  public:
   struct Options {
     uint64_t output_bytes_max = 0;
-    // A frame that wants a larger window is refused. 2^23 is what every decoder should take
-    // (RFC 8878, 3.1.1.1.2) and more than levels below 20 ask for.
+    // A frame with a larger window is refused. Every decoder should support 2^23 (RFC 8878,
+    // 3.1.1.1.2); levels below 20 need no more.
     int window_log_max = 23;
   };
   // Takes a decompressed piece of at most 128 KiB. Its error ends the stream.
@@ -50,11 +50,11 @@ class ZstdDecompressor {
   explicit ZstdDecompressor(const Options& options);
   ~ZstdDecompressor();
 
-  // INVALID_ARGUMENT: no zstd, wrong bytes (junk after a frame, too), a dictionary, a window that
-  // is too large, or more inside than output_bytes_max, of which the sink sees nothing.
-  // RESOURCE_EXHAUSTED: no memory. After an error every call answers it.
+  // INVALID_ARGUMENT: not zstd, wrong bytes, junk after a frame, a dictionary, too large a window,
+  // or more output than output_bytes_max; the sink never gets more. RESOURCE_EXHAUSTED: no memory.
+  // After an error every call returns the error.
   absl::Status Append(std::string_view bytes, const Sink& sink);
-  // INVALID_ARGUMENT: the stream ends inside a frame. No bytes at all are a whole stream.
+  // INVALID_ARGUMENT: the stream ends inside a frame. An empty stream is whole.
   absl::Status Finish();
 
  private:
@@ -64,8 +64,8 @@ class ZstdDecompressor {
   const std::unique_ptr<State> state_;
 };
 
-// ZstdCompress makes one frame. ZstdDecompress answers all that is inside, at most
-// `output_bytes_max`; errors as above.
+// ZstdCompress makes one frame. ZstdDecompress returns the contents of all frames, at most
+// `output_bytes_max` bytes; errors as above.
 std::string ZstdCompress(std::string_view bytes, int level = ZstdCompressor::kLevelDefault);
 absl::StatusOr<std::string> ZstdDecompress(std::string_view bytes, uint64_t output_bytes_max);
 

@@ -1,10 +1,10 @@
-// ByteWriter, ByteReader: the small encoding of this folder's private files (digest cache, file
-// table).
+// ByteWriter, ByteReader: the encoding of this folder's private files (digest cache, file table).
 //
-// File: 8 bytes magic, payload, 32 bytes SHA-256 of all before it. The magic names kind and
-// version: another version is another magic, and such a file is made anew, never converted.
-// Payload: varints (base 128, low bits first), signed ones zigzag, strings as length and bytes, and
-// sorted paths as (bytes shared with the one before, length of the rest, rest).
+// Sealed file: 8 bytes magic, payload, 32 bytes SHA-256 of both. The magic names kind and version;
+// a file of another version is made anew, never converted.
+// Payload: varints (base 128, low bits first), zigzag for signed numbers; strings as length and
+// bytes; sorted paths as the number of bytes shared with the path before, the length of the rest,
+// and the rest.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ class ByteWriter {
   void Signed(int64_t value);
   void String(std::string_view text);
   void Raw(std::string_view bytes) { bytes_.append(bytes); }
-  // Writes `path` as what differs from the path that was written before it.
+  // Writes `path` as its difference from the path written before.
   void Path(std::string_view path);
 
   const std::string& bytes() const { return bytes_; }
@@ -31,14 +31,14 @@ class ByteWriter {
   std::string path_;
 };
 
-// Every call is INVALID_ARGUMENT past the end or on a malformed value; nothing is allocated beyond
-// the input's size.
+// INVALID_ARGUMENT, from every call: a malformed value, or the input is at its end. Nothing larger
+// than the input is allocated.
 class ByteReader {
  public:
   explicit ByteReader(std::string_view bytes) : rest_(bytes) {}
 
   absl::StatusOr<uint64_t> Varint();
-  // A count of things that take at least `bytes_each` bytes each.
+  // A number of elements, each of at least `bytes_each` bytes.
   absl::StatusOr<size_t> Count(size_t bytes_each);
   absl::StatusOr<int64_t> Signed();
   absl::StatusOr<std::string_view> String();
@@ -52,9 +52,9 @@ class ByteReader {
 };
 
 inline constexpr size_t kMagicSize = 8;
-// Puts a payload into a file's bytes. REQUIRES: magic has 8 bytes.
+// The bytes of a sealed file. REQUIRES: `magic` has 8 bytes.
 std::string Seal(std::string_view magic, std::string_view payload);
-// The payload; INVALID_ARGUMENT: not of this kind or version, cut, or damaged.
+// The payload of a sealed file. INVALID_ARGUMENT: of another kind or version, cut, or damaged.
 absl::StatusOr<std::string_view> Unseal(std::string_view magic, std::string_view file);
 
 }  // namespace galley::content

@@ -1,4 +1,4 @@
-// Changes: what differs between two snapshots of one project's files.
+// Changes: the differences between two snapshots of one project's files.
 #pragma once
 
 #include <string>

@@ -1,5 +1,4 @@
-// ExpandBraces: what the braces of a glob stand for, one after the other: "/a.{x,y}" is "/a.x" and
-// "/a.y".
+// ExpandBraces: expands the braces of a glob: "/a.{x,y}" becomes "/a.x" and "/a.y".
 #pragma once
 
 #include <string>
@@ -10,8 +9,8 @@
 
 namespace galley::content {
 
-// At most 1,024. INVALID_ARGUMENT says what is wrong and where, as Glob::Parse does, which checks
-// more.
+// Returns at most 1,024 patterns. INVALID_ARGUMENT says what is wrong and where. Glob::Parse checks
+// the rest of the syntax.
 absl::StatusOr<std::vector<std::string>> ExpandBraces(std::string_view pattern);
 
 }  // namespace galley::content

@@ -1,6 +1,6 @@
-// FileRows: the files of a snapshot in the order of their paths, each with what is known of it.
-// Those of a table's file are decoded when somebody looks there. Several snapshots may share them:
-// a successor of which some files have other bytes (Snapshot::Refresh).
+// FileRows: the files of a snapshot, sorted by path, with the knowledge of each. Rows of a table's
+// file are decoded when they are first used. A snapshot and a successor in which only bytes of
+// files changed may share rows (Snapshot::Refresh).
 //
 // Threads: any.
 #pragma once
@@ -22,8 +22,8 @@ class FileRows {
  public:
   // REQUIRES: sorted by path, unique.
   FileRows(std::vector<Row> rows, FoldIndex folds);
-  // The rows of that file. A chunk that cannot be decoded ends the process: the checksum was right,
-  // and so it was written so.
+  // Takes the rows of `file`. A chunk that cannot be decoded ends the process: the checksum of the
+  // file was right, so the writer of the file has a bug.
   explicit FileRows(TableFile file);
   ~FileRows();
 
@@ -32,17 +32,16 @@ class FileRows {
   int64_t seen_ns(size_t i) const { return At(i).knowledge.seen_ns; }
   bool has_clash(size_t i) const { return At(i).knowledge.has_clash; }
   std::optional<TakenDigest> known(size_t i) const;
-  // The digest that is known from now on: the one that was known before, or this new one.
+  // Keeps `digest` if none is known, which `is_new` tells. Returns the known digest.
   TakenDigest Learn(size_t i, const TakenDigest& digest, bool& is_new);
 
-  // The first file that `path` equals but for case and Unicode form. The index is made when
-  // somebody asks first, and looks at all files then.
+  // The first file whose path equals `path` but for case and Unicode form. The first call reads all
+  // files to make the index.
   std::optional<size_t> FindFolded(std::string_view path) const;
-  // The first file at or behind `path`.
+  // The number of the first file whose path is not before `path`.
   size_t LowerBound(std::string_view path) const;
 
-  // The files whose digests were learned, in the order in which that was; from the one with this
-  // number on.
+  // The files whose digests were learned, in the order of learning, without the first `number`.
   std::vector<uint32_t> LearnedFrom(size_t number) const;
   size_t learned() const;
 

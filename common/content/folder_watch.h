@@ -31,7 +31,7 @@ namespace galley::content {
 class FolderWatch {
  public:
   struct Options {
-    std::string cookie_folder;  // is made; nobody else writes there
+    std::string cookie_folder;  // made if absent; nobody else may write in it
     absl::Duration cookie_max = absl::Milliseconds(200);
     size_t folders_max = SIZE_MAX;  // for tests: as if the kernel had this limit
   };

@@ -3,7 +3,7 @@
 // matching never takes exponential time.
 //
 // `**` stands alone between slashes and matches any number of segments, none included; at the end
-// at least one: "/Game/dev/**" is what lies in /Game/dev. `?` and `[...]` match one code point.
+// at least one: "/Game/dev/**" matches all below /Game/dev. `?` and `[...]` match one code point.
 // Names that begin with '.' are not special. Case matters.
 #pragma once
 
@@ -25,12 +25,12 @@ class Glob {
   const std::string& pattern() const { return pattern_; }
   // The longest leading folder without wildcards: "/Game/maps/*.level" -> "/Game/maps". Nothing
   // outside it matches.
-  // "" when a relative pattern begins with a wildcard: no bound.
+  // "": a relative pattern begins with a wildcard, and may match anywhere.
   std::string LiteralFolder() const;
 
  private:
   std::string pattern_;
-  std::vector<std::vector<std::string>> alternatives_;  // each: segments
+  std::vector<std::vector<std::string>> alternatives_;  // segments of each
 };
 
 }  // namespace galley::content

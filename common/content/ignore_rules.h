@@ -1,4 +1,4 @@
-// IgnoreRules: what a scan never looks at. Constant after construction; many threads may ask.
+// IgnoreRules: the files and folders that a scan skips. Constant after construction; any thread.
 #pragma once
 
 #include <string>
@@ -19,11 +19,10 @@ class IgnoreRules {
   // Rules that ignore nothing, not even files that are never content.
   static IgnoreRules Nothing();
 
-  // `path`: virtual, of a file or a folder; an ignored folder is ignored with all that lies in it.
-  // `name`: its last segment.
+  // True: the scan skips this file, or this folder with all that is in it. `path`: virtual; `name`:
+  // its last segment.
   bool Ignores(std::string_view path, std::string_view name) const;
-  // `real_path`: a host folder without links in it. True when it is an excluded folder or lies in
-  // one.
+  // True: `real_path`, a host path with links resolved, is an excluded folder or lies in one.
   bool ExcludesDirectory(std::string_view real_path) const;
 
  private:

@@ -1,5 +1,5 @@
-// IsLfsPointer: the small text file that Git LFS leaves in the place of one that was not fetched.
-// Pure.
+// IsLfsPointer: recognises the small text file that Git LFS leaves in place of a file that was not
+// fetched. Pure.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,12 @@ inline constexpr uint64_t kLfsPointerBytesMax = 1'024;
 // A smaller file has no room for the first line of a pointer.
 inline constexpr uint64_t kLfsPointerBytesMin = 30;
 
-// True when the first line is `version URL` of a version of Git LFS, old ones too. Blanks in front,
-// CR LF, lines of extensions, a cut end, and the marks of a merge make no difference. `head`: the
-// first bytes of a file, all of it when it has no more than kLfsPointerBytesMax.
+// True: the first line is `version URL` of a version of Git LFS, old versions too. Blanks in front,
+// CR LF, lines of extensions, a cut end, and marks of a merge make no difference. `head`: the first
+// bytes of a file; the whole file if it has at most kLfsPointerBytesMax.
 bool IsLfsPointer(std::string_view head);
 
-// The same, of a whole file: false for one that is larger than a pointer can be.
+// IsLfsPointer for a whole file; false if the file is too large for a pointer.
 bool IsLfsPointerFile(std::string_view bytes);
 
 }  // namespace galley::content

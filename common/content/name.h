@@ -21,21 +21,20 @@ std::string ExtensionOf(std::string_view path);
 // True when `path` is `folder` or lies under it ("/" and "" hold everything).
 bool IsUnder(std::string_view path, std::string_view folder);
 
-// A reference or an asked path in normal form: '\\' read as '/', "." and inner ".." resolved,
-// double '/' joined. Absolute stays absolute, relative stays relative (leading ".." kept). No
+// Normalizes a reference or an asked path: '\\' is read as '/', "." and inner ".." are resolved,
+// double '/' are joined. Absolute stays absolute, relative stays relative (leading ".." kept). No
 // trailing '/'; the source's own folder is ".", the root "/". INVALID_ARGUMENT: empty, control
 // characters, not UTF-8, an absolute path that leaves "/".
 absl::StatusOr<std::string> NormalizeAsked(std::string_view path);
 // Joins a normal asked path to the folder of `package`. INVALID_ARGUMENT when it leaves "/".
 absl::StatusOr<std::string> ResolveAsked(std::string_view package, std::string_view asked);
 
-// `name` with control characters, backslashes and bytes that are not UTF-8 as \xNN. Two different
-// names never look the same, and what was escaped is no valid virtual path, so it clashes with
-// none.
+// `name` with control characters, backslashes and bytes that are not UTF-8 as \xNN. Different names
+// stay different. An escaped name is no valid virtual path, so it never equals a file's path.
 std::string EscapeName(std::string_view name);
 
-// Folded for comparison without case and Unicode form (NFC, full case folding; utf8proc). Two files
-// with one fold in a folder clash.
+// `path` folded for comparison without case and Unicode form (NFC, full case folding; utf8proc).
+// Two files of one folder with the same fold clash.
 std::string FoldName(std::string_view path);
 
 }  // namespace galley::content

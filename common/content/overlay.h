@@ -1,4 +1,4 @@
-// Overlay: many mounts become one tree. Pure.
+// Overlay: merges mounts into one tree. Pure.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace galley::content {
 
-// Rank of a mount: what has the higher rank hides the other at one virtual path. The longer mount
-// path wins, then the priority.
+// The rank of a mount: at one virtual path the mount of the higher rank hides the mount of the
+// lower. The longer mount path ranks higher, then the higher priority.
 std::pair<size_t, int> MountRank(const Mount& mount);
 
 struct Overlaid {
@@ -31,12 +31,12 @@ class FoldIndex {
  public:
   using PathOf = std::function<std::string_view(size_t)>;
   FoldIndex() = default;
-  // `count` is the number of files, which are sorted; the index holds positions in them.
+  // `count`: the number of files, sorted by path; the index holds their positions.
   FoldIndex(size_t count, const PathOf& path_of);
 
-  // Groups of at least two files of one fold, each sorted by path.
+  // Groups of at least two files with the same fold, each sorted by path.
   std::vector<std::vector<uint32_t>> Clashes(const PathOf& path_of) const;
-  // The first file that `path` equals when folded.
+  // The first file whose fold equals the fold of `path`.
   std::optional<size_t> Find(const PathOf& path_of, std::string_view path) const;
 
  private:

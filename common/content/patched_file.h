@@ -1,14 +1,14 @@
-// PatchedFile: a file of fixed layout that is mapped, and the bytes of it that were replaced since,
-// which lie in a small file beside it, its patch. Whoever reads sees both as one: so a table of
-// which a few records change is written at the cost of these.
+// PatchedFile: a mapped file of fixed layout, and the patch, a small file beside it with the bytes
+// that were replaced since. Readers see both as one file. So a change of a few records costs only
+// these records.
 //
-//   <file>         The payload in blocks, each with its checksum. A block is checked when somebody
-//                  first reads of it, so that opening costs no look at the whole.
-//   <file>.patch   Names the file by its id, and says what is replaced. It is left out of account
-//                  when it names another one. Once it is large the file is written anew.
+//   <file>         The payload in blocks, each with its checksum. A block is checked at its first
+//                  read, so that opening does not read the whole file.
+//   <file>.patch   Has the file's id and the replaced bytes. A patch with another file's id is
+//                  ignored. Once the patch is large, the file is written anew.
 //
-// The id tells the whole content from all others: that of the patch, which has the file's in it; or
-// of the file, when it has none. Who names a table by its id never gets half of an old one.
+// The id identifies the whole content: the id of the patch, which covers the file's id, or the
+// file's id if there is no patch. So an id never stands for a mix of old and new bytes.
 //
 // Format (docs/formats.md, "Standings"). Threads: any.
 #pragma once
@@ -31,14 +31,15 @@ namespace galley::content {
 class PatchedFile {
  public:
   static constexpr size_t kBlockBytes = size_t{64} << 10;
-  // A patch has no more bytes, and no more than half of the payload's.
+  // The size limit of a patch, which is also at most half of the payload's size.
   static constexpr size_t kPatchBytesMax = size_t{256} << 10;
 
-  // NOT_FOUND: there is none. FAILED_PRECONDITION: it is of another version, which the last byte of
-  // the magic says. INVALID_ARGUMENT: it or its patch is damaged, or of another kind.
+  // NOT_FOUND: the file is absent. FAILED_PRECONDITION: the file is of another version, which is
+  // the last byte of the magic. INVALID_ARGUMENT: the file or its patch is damaged, or of another
+  // kind.
   static absl::StatusOr<std::unique_ptr<PatchedFile>> Open(const std::string& file,
                                                            std::string_view magic);
-  // The same of the bytes of a file, without a patch.
+  // Open, for the bytes of a file without a patch.
   static absl::StatusOr<std::unique_ptr<PatchedFile>> FromBytes(std::string bytes,
                                                                 std::string_view magic);
   PatchedFile(const PatchedFile&) = delete;
@@ -48,32 +49,33 @@ class PatchedFile {
   // The begin is a multiple of 16, so that records are aligned.
   const char* begin() const { return begin_; }
   std::string id() const;
-  // The files are the same apart from their patches: none was written anew in between.
+  // True: both have the same file, and only their patches may differ.
   bool HasBaseOf(const PatchedFile& other) const { return base_sum_ == other.base_sum_; }
 
-  // The bytes from there on, which were found to be right; null: they are not, or not all in it.
+  // The `size` bytes at offset `at` of the payload, after a check of their blocks. Null, and
+  // is_damaged: wrong bytes, or beyond the payload.
   const char* At(uint64_t at, uint64_t size) const;
-  // Some read met wrong bytes: what was read before may have been of use to nobody.
+  // A read met wrong bytes: conclusions from earlier reads may be wrong, too.
   bool is_damaged() const { return is_damaged_; }
   void NoteDamage() const { is_damaged_ = true; }
   // DATA_LOSS: is_damaged.
   absl::Status Status() const;
-  // Reads all. DATA_LOSS: some bytes are wrong.
+  // Reads all bytes. DATA_LOSS: some bytes are wrong.
   absl::Status Verify() const;
 
-  // By where they begin in the payload; those that begin at one place are of one size, and none
-  // overlap.
+  // Replaced bytes by their offset in the payload. REQUIRES: ranges do not overlap, and ranges of
+  // two patches at one offset have the same size.
   using Ranges = std::map<uint64_t, std::string>;
-  // The bytes of a patch that replaces these, too; or of a new file. DATA_LOSS: is_damaged.
+  // The bytes of a patch that replaces `ranges` too, or of a new file. DATA_LOSS: is_damaged.
   absl::StatusOr<std::string> With(const Ranges& ranges) const;
 
-  // The bytes of a file. REQUIRES: a magic of eight bytes.
+  // The bytes of a file with `payload`. REQUIRES: `magic` has eight bytes.
   static std::string Seal(std::string_view magic, std::string_view payload);
-  // REQUIRES of these: from Seal, or With.
+  // REQUIRES, for both: `bytes` come from Seal or With.
   static std::string IdOf(std::string_view bytes);
   static bool IsPatch(std::string_view bytes);
-  // Replaces the file, or its patch. FAILED_PRECONDITION: it is a patch of another file than the
-  // one that is there.
+  // Replaces the file, or its patch if `bytes` are a patch. FAILED_PRECONDITION: the patch is of
+  // another file than the present one.
   static absl::Status Write(const std::string& file, std::string_view bytes);
   static std::string PatchOf(const std::string& file) { return file + ".patch"; }
 
@@ -91,13 +93,13 @@ class PatchedFile {
   std::string magic_;
   char* begin_ = nullptr;  // written only where there is a patch
   size_t size_ = 0;
-  std::string_view sums_;  // of the blocks
+  std::string_view sums_;  // checksums of the blocks
   Sum base_sum_, patch_sum_;
   Ranges ranges_;
   enum State : uint8_t { kUnread, kRight, kWrong };
   std::unique_ptr<std::atomic<uint8_t>[]> blocks_;
   mutable std::atomic<bool> is_damaged_ = false;
-  mutable base::Mutex mutex_;  // of those who read a block first
+  mutable base::Mutex mutex_;  // held while a block is checked
 };
 
 }  // namespace galley::content

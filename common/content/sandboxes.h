@@ -8,7 +8,7 @@
 
 namespace galley::content {
 
-// The host path of the sandbox in which the file of this virtual path would be. Empty: in none.
+// The host path of the sandbox that would hold the file at virtual path `path`; empty: none.
 std::string SandboxAround(const Snapshot& snapshot, std::string_view path);
 
 }  // namespace galley::content

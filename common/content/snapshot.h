@@ -1,22 +1,23 @@
-// Snapshot: the files of all mounts as one cook sees them: path, size, times and inode of every
-// file; digests taken when first looked at.
+// Snapshot: the files of all mounts as one cook sees them: path, size, times and inode of each
+// file, and digests, which are computed when they are first asked for.
 //
-// Scan walks the mounts with several threads, overlays them by priority (the higher wins at one
-// virtual path), leaves out what is ignored, and gives every odd file (link out of its mount, loop,
-// device, pipe, socket, non-UTF-8 name, unreadable) an error of its own instead of failing. Names
-// that differ only in case or Unicode form are all marked. A folder is there when a file is in it;
-// empty folders are not seen. Where mounts nest, a file of the longer virtual path hides what the
-// other shows at the same virtual path. A file over a folder (of a weaker mount) hides all of it, a
-// folder over a file hides the file. A folder that cannot be read, and a name that cannot be a
-// virtual path (shown with \xNN), are entries with an error, too; a folder's stat says that it is
-// one. A folder with kSandboxFile is not looked into, unless it is a mount's own.
+// Scan walks the mounts with several threads and leaves out ignored files. An odd file (link out of
+// its mount, loop, device, pipe, socket, unreadable) is an entry with an error, and so is a folder
+// that cannot be read, and a name that cannot be a virtual path, which is shown with \xNN. The stat
+// of a folder's entry says that it is a folder. Names that differ only in case or Unicode form all
+// get an error. A folder exists if a file is in it; empty folders are not seen. A folder with
+// kSandboxFile is not looked into, unless it is a mount's own.
 //
-// Digests: taken from bytes actually read, kept in the digest cache (path, size, mtime, ctime,
-// inode -> digest). An entry is trusted only when the file was not racy (common/base/racy.h) when
-// it was hashed: a file changed within one clock tick of its hashing is hashed again next time.
+// Mounts are overlaid: at one virtual path the mount with the longer path wins, then the mount with
+// the higher priority. A file hides a weaker mount's file or whole folder; a folder hides a file.
 //
-// Snapshots of a table's file decode the files that somebody asks for, and a successor of which
-// only bytes changed shares all others (Refresh).
+// Digests are computed from bytes that were read, and kept in the digest cache by path, size,
+// mtime, ctime and inode. A cached digest counts only if the file was not racy (common/base/racy.h)
+// when it was hashed: a file that changed within one clock tick of its hashing is hashed again next
+// time.
+//
+// A snapshot of a table's file decodes only the files that are asked for. A successor in which only
+// bytes of files changed shares all other files (Refresh).
 //
 // Threads: the files are immutable after Scan; DigestOf/Read may be called from many threads.
 #pragma once
@@ -43,8 +44,8 @@
 
 namespace galley::content {
 
-// A folder that holds this file is one in which Galley lays out cooked files (director/stage): what
-// is there is never content, wherever it is.
+// The file that marks a sandbox, a folder in which Galley lays out cooked files (director/stage).
+// Files in a sandbox are never content, wherever the sandbox is.
 inline constexpr std::string_view kSandboxFile = ".galley-sandbox";
 
 struct Mount {
@@ -79,29 +80,28 @@ struct ScanOptions {
   // Absolute host paths: .galley, the store, the output.
   std::vector<std::string> excluded_directories;
   unsigned threads = 0;           // 0: one for each core, at most 8
-  std::string digest_cache_file;  // empty: none. Read at the start; Save writes it
-  // Wall time, to know what is racy; nullptr: the system's. Asked by several threads; outlives the
-  // snapshot and its successors.
+  std::string digest_cache_file;  // empty: none. Scan reads it, SaveDigestCache writes it
+  // Wall time, to find racy files; nullptr: the system's. Several threads use the clock; it
+  // outlives the snapshot and its successors.
   Clock* clock = nullptr;
-  const Cancellation* stop = nullptr;  // ends Scan with CANCELLED; nullptr: nobody does
+  const Cancellation* stop = nullptr;  // ends Scan with CANCELLED; nullptr: never
 };
 
 class Snapshot {
  public:
-  // INVALID_ARGUMENT: two mounts of equal path and priority, or a mount that is no folder (named).
-  // Never fails for a single file.
+  // INVALID_ARGUMENT, with their names: two mounts of equal path and priority, or a mount that is
+  // no folder. A single file never fails the scan.
   static absl::StatusOr<std::unique_ptr<Snapshot>> Scan(const ScanOptions& options);
-  // Reads the table that a director wrote with WriteTable, for a worker on the same machine.
-  // `before`: another one that was read; what both stand on is shared. INVALID_ARGUMENT: it is
-  // damaged, or the table that it stands on is.
+  // Reads a table that a director wrote with WriteTable, for a worker on the same machine.
+  // `before`: the snapshot of an earlier table; a common base is shared. INVALID_ARGUMENT: the
+  // table or its base is damaged.
   static absl::StatusOr<std::unique_ptr<Snapshot>> ReadTable(const std::string& file,
                                                              const Snapshot* before = nullptr);
-  // The name of the table that this one stands on; empty: on none. The table is not read as a
-  // whole: its damage may not be found.
+  // The file name of the table's base; empty: no base. Damage of the table may not be found, since
+  // it is not read as a whole.
   static absl::StatusOr<std::string> BaseOfTable(const std::string& file);
-  // ReadTable, of a table with which Scan with these options would begin, to be refreshed: the
-  // files as they were when the table was written. FAILED_PRECONDITION: the table is of other
-  // mounts or rules.
+  // Reads a table instead of a Scan with these options: the files as they were when the table was
+  // written, for Refresh. FAILED_PRECONDITION: the table is of other mounts or rules.
   static absl::StatusOr<std::unique_ptr<Snapshot>> FromTable(const std::string& file,
                                                              const ScanOptions& options);
   ~Snapshot();
@@ -113,11 +113,11 @@ class Snapshot {
   const std::vector<std::string>& sandboxes() const;
   // Sorted by path.
   FileList files() const;
-  // nullptr when absent (or a folder). Entries with an error are returned.
+  // nullptr: absent, or a folder. Entries with an error are returned.
   const FileEntry* Find(std::string_view path) const;
   EntryKind Kind(std::string_view path) const;
-  // The first file whose name is `path` but for case and Unicode form (for "did you mean"); nullptr
-  // when there is none.
+  // The first file whose path equals `path` but for case and Unicode form, for "did you mean";
+  // nullptr: none.
   const FileEntry* FindFolded(std::string_view path) const;
   // Names in a folder, sorted by bytes, folders with '/' at the end; nullopt when there is no such
   // folder.
@@ -125,65 +125,64 @@ class Snapshot {
   // Paths relative to `root` that match `pattern` (relative to root), sorted by bytes.
   std::vector<std::string> Matches(std::string_view root, const Glob& pattern) const;
 
-  // The digest of a file in this snapshot; a known one is answered without a look at the file.
-  // NOT_FOUND: absent. ABORTED: the file is no longer what was scanned (stale).
-  // FAILED_PRECONDITION: the entry's own error, or it cannot be read. INTERNAL: the disk failed.
-  // CANCELLED: `stop` was cancelled before the file was hashed to its end.
+  // The digest of a file; a known digest is returned without a look at the file. NOT_FOUND: absent.
+  // ABORTED: the file has changed since the scan. FAILED_PRECONDITION: the entry has an error, or
+  // the file cannot be read. INTERNAL: the disk failed. CANCELLED: `stop` was cancelled before the
+  // file was hashed to its end.
   absl::StatusOr<Digest> DigestOf(std::string_view path, const Cancellation* stop = nullptr);
   // The digest if it is known without reading, else nullopt.
   std::optional<Digest> KnownDigest(std::string_view path) const;
-  // Bytes with their digest, hashed on the way; errors as DigestOf, and ABORTED too when the bytes
-  // differ from a digest already known. RESOURCE_EXHAUSTED: larger than `size_bytes_max`.
+  // Reads a file, and computes its digest. Errors as DigestOf, and also: ABORTED: the bytes do not
+  // have the known digest. RESOURCE_EXHAUSTED: larger than `size_bytes_max`.
   struct Content {
     Blob bytes;
     Digest digest;
   };
   absl::StatusOr<Content> Read(std::string_view path, uint64_t size_bytes_max = UINT64_MAX);
-  // Hands the bytes to `take` piece by piece; the digest of all of them. Errors as Read; what was
-  // handed out is worth nothing then.
+  // Hands the bytes to `take` in pieces, and returns their digest. Errors as Read; after an error
+  // the pieces must not be used.
   absl::StatusOr<Digest> Stream(std::string_view path,
                                 const std::function<void(std::string_view)>& take,
                                 const Cancellation* stop = nullptr);
-  // Whether it is a file that can be used. NOT_FOUND: it is absent; FAILED_PRECONDITION: its own
-  // error.
+  // OK: the file can be used. NOT_FOUND: absent. FAILED_PRECONDITION: the entry has an error.
   absl::Status CheckUsable(std::string_view path) const;
-  // Digest from someone who read the file (a worker): remembered when it is new; ABORTED when it
-  // differs from the one known.
+  // Takes the digest from a worker, which has read the file. ABORTED: the known digest or the size
+  // differs.
   absl::Status LearnDigest(std::string_view path, const Digest& digest);
 
   // A successor in which `paths` (virtual; files or folders, with all below them) were looked at
-  // again: changed, gone or new. Digests of other files are shared. Where all of them are files
-  // that have other bytes, the cost is theirs (and now and then all, after many such successors);
-  // otherwise it is linear in the files.
-  // INVALID_ARGUMENT: a path does not begin with '/', or a mount is no folder any more.
+  // again: changed, gone or new. Other files keep their digests. If `paths` are files of which only
+  // bytes changed, the cost is linear in `paths`; otherwise, and after many such successors, it is
+  // linear in all files. INVALID_ARGUMENT: a path does not begin with '/', or a mount is no folder
+  // any more.
   absl::StatusOr<std::unique_ptr<Snapshot>> Refresh(std::span<const std::string> paths) const;
 
-  // Every file of the other one is here, at the same place, and there are no more; some may have
-  // other bytes. False: nobody knows.
+  // True: both have the same files at the same numbers, with the same or other bytes. False:
+  // unknown.
   bool IsRevisionOf(const Snapshot& other) const;
 
-  // Digests known so far and the stats they hold for, written by rename. Files racy at the time are
-  // left out.
+  // Writes the known digests, and the stats that they hold for, by a rename. Racy files are left
+  // out.
   absl::Status SaveDigestCache() const;
-  // The stamps of all files and folders (stamp_table.h), as bytes of a table: as long as they hold,
-  // Scan would come to this snapshot. Hashes the few files that were racy when they were looked at
-  // and whose digest nobody took. FAILED_PRECONDITION: stamps do not prove it, and why: a folder
-  // could not be read, or this is no snapshot of Scan but a successor.
+  // The stamps of all files and folders, as bytes of a table (stamp_table.h): while the stamps
+  // hold, Scan would make this snapshot again. Hashes some racy files without a digest.
+  // FAILED_PRECONDITION, with the reason: stamps cannot prove the snapshot, since a folder changed
+  // or could not be read during the scan, or since this is a successor, not a snapshot of Scan.
   absl::StatusOr<std::string> Stamps();
-  // The stamps of these files alone (StampTable::With), which are hashed if need be.
-  // FAILED_PRECONDITION: one of them cannot be read.
+  // The stamps of these files alone (StampTable::With). Hashes files without a digest. Errors as
+  // DigestOf, and also: FAILED_PRECONDITION: a file is a link.
   absl::StatusOr<std::vector<StampPatch>> StampsOf(std::span<const std::string> paths);
-  // Digests were learned since the table was written last.
+  // True: digests were learned since the last WriteTable.
   bool HasUnwrittenDigests() const;
-  // So many digests are known that the cache lacks, or so many files have none, that it should be
-  // saved.
+  // True: the cache lacks so many digests that it should be saved.
   bool IsCacheBehind() const;
-  // The table (paths, host paths, stats, known digests) for ReadTable. `identity` tells it from all
-  // other tables, also from one of its name that a backup brought back. That of a successor may
-  // stand on an earlier one in the same folder, whose file must stay.
+  // Writes the table (paths, host paths, stats, known digests) for ReadTable. `identity` differs
+  // from every other table's, also from a table of the same name that a backup brought back. The
+  // table of a successor may have an earlier table in the same folder as its base, whose file must
+  // stay.
   absl::Status WriteTable(const std::string& file, std::string_view identity = {}) const;
 
-  // For `seconds` and `bytes` in the summary.
+  // Counts for the summary of a cook.
   struct Counters {
     uint64_t files = 0;
     uint64_t bytes_hashed = 0;
@@ -200,7 +199,7 @@ class Snapshot {
   std::unique_ptr<SnapshotFiles> files_;
 };
 
-// FileList: all files of a snapshot, sorted by path. Holds for as long as the snapshot does.
+// FileList: all files of a snapshot, sorted by path. Valid as long as the snapshot.
 class FileList {
  public:
   class Iterator {

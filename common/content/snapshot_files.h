@@ -1,5 +1,5 @@
-// SnapshotFiles: the files of one Snapshot, with what is known of each. Rows may be shared with a
-// snapshot before it; rows that differ from the shared ones stand in `replaced`.
+// SnapshotFiles: the files of one Snapshot, with the knowledge of each. Rows may be shared with an
+// earlier snapshot; rows that differ from the shared rows stand in `replaced`.
 //
 // Threads: `mutex` guards the fields that say so, the counts are atomic, and everything else is
 // constant after construction.
@@ -24,18 +24,19 @@
 
 namespace galley::content {
 
-// The number of rows in which a successor may differ and still share the rows of the snapshot
-// before it: of more the cost of each table would grow.
+// The largest number of rows that may differ in a successor which shares rows: with more rows, each
+// table would cost too much.
 size_t SharedRowsMax(size_t files);
 
 struct SnapshotFiles {
   TableHead head;  // constant after construction; it names no base
   std::shared_ptr<FileRows> rows;
-  // In place of the row with this number. Constant after construction, but for the digests.
+  // Rows by the number of the shared row in whose place they stand. Constant after construction,
+  // but for digests.
   absl::flat_hash_map<uint32_t, Row> replaced;
   std::string digest_cache_file;
   Clock* clock = nullptr;
-  // Folders and links that Scan saw: constant after construction. A successor has none.
+  // Folders and links that were seen, constant after construction. A successor has no folders.
   std::vector<SeenFolder> folders;
   absl::flat_hash_map<std::string, FileStat> links;  // the links themselves, by host path
 
@@ -47,8 +48,8 @@ struct SnapshotFiles {
 
   std::atomic<uint64_t> bytes_hashed = 0;
   std::atomic<uint64_t> files_hashed = 0;
-  std::atomic<uint64_t> learned = 0, learned_bytes = 0;  // digests that nobody knew
-  mutable std::atomic<uint64_t> written = 0;             // of these, those in the table's file
+  std::atomic<uint64_t> learned = 0, learned_bytes = 0;  // newly known digests
+  mutable std::atomic<uint64_t> written = 0;             // `learned` at the last WriteTable
   uint64_t uncached = 0;                                 // files that the digest cache lacked
 
   // Lays the files of all mounts over each other. `known` gives the digest of a file, if it has
@@ -78,20 +79,20 @@ struct SnapshotFiles {
   // The number of a file that can be used. NOT_FOUND: there is none; FAILED_PRECONDITION: the
   // file's own error.
   absl::StatusOr<size_t> Usable(std::string_view path) const;
-  // The first file in a folder or below it, and the one behind the last.
+  // The numbers of the first file below a folder, and of the first file after the folder.
   std::pair<size_t, size_t> RangeIn(std::string_view folder) const;
 
   // Takes the digest of bytes that were read. ABORTED: the file is no longer what was scanned.
   absl::Status Learn(size_t index, const Digest& digest, int64_t hashed_ns);
-  // The digest that counts from now on, which is the first one.
+  // Keeps `digest` if none is known, which `is_new` tells. Returns the known digest.
   TakenDigest Remember(size_t index, const TakenDigest& digest, bool& is_new);
 
-  // A successor that shares the rows, if all targets are files that were there, and `seen` has each
-  // of them, and nothing else. Targets are sorted. Null: it must be made of all files.
+  // A successor that shares the rows. REQUIRES: `targets` are sorted. Null: a target was no plain
+  // file, or is none in `seen`, or too many rows differ; the successor must be made of all files.
   std::unique_ptr<SnapshotFiles> Revised(const std::vector<std::string>& targets,
                                          const std::vector<SeenFile>& seen) const;
   absl::flat_hash_map<uint32_t, Row> CopyOfReplaced() const;
-  // The rows that the file of the base lacks, in order.
+  // The numbers of the rows that the base's file lacks, in order.
   std::vector<uint32_t> UnlikeBase() const GALLEY_REQUIRES(mutex);
 
   int64_t NowNanos() const { return absl::ToUnixNanos(clock->Now()); }

@@ -1,4 +1,4 @@
-// StableRead: the bytes of one version of a file, or ABORTED.
+// StableRead: reads the bytes of one version of a file, or fails with ABORTED.
 #pragma once
 
 #include <functional>
@@ -10,13 +10,13 @@
 
 namespace galley::content {
 
-// ABORTED: the file is no longer what the snapshot saw.
+// An ABORTED error: the file has changed since the snapshot.
 absl::Status StaleError(std::string_view host_path, std::string_view why);
 
-// Hands the bytes of `entry` to `take` piece by piece; its stat is held against the table before
-// and after. ABORTED: it changed or is gone (then what was handed out is worth nothing).
-// FAILED_PRECONDITION: it cannot be read. INTERNAL: the disk failed. CANCELLED: `stop` was
-// cancelled, which is looked at between two pieces (null: nobody stops it).
+// Hands the bytes of the file of `entry` to `take` in pieces, and compares the file's stat with the
+// entry before and after. ABORTED: the file changed or is gone; the pieces must not be used.
+// FAILED_PRECONDITION: the file cannot be read. INTERNAL: the disk failed. CANCELLED: `stop` was
+// cancelled, which is checked between two pieces; null: never.
 absl::Status StableRead(const FileEntry& entry, const std::function<void(std::string_view)>& take,
                         const Cancellation* stop = nullptr);
 

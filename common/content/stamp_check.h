@@ -1,5 +1,5 @@
-// CheckStamps: looks at the folders and files of a table of stamps as they are on the disk today,
-// with several threads.
+// CheckStamps: compares the folders and files on the disk with a table of stamps, with several
+// threads.
 #pragma once
 
 #include "common/content/stamp_records.h"

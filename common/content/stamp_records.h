@@ -1,5 +1,4 @@
-// StampRecords: the records of a StampTable's file (docs/formats.md, "Stamps"), read where they
-// lie.
+// StampRecords: the records of a StampTable's file (docs/formats.md, "Stamps"), read in place.
 //
 // Threads: any.
 #pragma once
@@ -30,15 +29,14 @@ struct StatRecord {
 };
 static_assert(sizeof(StatRecord) == 48);
 
-// Flags of a StatRecord. kIsLink and kIsLeftOut are of folders; in a folder that is left out `path`
-// is the file that says so. kIsUnread is of files: the digest is not known, there is only its
-// place.
+// Flags of a StatRecord. Of folders: kIsLink; kIsLeftOut: the folder is not looked into, and `path`
+// is the file that says so. Of files: kIsUnread: the digest is unknown, and only has its place.
 inline constexpr uint32_t kIsRacy = 1, kIsLink = 2, kIsLeftOut = 4, kIsUnread = 8;
 
 struct FolderRecord {
   StatRecord stat;
   NamesHash names;
-  uint32_t path;  // where it begins in the names
+  uint32_t path;  // offset in the names
   uint32_t first_file;
   uint32_t file_count;
   uint32_t zero;
@@ -48,8 +46,8 @@ static_assert(sizeof(FolderRecord) == 80);
 struct FileRecord {
   StatRecord stat;
   uint32_t name;
-  uint32_t digest;  // its number and 1; 0: none
-  uint32_t target;  // likewise
+  uint32_t digest;  // its number + 1; 0: none
+  uint32_t target;  // its number + 1; 0: none
   uint32_t zero;
 };
 static_assert(sizeof(FileRecord) == 64);
@@ -59,7 +57,7 @@ struct StampHeader {
   uint64_t files;
   uint64_t digests;
   uint64_t targets;
-  uint64_t names_bytes;  // each ends with NUL
+  uint64_t names_bytes;  // each name ends with NUL
 };
 static_assert(sizeof(StampHeader) == 40);
 
@@ -87,13 +85,13 @@ std::string BytesOf(const T& record) {
   return {reinterpret_cast<const char*>(&record), sizeof(record)};
 }
 
-// The records of the mapped file. What is read of it was found to be right; of what is not right a
-// record is all zero, and a name empty, and the file says that it is damaged.
+// The records of the mapped file, checked as they are read. A damaged record reads as all zero, a
+// damaged name as empty, and file().is_damaged() from then on.
 class StampRecords {
  public:
   explicit StampRecords(std::unique_ptr<PatchedFile> file) : file_(std::move(file)) {}
 
-  // INVALID_ARGUMENT: it is no table of stamps, or its head is damaged.
+  // INVALID_ARGUMENT: the file is no table of stamps, or its header is damaged.
   absl::Status ReadHeader();
 
   const PatchedFile& file() const { return *file_; }

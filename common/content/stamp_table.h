@@ -1,14 +1,14 @@
-// StampTable: what folders and files looked like when somebody knew what was in them. It proves
-// later, with one stat for each, that they are as they were, without a walk, a list in memory or a
-// codec: the file is mapped, and read where it lies.
+// StampTable: the stamps of folders and files from a time when their contents were known. The table
+// proves later, with one stat for each, that the contents are the same, without a walk of the
+// folders. The table's file is mapped, and read in place.
 //
-// A folder is as it was when its stamp (device, inode, times) is, or else when it lists the same
-// names. A file is as it was when its stamp and mode are, or else when its digest is known and its
-// bytes still have it. What was racy when it was looked at (common/base/racy.h) is listed, or
-// hashed, whatever its stamp says. A link must have its stamp and that of what it leads to.
+// A folder is unchanged if its stamp (device, inode, mode, times) is the same, or else if it lists
+// the same names. A file is unchanged if its stamp and size are the same, or else if its bytes have
+// the known digest. A racy folder (common/base/racy.h) is always listed, a racy file always hashed.
+// A link is unchanged if its own stamp and its target's are the same.
 //
-// Changes since the table was written lie beside it (patched_file.h). A part that is found damaged
-// makes a check that reads of it not hold, and everything else an error.
+// Changes since the table was written lie in a patch beside it (patched_file.h). If a damaged part
+// is read, a check does not hold, and other functions return an error.
 //
 // Format (docs/formats.md, "Stamps"): little-endian, records of fixed size.
 //
@@ -31,24 +31,25 @@
 
 namespace galley::content {
 
-// NamesHash: stands for the names of all that a folder holds, in any order.
+// NamesHash: a hash of all names in a folder, in any order.
 using NamesHash = std::array<uint64_t, 2>;
 NamesHash HashOfNames(std::vector<std::string_view> names);
 
 struct StampedFolder {
   std::string host_path;
   FileStat stat;      // of the folder itself, links followed
-  NamesHash names{};  // of all that is in it, also of what nobody looks at
+  NamesHash names{};  // of all names in it, ignored names too
   bool is_link = false;
   bool is_racy = false;
-  // A folder that nobody looks into for as long as it holds this file; the rest counts for nothing.
+  // Not empty: the folder is not looked into while a file of this name is in it; no other field but
+  // the path counts.
   std::string unless;
 };
 
 struct StampedFile {
   std::string_view name;
   FileStat stat;                        // links not followed
-  std::optional<FileStat> link_target;  // of a link
+  std::optional<FileStat> link_target;  // nullopt: no link
   std::optional<Digest> digest;
   bool is_racy = false;
 };
@@ -66,12 +67,12 @@ class StampTableBuilder {
   std::vector<StampedFolder> folders_;
   struct Noted {
     uint32_t folder = 0;
-    uint64_t name = 0;  // where it begins in names_
+    uint64_t name = 0;  // offset in names_
     FileStat stat;
     bool is_racy = false;
     bool is_unread = false;
-    uint32_t digest = 0;  // its number and 1; 0: none
-    uint32_t target = 0;  // likewise
+    uint32_t digest = 0;  // its number + 1; 0: none
+    uint32_t target = 0;  // its number + 1; 0: none
   };
   std::vector<Noted> files_;
   std::vector<Digest> digests_;
@@ -84,58 +85,57 @@ struct FileInTable {
   uint32_t file = 0;
 };
 
-// StampPatch: how a file of a table, or a folder, is now.
+// StampPatch: the new stamp of a file or folder of a table.
 struct StampPatch {
   std::string folder;  // its host path, as in the table
   std::string name;    // empty: the folder itself
   FileStat stat;
-  std::optional<NamesHash> names;  // of a folder; nullopt: those of the table
-  std::optional<Digest> digest;    // nullopt: that of the table, if it has one
+  std::optional<NamesHash> names;  // of a folder; nullopt: as in the table
+  std::optional<Digest> digest;    // nullopt: as in the table, if known there
   bool is_racy = false;
-  bool has_other_bytes = false;  // it is another file than that of the table, or may be
+  bool has_other_bytes = false;  // the bytes differ from the table's, or may
 
   std::string host_path() const { return name.empty() ? folder : JoinPath(folder, name); }
 };
 
-// StampCheck: how the folders and files of a table are today.
+// StampCheck: the outcome of a comparison of a table with the disk.
 struct StampCheck {
   bool holds = false;
-  // The first that was found to differ, for people: "/x/y.png has other bytes". Of several, any.
+  // A difference, for people: "/x/y.png has other bytes". One of several is taken.
   std::string difference;
   uint64_t folders = 0, files = 0;  // of the table
-  uint64_t looked_at = 0;           // files, of these
+  uint64_t looked_at = 0;           // files that were looked at
   uint64_t hashed = 0, bytes_hashed = 0;
-  // Asked for with `finds_elsewhere`: files that somebody may change without a change in their
-  // folder: links, and files that have other names, too.
+  // With `finds_elsewhere`: files that may change without a change in their folder: links, and
+  // files with other hard links.
   std::vector<FileInTable> elsewhere;
-  // The bytes that PatchedFile::Write makes of the table's file when the files hold and some have
-  // other stamps: a table with today's stamps, which spares the next check the looks of this one.
-  // Else empty.
+  // If the check holds, but stamps differ: bytes for PatchedFile::Write, which give the table
+  // today's stamps, so that the next check need not list or hash again. Else empty.
   std::string renewed;
-  // Then: the files, by host path, that have other stamps and the same bytes.
+  // If the check holds: host paths of files with other stamps and the same bytes.
   std::vector<std::string> touched;
-  // Asked for with `changes_max`: they do not hold, but nothing differs other than the bytes of a
-  // few files: all that has another stamp. Else empty.
+  // With `changes_max`: if the check fails only since the bytes of a few files differ, all files
+  // and folders with other stamps. Else empty.
   std::vector<StampPatch> patches;
 };
 
-// Whoever compares files hashes none of so many bytes, which takes about a second: that is done
-// beside the rest, by whoever needs the digest.
+// Comparisons do not hash a file of this size or more, which takes a second or longer: the digest
+// is computed beside other work, by whoever needs it.
 inline constexpr uint64_t kHashedHereMax = uint64_t{1} << 30;
 
 class StampRecords;
 
 class StampTable {
  public:
-  // NOT_FOUND: there is none. INVALID_ARGUMENT: it is damaged. FAILED_PRECONDITION: it is of
-  // another version. Cost: that of its patch.
+  // NOT_FOUND: absent. INVALID_ARGUMENT: damaged. FAILED_PRECONDITION: of another version.
+  // Cost: linear in the patch.
   static absl::StatusOr<StampTable> Open(const std::string& file);
   StampTable(StampTable&&) noexcept;
   StampTable& operator=(StampTable&&) noexcept;
   ~StampTable();
 
-  std::string id() const;  // it tells a table from all others
-  // DATA_LOSS: some of its bytes are wrong. Cost: all of them.
+  std::string id() const;  // unique for each table
+  // DATA_LOSS: some bytes are wrong. Cost: reads the whole table.
   absl::Status Verify() const;
 
   struct CheckOptions {
@@ -143,27 +143,28 @@ class StampTable {
     Clock* clock = nullptr;        // wall time; nullptr: the system's
     Cancellation* stop = nullptr;  // a check that is stopped does not hold
     bool finds_elsewhere = false;
-    // Not null: only these folders, with their files, and these files; the rest is known to be as
-    // it was. Folders that are there only for a file in them (StampedFolder::unless) always.
+    // Not null: only these folders with their files, and `files`, are checked; the others are known
+    // to be unchanged. Folders with StampedFolder::unless are always checked.
     const std::vector<uint32_t>* folders = nullptr;
     const std::vector<FileInTable>* files = nullptr;
-    // Not 0: a file with other bytes does not end the check, as long as no more than so many files
-    // and folders have another stamp; a file of kHashedHereMax bytes does, by its stamp.
+    // Not 0: a file with other bytes does not end the check while at most this many files and
+    // folders have another stamp. A file of kHashedHereMax bytes or more with another stamp ends
+    // the check.
     size_t changes_max = 0;
   };
   StampCheck Check(const CheckOptions& options) const;
-  // The host paths of the folders by number; empty: one that is there only for a file in it.
+  // The host paths of the folders by number; empty for folders with StampedFolder::unless.
   std::vector<std::string_view> Folders() const;
   // The hash of the names in this folder; nullopt: the table has no such folder.
   std::optional<NamesHash> NamesOf(std::string_view host_path) const;
   bool HasLinkedFolders() const;
-  // Both have the same folders, each with as many files: FileInTable of one is one of the other.
+  // True: both have the same folders, each with as many files: a FileInTable holds for both.
   bool IsLaidOutAs(const StampTable& other) const;
 
-  // The bytes that make the table's file (PatchedFile::Write) one in which these files and folders
-  // are as given, and all else as here. FAILED_PRECONDITION: one of them is no plain file of the
-  // table, and no folder. DATA_LOSS: it is damaged. Cost: that of the folders, and of what was
-  // replaced since the file was written.
+  // Bytes for PatchedFile::Write that give the table the stamps of `patches`. FAILED_PRECONDITION:
+  // a patch is of no file or folder of the table, of a link, or has other bytes without a digest.
+  // DATA_LOSS: the table is damaged.
+  // Cost: linear in the folders, and in the file's patch.
   absl::StatusOr<std::string> With(const std::vector<StampPatch>& patches) const;
 
  private:

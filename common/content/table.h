@@ -1,9 +1,9 @@
-// Tables: the file that Snapshot::WriteTable makes, and its encoding (docs/formats.md, "Snapshot
-// table").
+// TableWriter, TableFile: the file of Snapshot::WriteTable and its encoding (docs/formats.md,
+// "Snapshot table").
 //
-// The file is mapped, and its rows lie in chunks, each of which is decoded alone: whoever looks for
-// a few files pays for these. A table may stand on another one, its base: then it has the rows that
-// differ, and all others are those of the base.
+// The file is mapped. Its rows lie in chunks, and each chunk is decoded alone, so that a look at a
+// few files costs little. A table may have another table as its base; then it holds only the rows
+// that differ from the base's.
 //
 // Threads: a TableFile from any; a TableWriter from one.
 #pragma once
@@ -24,10 +24,10 @@ namespace galley::content {
 
 struct TakenDigest {
   Digest digest;
-  int64_t hashed_ns = 0;  // wall time before its first byte was read
+  int64_t hashed_ns = 0;  // wall time before the file's first byte was read
 };
 
-// Knowledge: what is known of a file beside its entry.
+// Knowledge: facts about a file beside its entry.
 struct Knowledge {
   int64_t seen_ns = 0;
   bool has_clash = false;  // the entry's error was given by Overlay, not by the file itself
@@ -39,11 +39,11 @@ struct Row {
   Knowledge knowledge;
 };
 
-// TableHead: all of a table but its rows.
+// TableHead: a table without its rows.
 struct TableHead {
   std::string identity;       // see Snapshot::WriteTable
   std::string base;           // the name of its base, in the same folder; empty: it has none
-  std::string base_identity;  // of that one
+  std::string base_identity;  // the base's identity
   std::vector<Mount> mounts;
   std::vector<std::string> ignore;
   std::vector<std::string> excluded_directories;
@@ -54,15 +54,15 @@ struct TableHead {
 class TableWriter {
  public:
   explicit TableWriter(TableHead head) : head_(std::move(head)) {}
-  // REQUIRES: in the order of their paths.
+  // REQUIRES: files are added in the order of their paths.
   void Add(const FileEntry& entry, const Knowledge& knowledge);
-  // The bytes of the file; once.
+  // Returns the bytes of the file. Called once.
   std::string Finish();
 
  private:
   const TableHead head_;
   std::string bytes_;  // of the chunks
-  ByteWriter chunk_;   // the last one
+  ByteWriter chunk_;   // the last chunk
   size_t rows_ = 0;
   struct Chunk {
     std::string first;  // the path of its first row
@@ -73,14 +73,13 @@ class TableWriter {
 
 class TableFile {
  public:
-  // The rows of every chunk but the last.
+  // The number of rows in every chunk but the last.
   static constexpr size_t kRowsOfChunk = 128;
 
-  // NOT_FOUND: there is none. INVALID_ARGUMENT: it is damaged. FAILED_PRECONDITION: it is of
-  // another version. Whoever changes what a row may hold makes another version: Read is not to fail
-  // once the checksum is right.
+  // NOT_FOUND: absent. INVALID_ARGUMENT: damaged. FAILED_PRECONDITION: of another version. Another
+  // content of rows needs another version, since Read must not fail if the checksum is right.
   static absl::StatusOr<TableFile> Open(const std::string& file);
-  // The same of bytes, which outlive it. `is_trusted`: the checksum is not looked at.
+  // Open, for bytes, which outlive the TableFile. `is_trusted`: the checksum is not checked.
   static absl::StatusOr<TableFile> FromBytes(std::string_view bytes, bool is_trusted = false);
 
   const TableHead& head() const { return head_; }
@@ -88,8 +87,7 @@ class TableFile {
   size_t chunks() const { return chunks_.size(); }
   // The path of a chunk's first row.
   std::string_view FirstOf(size_t chunk) const { return chunks_[chunk].first; }
-  // The rows of a chunk. INVALID_ARGUMENT: not what TableWriter writes, in meaning: order, indices,
-  // paths.
+  // The rows of a chunk. INVALID_ARGUMENT: TableWriter writes no such rows (order, indices, paths).
   absl::StatusOr<std::vector<Row>> Read(size_t chunk) const;
 
  private:

@@ -1,5 +1,5 @@
-// A table of any bytes, as a worker reads it from a director on its machine, and a cook from an
-// earlier one: never a crash.
+// Reads any bytes as a table, as a worker reads the table of a director on its machine, and a cook
+// the table of an earlier cook: never a crash.
 #include <cstdint>
 #include <string_view>
 

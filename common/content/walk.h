@@ -16,21 +16,21 @@
 
 namespace galley::content {
 
-// Limits. Links to folders may lead into linked folders only so deep, since links that meet
-// multiply what is seen.
+// Limits. kFolderLinksMax: links to folders that may follow each other on a path, since links
+// multiply the files.
 inline constexpr size_t kFilesMax = 16'000'000;
 inline constexpr int kFolderLinksMax = 4;
 
 struct SeenFile {
   FileEntry entry;
-  int64_t seen_ns = 0;                          // wall time just before it was looked at
-  std::optional<FileStat> link = std::nullopt;  // of the link itself, where a link led to `entry`
+  int64_t seen_ns = 0;                          // wall time just before the look
+  std::optional<FileStat> link = std::nullopt;  // of a link that led to `entry`
 };
 
-// A folder that was looked into, or that was not, for it is a sandbox.
+// SeenFolder: a folder that was looked into, or a sandbox, which was not.
 struct SeenFolder {
   std::string host_path;
-  FileStat stat;        // links followed; all zero: it, or what it listed, went meanwhile
+  FileStat stat;        // links followed; all zero: the folder, or an entry, vanished meanwhile
   int64_t seen_ns = 0;  // wall time before its names were read
   NamesHash names{};
   bool is_link = false;
@@ -42,9 +42,9 @@ struct WalkOptions {
   const IgnoreRules& ignore;
   Clock& clock;
   unsigned threads = 0;
-  const Cancellation* stop = nullptr;  // ends it with CANCELLED
+  const Cancellation* stop = nullptr;  // ends Walk with CANCELLED
   bool follow_links = true;            // within their mount; else each is an odd file
-  // Virtual paths; when not empty, only what is there or below is looked at.
+  // Virtual paths. Not empty: only these paths, and all below them, are looked at.
   std::vector<std::string> targets;
   // Not null: folders below a mount's own that are sandboxes are not looked into, and their host
   // paths are added here, in no particular order.
@@ -53,8 +53,8 @@ struct WalkOptions {
   std::vector<SeenFolder>* folders = nullptr;
 };
 
-// In no particular order. INVALID_ARGUMENT: a mount that is no folder (named). RESOURCE_EXHAUSTED:
-// more than kFilesMax files. CANCELLED: it was stopped.
+// Returns the files in no particular order. INVALID_ARGUMENT, with its name: a mount is no folder.
+// RESOURCE_EXHAUSTED: more than kFilesMax files. CANCELLED: `stop` was cancelled.
 absl::StatusOr<std::vector<SeenFile>> Walk(const WalkOptions& options);
 
 }  // namespace galley::content

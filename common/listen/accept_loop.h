@@ -1,19 +1,19 @@
-// AcceptLoop: the door of a server. It accepts connections, looks at what they say first without
-// taking it, and hands over those that speak; so neither a flood of connections nor of silent ones
-// can take the descriptors from which the rest of the process lives. After the hand-over nothing of
-// it is in the way of the bytes.
+// AcceptLoop: accepts the connections of a server. It peeks at the first bytes of each connection,
+// and hands over connections that speak. So neither a flood of connections nor silent connections
+// can take the descriptors that the rest of the process needs. After the hand-over the AcceptLoop
+// does not touch the bytes.
 //
-// doorkeeper.h says which connections it refuses and which it closes. A connection that finds no
-// room hears so (first_bytes.h, RefusalOf); a silent one is just closed. Should the process have no
-// descriptor left all the same, one that is kept in reserve serves to accept connections and to
-// close them. The log has one line when connections begin to be turned away, and one with the
-// numbers when nobody was turned away for a second.
+// doorkeeper.h says which connections are refused and which are closed. A refused connection gets
+// an answer (first_bytes.h, RefusalOf); a silent connection is just closed. If the process has no
+// descriptor left, a descriptor that is kept in reserve serves to accept connections and close
+// them. The log has one line when connections begin to be turned away, and one with the counts
+// after a second without any.
 //
-// A connection that was handed over is counted until its descriptor is closed: its number belongs
-// to another socket then, or to none (fstat's inode). That is looked at each second, and before
-// anybody is refused.
+// A connection that was handed over counts until its descriptor is closed: then fstat fails, or
+// shows another inode. This is checked each second, and before a connection is refused by a full
+// server.
 //
-// Threads: one of its own, where hand_over is called, too; methods from any.
+// Threads: its own thread, which also calls hand_over; methods from any.
 #pragma once
 
 #include <cstdint>
@@ -41,23 +41,24 @@ class AcceptLoop {
   struct Options {
     std::string name;  // in the log
     DoorLimits limits;
-    // How long TCP keeps a connection whose peer takes nothing; 0: as the system has it.
+    // How long TCP keeps a connection whose peer acknowledges nothing; 0: the system's default.
     absl::Duration user_timeout = absl::ZeroDuration();
   };
 
-  // `clock` outlives it.
+  // `clock` outlives the AcceptLoop.
   static std::unique_ptr<AcceptLoop> Make(const Options& options, Clock& clock);
-  // Stops.
+  // Calls Stop.
   virtual ~AcceptLoop() = default;
 
-  // Once. RESOURCE_EXHAUSTED: no descriptor or thread is left for it.
+  // Called once. RESOURCE_EXHAUSTED: no descriptor or thread is left.
   virtual absl::Status Start(std::vector<Listener> listeners) = 0;
-  // Listens no more; closes what is silent. What was handed over stays. One thread.
+  // Stops listening and closes silent connections. Connections that were handed over stay. Called
+  // by one thread.
   virtual void Stop() = 0;
-  // A peer as gRPC names it ("ipv4:10.0.0.1:4711") has made a call. Cheap.
+  // Notes that a peer, as gRPC names it ("ipv4:10.0.0.1:4711"), has made a call. Cheap.
   virtual void NoteCall(std::string_view peer) = 0;
   virtual DoorFigures figures() const = 0;
-  // Looks at deadlines and closed connections now; tests that move the clock.
+  // Checks deadlines and closed connections now; for tests that move the clock.
   virtual void Look() = 0;
 };
 

@@ -1,4 +1,4 @@
-// Counts of what came of the connections of one door (accept_loop.h).
+// DoorFigures: counts of the connections of one AcceptLoop (accept_loop.h) by their outcome.
 #pragma once
 
 #include <cstddef>
@@ -6,14 +6,14 @@
 
 namespace galley::listen {
 
-// Since the start, but for the last two.
+// Counts since the start; `open` and `unfinished` are of now.
 struct DoorFigures {
   uint64_t accepted = 0;
   uint64_t handed_over = 0;
   uint64_t refused = 0;
-  uint64_t made_room = 0;      // silent ones, closed for others
-  uint64_t timed_out = 0;      // silent ones, closed after their patience
-  uint64_t no_descriptor = 0;  // met while the process had none left
+  uint64_t made_room = 0;      // silent connections closed for others
+  uint64_t timed_out = 0;      // silent connections closed after their patience
+  uint64_t no_descriptor = 0;  // closed while the process had no descriptor left
   size_t open = 0;
   size_t unfinished = 0;
 

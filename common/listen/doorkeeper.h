@@ -1,14 +1,14 @@
-// Doorkeeper: which connections a server has, and which it takes. Pure: told what happens, and
-// when; it closes nothing itself.
+// Doorkeeper: decides which connections a server takes and which it closes. Pure: it is told events
+// and times, and closes nothing itself.
 //
-// A connection is *silent* until its first bytes are there (first_bytes.h), *shaking* while gRPC
-// shakes hands with it for TLS, and *finished* from then on, however long it is idle. Silent and
-// shaking ones are unfinished: they are bounded for each address and have a patience. Finished ones
-// are bounded only in all, so that many clients behind one address are not refused for that.
+// A connection is *silent* until its first bytes arrive (first_bytes.h), *shaking* during gRPC's
+// TLS handshake, and *finished* from then on, however long it is idle. Silent and shaking
+// connections are unfinished: they are limited for each address, and in time. Finished connections
+// are limited only in total, so that many clients behind one address are not refused.
 //
-// When there is no room, the silent connection that is oldest makes room for the new one, since who
-// means well speaks at once: of the same address when that address has too many, else of all. Only
-// when there is none the new one is refused.
+// If there is no room, the oldest silent connection is closed for the new one, since an honest
+// client speaks at once: a connection of the same address if that address has too many, else of
+// any. If there is no silent connection, the new one is refused.
 //
 // Cost: O(log n) for each event.
 #pragma once
@@ -31,12 +31,12 @@ struct DoorLimits {
   absl::Duration patience = absl::Seconds(20);
 };
 
-// For a server on a socket of this machine that shares its process with other work: a quarter of
-// the descriptors that the process may have.
+// For a server on a local socket whose process has other work: a quarter of `descriptors`, the
+// number that the process may have.
 DoorLimits LocalDoorLimits(uint64_t descriptors);
 
-// For the door of a farm's workers: half of the descriptors. A worker has two connections, and a
-// thousand of them may come at once, all behind one address.
+// For a server of a farm's workers: half of the descriptors. A worker has two connections, and a
+// thousand workers may come at once, all behind one address.
 DoorLimits FarmDoorLimits(uint64_t descriptors);
 
 class Doorkeeper {
@@ -45,21 +45,22 @@ class Doorkeeper {
 
   struct Arrival {
     bool is_taken = true;
-    std::optional<Id> closed;  // a silent one that makes room: close it
+    std::optional<Id> closed;  // a silent connection that the caller must close
   };
 
   explicit Doorkeeper(const DoorLimits& limits) : limits_(limits) {}
 
-  // REQUIRES: `id` is greater than any before. What is refused, or closed, is known no more.
+  // REQUIRES: `id` is greater than any before. A refused or closed connection is forgotten.
   Arrival Arrive(Id id, const std::string& address, absl::Time now);
-  // The first bytes were there. `is_finished`: there is nothing to wait for, else it is shaking.
+  // The first bytes have arrived. `is_finished`: no handshake follows; else the connection is
+  // shaking.
   void Speak(Id id, bool is_finished, absl::Time now);
   // The connection has made a call.
   void Finish(Id id);
-  // The connection was closed. Harmless when it is not known.
+  // The connection was closed. Does nothing for an unknown id.
   void Leave(Id id);
-  // The silent ones whose patience is over: close them; they are known no more. Shaking ones are
-  // finished after that time: gRPC has closed those that were not.
+  // The silent connections whose patience is over; they are forgotten, and the caller must close
+  // them. Shaking connections count as finished after that time, since gRPC has closed the rest.
   std::vector<Id> Overdue(absl::Time now);
 
   bool is_full() const { return connections_.size() >= limits_.connections_max; }
@@ -80,7 +81,7 @@ class Doorkeeper {
     size_t shaking = 0;
   };
 
-  // Takes it out of the lists of its stage.
+  // Removes the connection from the lists of its stage.
   void Forget(Id id, const Connection& connection);
 
   const DoorLimits limits_;

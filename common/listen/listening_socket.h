@@ -1,5 +1,5 @@
-// Sockets that somebody may connect to: made here and not by gRPC, whose own listener never accepts
-// again once it ran out of descriptors (gRPC 1.51, tcp_server_posix.cc, on_read).
+// Listening sockets, made here and not by gRPC, whose own listener never accepts again once it ran
+// out of descriptors (gRPC 1.51, tcp_server_posix.cc, on_read).
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace galley::listen {
 
 struct TcpSockets {
   std::vector<FileDescriptor> sockets;  // a name may have several addresses
-  uint16_t port = 0;                    // of all of them
+  uint16_t port = 0;                    // the same for all sockets
 };
 
 // `address`: "host:port" or "[host]:port"; port 0: any. Either wildcard (0.0.0.0, [::]) means IPv4
@@ -22,7 +22,7 @@ struct TcpSockets {
 // cannot be listened on: <why>".
 absl::StatusOr<TcpSockets> ListenOnTcp(const std::string& address);
 
-// Binds `path`, where nothing is. UNAVAILABLE as above.
+// Listens at `path`. REQUIRES: nothing is at `path`. UNAVAILABLE as above.
 absl::StatusOr<FileDescriptor> ListenOnUnix(const std::string& path);
 
 }  // namespace galley::listen

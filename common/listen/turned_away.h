@@ -1,5 +1,5 @@
-// TurnedAway: what the log says of connections that are turned away: one line when it begins, and
-// one with the numbers when there were none for a second. Pure.
+// TurnedAway: the log lines about connections that are turned away: one when it begins, and one
+// with the counts after a second without any. Pure.
 #pragma once
 
 #include <optional>
@@ -16,9 +16,9 @@ class TurnedAway {
   TurnedAway(std::string name, const DoorLimits& limits)
       : name_(std::move(name)), limits_(limits) {}
 
-  // A line for the log. REQUIRES: neither the figures nor the time go back.
+  // Returns a line for the log, or nullopt. REQUIRES: neither the figures nor the time go back.
   std::optional<std::string> Note(const DoorFigures& figures, absl::Time now);
-  // Note is to be called again soon.
+  // True: Note must be called again soon.
   bool is_going_on() const { return begun_.has_value(); }
 
  private:
@@ -27,10 +27,10 @@ class TurnedAway {
 
   const std::string name_;
   const DoorLimits limits_;
-  DoorFigures before_;               // when it began
+  DoorFigures before_;               // figures before the connections were turned away
   uint64_t seen_ = 0;                // turned away so far
   std::optional<absl::Time> begun_;  // nullopt: nobody is turned away
-  absl::Time last_;                  // when somebody was
+  absl::Time last_;                  // when the last one was turned away
 };
 
 }  // namespace galley::listen

@@ -1,5 +1,5 @@
-// CookerChoice: which place in the project chose the cooker of a package, for people. No key and no
-// result holds a place: whoever reports on a package asks for it anew.
+// CookerChoice: the place in the project that chose the cooker of a package, for people. Keys and
+// results hold no place, so each report on a package looks the place up anew.
 //
 // Pure.
 // Cost: the globs of all rules.
@@ -15,15 +15,15 @@
 namespace galley::project {
 
 struct CookerChoice {
-  // Empty: no place names one. The cooker is the one that takes the file's extension.
+  // Empty: no place names a cooker; the file's extension decides.
   std::string cooker;
   // The rule or sidecar that named the cooker last: "galley.toml:52", "/Game/a.png.cook:1".
   std::string place;
 };
 
-// `sidecar`: the bytes of "<package>.cook", if there is one. nullopt: neither rule nor sidecar
-// makes `package` a package. Of a generated package: what the rules say; its generator may have
-// named another cooker.
+// `sidecar`: the bytes of "<package>.cook", if there is such a file. nullopt: neither a rule nor
+// the sidecar makes `package` a package. For a generated package, only the rules count; its
+// generator may have named another cooker.
 std::optional<CookerChoice> FindCookerChoice(const Project& project, std::string_view package,
                                              const std::optional<std::string>& sidecar);
 

@@ -1,5 +1,5 @@
 // Layers: the single values of a project ([project], [scan], [cook], [store], [output], [farm])
-// from every place that may give them.
+// from all sources.
 #pragma once
 
 #include <map>
@@ -22,30 +22,30 @@ struct KnownKey {
   std::string default_shown;  // for doctor
 };
 
-// Every single value there is, by section.
+// The keys of all single values, by section.
 const std::vector<KnownKey>& KnownKeys();
 std::vector<std::string> KnownSections();
 
 class Layers {
  public:
-  // The sections of a file, on top of what was added before. Unknown keys are errors. `base`:
-  // relative paths are relative to it.
+  // Adds the sections of a file over earlier values. Unknown keys are errors. `base`: the folder
+  // for relative paths.
   absl::Status AddFile(const TomlValue& document, std::string_view file, const std::string& base);
-  // GALLEY_<SECTION>_<KEY>. A name with another section is not ours; one with a known section and
-  // an unknown key is an error.
+  // Adds variables GALLEY_<SECTION>_<KEY>. A variable of an unknown section is ignored; an unknown
+  // key of a known section is an error.
   absl::Status AddEnvironment(const std::map<std::string, std::string>& environment);
-  // "store.dir" -> text.
+  // Adds texts by key, such as "store.dir".
   absl::Status AddOverrides(const std::map<std::string, std::string>& overrides);
 
   struct Value {
     TomlValue value;
     std::string source;  // "galley.toml:12", "GALLEY_STORE_DIR", "command line"
     std::string base;    // for relative paths; empty: the working directory
-    std::string file;    // empty: `value` is from none, and its lines are 0
+    std::string file;    // empty: not from a file, and lines are 0
   };
-  // nullptr: nobody gave it.
+  // nullptr: no source gave a value.
   const Value* Find(const std::string& section_key) const;
-  // Every known key with its value and where that came from.
+  // Every known key with its value and the value's source.
   std::vector<Origin> Origins() const;
 
  private:

@@ -9,8 +9,8 @@
 
 namespace galley::project {
 
-// INVALID_ARGUMENT: a bad name, a texture family or shader target that is none, a parameter that is
-// no string.
+// INVALID_ARGUMENT: a bad name, an unknown texture family or shader target, a parameter that is no
+// string.
 absl::StatusOr<Platform> ReadPlatform(const TomlValue& value, std::string_view file);
 
 }  // namespace galley::project

@@ -1,8 +1,8 @@
-// Project: galley.toml with its layers resolved. The director and the command only.
+// Project: galley.toml with its layers resolved; only for the director and the command.
 //
-// Values come from, weakest first: defaults, ~/.config/galley/config.toml, galley.toml,
-// GALLEY_<SECTION>_<KEY>, the command line; each value remembers where it came from (for `galley
-// doctor`). Unknown keys are errors that name file, line, key and the nearest known.
+// Sources of values, weakest first: defaults, ~/.config/galley/config.toml, galley.toml,
+// GALLEY_<SECTION>_<KEY>, the command line. Each value keeps its source, for `galley doctor`.
+// Unknown keys are errors that name file, line, key and the nearest known key.
 #pragma once
 
 #include <cstdint>
@@ -33,12 +33,12 @@ inline bool IsSidecar(std::string_view path) { return path.ends_with(kSidecarSuf
 
 struct Platform {
   std::string name;
-  // "texture" -> "bc", "shader" -> "spirv-1.5"; not the name.
+  // "texture" -> "bc", "shader" -> "spirv-1.5"; without the name.
   std::map<std::string, std::string> parameters;
 };
 
-// A glob or a folder of galley.toml, and who gave it: "galley.toml:41", "GALLEY_COOK_MAPS", "" when
-// that is not known.
+// A glob or a folder of galley.toml, and its source: "galley.toml:41", "GALLEY_COOK_MAPS"; "":
+// unknown.
 struct Pattern {
   Pattern(std::string pattern, std::string from = "")  // NOLINT: a text is a pattern
       : text(std::move(pattern)), place(std::move(from)) {}
@@ -60,26 +60,26 @@ struct RuleBody {
   std::optional<absl::Duration> timeout;
   std::optional<std::vector<std::string>> labels;
   record::WarningRules warnings;
-  // The lines of these keys in their file, for errors; 0 and absent: not known.
+  // The lines of these keys in their file, for errors; 0 or absent: unknown.
   int cooker_line = 0;
-  std::map<std::string, int> platform_lines;  // every `platform.<name>` that is given
+  std::map<std::string, int> platform_lines;  // of each `platform.<name>`
   SettingLines setting_lines;
   std::map<std::string, SettingLines> platform_setting_lines;
 };
 
 struct Rule {
-  content::Glob match;  // in lower case with `ignore_case`
+  content::Glob match;  // lower case if `ignore_case`
   RuleBody body;
-  int line = 0;              // of `match`, in galley.toml
-  bool ignore_case = false;  // of the letters A to Z, in the whole path
-  Digest digest;             // of all that it says, wherever it stands
+  int line = 0;              // of `match` in galley.toml
+  bool ignore_case = false;  // for the letters A to Z, in the whole path
+  Digest digest;             // of the rule's contents, wherever the rule stands
 };
 
 // The walls that keep the programs of `command` from changing the project ([cook] walls).
 enum class Walls : uint8_t {
-  kBest,     // what the worker's machine lets us
-  kRequire,  // a machine that does not let us gets no jobs
-  kOff,      // nothing
+  kBest,     // as far as the worker's machine allows walls
+  kRequire,  // a machine that does not allow walls gets no jobs
+  kOff,      // no walls
 };
 // "best", "require", "off".
 std::string_view NameOf(Walls walls);
@@ -94,13 +94,12 @@ struct CookSection {
   Walls walls = Walls::kBest;
 };
 
-// The remote store behind ours; without a url there is none. Paths are absolute, "" where not
-// given.
+// The remote store behind our store; `url` empty: none. Paths are absolute; "": not given.
 struct RemoteSection {
   std::string url;  // store::ParseRemoteUrl reads it
   std::string instance;
   bool is_written = false;      // remote_mode = "read-write"
-  std::string credential_file;  // what these hold: store::ReadCredentials
+  std::string credential_file;  // store::ReadCredentials reads these files
   std::string tls_ca;
   std::string tls_cert;
   std::string tls_key;
@@ -115,37 +114,38 @@ struct StoreSection {
   RemoteSection remote;
 };
 
-inline constexpr const char* kBundle = "bundle";  // of FarmSection.program
+inline constexpr const char* kBundle = "bundle";  // a value of FarmSection::program
 
 struct FarmSection {
-  uint32_t workers = 0;  // 0: one for each core; on a farm, the most: as many as the launcher takes
-  uint32_t workers_min = 0;  // on a farm, while there is work
-  uint32_t idle_s = 60;      // on a farm: then one that has nothing to do ends
+  // 0: one for each core. On a farm: the most workers; 0: as many as the launcher takes.
+  uint32_t workers = 0;
+  uint32_t workers_min = 0;  // on a farm, the fewest while there is work
+  uint32_t idle_s = 60;      // on a farm, a worker without work ends after this time
   uint32_t slots = 1;
   std::string launcher = "local";
-  std::string program;      // `galley` on the farm's machines; empty: where ours is; or kBundle
-  std::string shared_path;  // where the farm's machines see the project's folder; empty: nowhere
+  std::string program;      // `galley` on the farm's machines; empty: our path; or kBundle
+  std::string shared_path;  // the project's folder on the farm's machines; empty: not there
   std::string hosts;        // file of launcher = "ssh", absolute
   std::vector<std::string> arguments;  // of ssh, sbatch, kubectl
   // launcher = "command": its templates; "kubernetes": `start` is the manifest's file, absolute.
   std::string start, status, stop;
-  std::string advertise;  // where workers are told that the director is
+  std::string advertise;  // the director's address, as told to workers
   std::string listen;
   std::string tls_ca, tls_cert, tls_key;  // files, absolute; empty: no TLS
   // Variables of the director's environment that cooks may ask for; others read as unset.
   std::vector<std::string> environment;
-  uint32_t certificate_s = 604'800;  // that one of a launched worker lasts, until it is renewed
-  bool far_programs = false;         // `command` is cooked by workers without the project, too
-  record::WorkerOffer offer;  // of each worker that the launcher brings up: `labels`, `resources`
-  double prove = 0.01;        // the share of the jobs of workers elsewhere that are made again
+  uint32_t certificate_s = 604'800;  // lifetime of certificates of launched workers
+  bool far_programs = false;         // workers without the project cook `command`, too
+  record::WorkerOffer offer;         // of each launched worker: `labels`, `resources`
+  double prove = 0.01;               // the share of remote workers' jobs that are cooked again
 };
 
 struct DirectorSection {
-  uint64_t memory_bytes = 0;  // of a resident one; 0: half of what the machine has
-  std::string metrics;  // where Prometheus reads its figures, "127.0.0.1:9464"; empty: nowhere
+  uint64_t memory_bytes = 0;  // of a resident director; 0: half of the machine's memory
+  std::string metrics;        // address for Prometheus, "127.0.0.1:9464"; empty: none
 };
 
-// The place that a value came from, for doctor: ("store.dir", "/x/.galley/store", "default").
+// Origin: the source of a value, for doctor: ("store.dir", "/x/.galley/store", "default").
 struct Origin {
   std::string key;
   std::string value;
@@ -156,16 +156,16 @@ struct Project {
   std::string name;
   std::string root;    // absolute folder of galley.toml
   Digest file_digest;  // of galley.toml, as it was read
-  Digest but_rules;    // of all that galley.toml says beside its rules, wherever it stands
+  Digest but_rules;    // of galley.toml without rules, wherever its keys stand
   bool fix_case = false;
   std::vector<std::string> scan_ignore;
   std::vector<content::Mount> mounts;
-  std::vector<int> mount_lines;  // in galley.toml, of each
+  std::vector<int> mount_lines;  // of each mount, in galley.toml
   std::vector<Platform> platforms;
   std::vector<Rule> rules;
   CookSection cook;
   std::map<std::string, std::vector<Pattern>> map_sections;
-  record::WarningRules warnings;     // [warnings]; rules and sidecars lie over them
+  record::WarningRules warnings;     // [warnings]; rules and sidecars override it
   record::ResourceCounts resources;  // of the whole farm
   std::map<std::string, int> resource_lines;
   StoreSection store;
@@ -178,20 +178,20 @@ struct Project {
 };
 
 struct LoadOptions {
-  std::string directory;                           // where galley.toml is
+  std::string directory;                           // the folder of galley.toml
   std::map<std::string, std::string> environment;  // GALLEY_* and HOME
   // "store.dir" -> "/abs", from the command line; lists are comma-separated.
   std::map<std::string, std::string> overrides;
 };
 
 // INVALID_ARGUMENT: "galley.toml:12: unknown key `platfrom`; did you mean `platform`?". NOT_FOUND:
-// no galley.toml there (says how to make one).
+// no galley.toml there; the text says how to make one.
 absl::StatusOr<Project> LoadProject(const LoadOptions& options);
 
 // The folder at or above `start` that holds galley.toml; NOT_FOUND says to run `galley init`.
 absl::StatusOr<std::string> FindProject(const std::string& start);
 
-// TOML of a sidecar. Errors name `file` and line.
+// Parses the TOML of a sidecar. Errors name `file` and the line.
 absl::StatusOr<RuleBody> ParseSidecar(std::string_view toml, std::string_view file);
 
 }  // namespace galley::project

@@ -2,11 +2,11 @@
 //
 // Settings, weakest first: the cooker's defaults; each matching rule in file order, its general
 // then its platform settings; the sidecar's general, then platform settings. Tables merge key by
-// key, lists replace, a change of cooker drops earlier settings. A file without rule (that names a
-// cooker) or sidecar is no package.
+// key, lists replace, a change of cooker drops earlier settings. A file without a sidecar, and
+// without a rule that names a cooker, is no package.
 //
-// Cost: recipes are remembered by (set of matching rules, sidecar digest, extension); resolving a
-// package is matching its globs.
+// Cost: recipes are cached by matching rules, sidecar digest and extension; with a cached recipe,
+// resolving a package only matches globs.
 // Threads: Resolve may be called from many threads.
 #pragma once
 
@@ -24,8 +24,8 @@
 
 namespace galley::project {
 
-// Needs: what a rule says beside the recipe: what a job needs to run, and which source is refused.
-// It is never in a key.
+// Needs: the values of a rule that are not in the recipe: the needs of a job, and which sources are
+// refused. Needs are in no key.
 struct Needs {
   record::ResourceCounts resources;
   uint64_t memory_bytes = 0;                      // 0: the default limit
@@ -43,13 +43,12 @@ struct ResolvedRecipe {
   // Facts of the cooker's description; they are in no key.
   uint64_t source_bytes_max = 0;  // 0: its cooker has no limit of its own
   bool holds_source = true;
-  std::vector<record::AlwaysLook> looks;  // that a result has, or is not believed
+  std::vector<record::AlwaysLook> looks;  // a result without them is not believed
 };
 
 using ResolvedRecipes = std::vector<ResolvedRecipe>;  // by platform, in Project::platforms order
 
-// Sidecar: the bytes of a file "<package>.cook" and the name by which errors call it; "": that
-// name.
+// Sidecar: the bytes of "<package>.cook", and its name in errors; "": "<package>.cook".
 struct Sidecar {
   std::string text;
   std::string file = "";
@@ -60,26 +59,25 @@ class RecipeResolver {
   RecipeResolver(const Project& project, std::vector<record::CookerDescription> cookers);
   ~RecipeResolver();
 
-  // nullptr: not a package. INVALID_ARGUMENT: unknown cooker (with the nearest known), a wrong
-  // setting, a sidecar with a typo: names the file and its line, what was expected and the nearest
-  // known. `errors`, when given, gets all that is wrong, each as the status would say it; packages
-  // with the same fault get the same text.
+  // nullptr: not a package. INVALID_ARGUMENT: unknown cooker, wrong setting, or a typo in a
+  // sidecar; the text names the file and line, what was expected and the nearest known name.
+  // `errors`, if given, gets all errors, each in the words of the status; packages with the same
+  // error get the same text.
   absl::StatusOr<std::shared_ptr<const ResolvedRecipes>> Resolve(
       std::string_view package, const std::optional<Sidecar>& sidecar,
       std::vector<std::string>* errors = nullptr) const;
-  // Every error in the rules by themselves, whether they match anything or not: cookers, settings
-  // and values that do not exist. A rule that names no cooker may set what some cooker takes. In
-  // the order of the file; in the words of Resolve.
+  // Errors of the rules themselves, whether or not the rules match a file: unknown cookers,
+  // settings and values. A rule without a cooker may have the settings of any cooker. In the order
+  // of the file; in the words of Resolve.
   std::vector<std::string> CheckRules() const;
-  // A generated package: rules apply to its name; the generator's cooker and settings lie on top
-  // like a sidecar's. Never nullptr.
+  // Resolves a generated package: rules apply to its name; the generator's cooker and settings
+  // override them, like a sidecar's. Never nullptr.
   absl::StatusOr<std::shared_ptr<const ResolvedRecipes>> ResolveGenerated(
       std::string_view package, std::string_view cooker, std::string_view settings_json) const;
-  // The line in galley.toml of the rule that names the cooker of `path`: the last of those that
-  // match and name one; 0: there is none.
+  // The line in galley.toml of the last rule that matches `path` and names a cooker; 0: none.
   int RuleLineOf(std::string_view path) const;
-  // True when a rule that says nothing but `match` matches: somebody knows the file, which others
-  // read and which is no package.
+  // True: a rule with no key but `match` matches: the project knows the file, which is read by
+  // packages and is no package itself.
   bool IsSetAside(std::string_view path) const;
 
  private:

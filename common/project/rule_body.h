@@ -11,13 +11,13 @@
 
 namespace galley::project {
 
-// `extra_keys`: further keys that may stand in the table ("match") and are read by the caller.
+// `extra_keys`: more keys that the table may have, such as "match"; the caller reads them.
 absl::StatusOr<RuleBody> ReadRuleBody(const TomlValue& value, std::string_view file,
                                       std::string_view name,
                                       const std::vector<std::string>& extra_keys);
 
-// Adds the kind of warnings `name` to `rules`, as left out or as an error; INVALID_ARGUMENT: there
-// is no such kind, or it is there already.
+// Adds the warning kind `name` to `rules`, as off or as an error. INVALID_ARGUMENT: an unknown
+// kind, or a kind that is in `rules` already.
 absl::Status AddWarningKind(const std::string& name, bool is_error, record::WarningRules& rules);
 
 }  // namespace galley::project

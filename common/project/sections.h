@@ -1,4 +1,4 @@
-// Sections: what the layers of single values say, checked, as the sections of a Project.
+// ReadSections: checks the layers' single values and stores them in the sections of a Project.
 #pragma once
 
 #include "absl/status/status.h"
@@ -7,9 +7,9 @@
 
 namespace galley::project {
 
-// Fills in everything of `project` that is a single value: its name, what is scanned, [cook],
-// [warnings], [store], [output], [director] and [farm], and where each value comes from.
-// REQUIRES: `project.root` is set. INVALID_ARGUMENT: a value is wrong; names its file and line.
+// Sets all single values of `project`: its name, the scan, [cook], [warnings], [store], [output],
+// [director] and [farm], and the origins of the values. REQUIRES: `project.root` is set.
+// INVALID_ARGUMENT: a value is wrong; names its file and line.
 absl::Status ReadSections(const Layers& layers, Project& project);
 
 }  // namespace galley::project

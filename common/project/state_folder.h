@@ -1,5 +1,5 @@
-// The folder `.galley` of a project, in which all that Galley writes is unless the project says
-// otherwise.
+// MakeStateFolder: makes the folder `.galley` of a project, where Galley writes all files unless
+// the project says otherwise.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace galley::project {
 
-// Makes `<root>/.galley` when it is absent, and in it a `.gitignore` that holds `*`, so that
-// version control leaves the folder alone. A `.gitignore` that is there already stays as it is.
+// Makes `<root>/.galley` if absent, and in it a `.gitignore` with `*`, so that version control
+// ignores the folder. An existing `.gitignore` stays as it is.
 absl::Status MakeStateFolder(const std::string& root);
 
 }  // namespace galley::project

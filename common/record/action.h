@@ -65,12 +65,12 @@ struct Action {
 inline constexpr std::string_view kOutputStem = "out/output";
 inline constexpr std::string_view kDetailsPath = "out/details";
 
-// INVALID_ARGUMENT when the observations contradict each other (one path both file and folder of
-// another) or a value is malformed.
+// INVALID_ARGUMENT: the observations contradict each other (one path is a file and another's
+// folder), or a value is malformed.
 absl::StatusOr<Action> BuildAction(const ActionInputs& inputs);
 // BuildAction(inputs).key.
 absl::StatusOr<Digest> ActionKey(const ActionInputs& inputs);
-// The same, for who has the parts: views of them, and digests that are known already.
+// ActionParts: ActionInputs as views, with digests that are known already.
 struct ActionParts {
   std::string_view cooker;
   Digest recipe;  // RecipeDigest
@@ -80,8 +80,8 @@ struct ActionParts {
   std::string_view trust_domain;
 };
 absl::StatusOr<Digest> ActionKeyOf(const ActionParts& parts);
-// The path of a present `what` in the input root; empty for an observation that has no file there.
-// `index`: its place in the set.
+// The path in the input root of `what`, if its value is present; empty: `what` has no file there.
+// `index`: its index in the set.
 std::string InputPath(const Observation& what, size_t index);
 
 }  // namespace galley::record

@@ -1,5 +1,5 @@
 // Looks that a cooker always makes, as its description says (cooker_description.h). An observation
-// set without one of them is not of that cooker: somebody made it up, or another program made it.
+// set without one of these looks was forged, or comes from another program.
 #pragma once
 
 #include <span>
@@ -16,17 +16,17 @@ struct CookerDescription;
 struct AlwaysLook {
   ObservationKind kind = ObservationKind::kPlatform;
   std::string subject = "";  // empty: any
-  bool in_verdicts = false;  // a verdict has it as well; else it may have come before
+  bool in_verdicts = false;  // verdicts have the look, too; else a verdict may come before the look
   bool operator==(const AlwaysLook&) const = default;
 };
 
-// The looks of a cook of a source with this extension (lower case, without dot) by these settings
-// (canonical JSON, all of them).
+// The looks of a cook of a source with this extension (lower case, without dot) and these settings
+// (canonical JSON, complete).
 std::vector<AlwaysLook> AlwaysLooksOf(const CookerDescription& cooker, std::string_view extension,
                                       std::string_view settings_json);
 
-// The first of them that was not made: "platform(texture)", "tool(...)"; empty: all were.
-// `observed`: sorted or not.
+// The first look that is missing in `observed`: "platform(texture)", "tool(...)"; empty: none.
+// `observed` may be unsorted.
 std::string MissingLook(std::span<const AlwaysLook> looks, std::span<const Observed> observed,
                         bool is_verdict);
 

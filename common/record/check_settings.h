@@ -1,4 +1,4 @@
-// CheckSettings: all that is wrong with a cooker's settings, for who tells a person of it.
+// CheckSettings: finds all errors in a cooker's settings, for people.
 #pragma once
 
 #include <string>
@@ -10,13 +10,13 @@
 namespace galley::record {
 
 struct SettingError {
-  std::string setting;      // empty: of none in particular
+  std::string setting;      // empty: no particular setting
   std::string text;         // names the setting, what was expected, and the nearest known
-  bool is_missing = false;  // a required one that is not given
+  bool is_missing = false;  // a required setting is not given
 };
 
-// The settings in `settings_json` (an object) that ResolveSettings would refuse, sorted by setting;
-// missing ones come last. Empty: it resolves.
+// The errors for which ResolveSettings would refuse `settings_json`, an object; sorted by setting,
+// missing settings last. Empty: ResolveSettings takes it.
 std::vector<SettingError> CheckSettings(const CookerDescription& cooker,
                                         std::string_view settings_json);
 

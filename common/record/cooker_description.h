@@ -1,5 +1,6 @@
 // CookerDescription: a cooker's name, identity, extensions, outputs and settings. `galley-worker
-// describe` prints one for each cooker; the director links no cooker and knows them by these alone.
+// describe` prints the description of each cooker; the director links no cooker, and knows cookers
+// only by these descriptions.
 #pragma once
 
 #include <cstdint>
@@ -37,21 +38,22 @@ struct SettingDescription {
 struct LookDescription {
   ObservationKind kind = ObservationKind::kPlatform;
   std::string subject = "";                  // empty: at least one of this kind
-  std::vector<std::string> extensions = {};  // of the sources for which that holds; empty: all
-  std::string unless_setting = "";           // it does not hold where this setting is given
-  bool in_verdicts = false;                  // its verdicts come after the look, too
+  std::vector<std::string> extensions = {};  // sources for which this holds; empty: all
+  std::string unless_setting = "";           // it does not hold if this setting is given
+  bool in_verdicts = false;                  // verdicts come after the look, too
 };
 
 struct CookerDescription {
   std::string name;
   std::string identity;                 // "1;libpng=1.6.39"
   std::vector<std::string> extensions;  // lower case without dot; empty: anything
-  std::vector<std::string> outputs;     // suffixes that it may write, for documentation: ".ktx2"
+  std::vector<std::string> outputs;     // possible suffixes, for documentation: ".ktx2"
   std::string documentation;
   std::vector<SettingDescription> settings;
-  // Sources of more bytes are no use to it, whatever memory there is; 0: no limit of its own.
+  // The cooker cannot use larger sources, whatever memory there is; 0: no limit of its own.
   uint64_t source_bytes_max = 0;
-  // The cooker has the whole source in memory, so that the job's memory limit bounds its size.
+  // The cooker holds the whole source in memory, so the job's memory limit bounds the source's
+  // size.
   bool holds_source = true;
   std::vector<LookDescription> looks = {};  // an observation set without them is refused
 };
@@ -60,13 +62,13 @@ struct CookerDescription {
 std::string EncodeDescriptions(const std::vector<CookerDescription>& descriptions);
 absl::StatusOr<std::vector<CookerDescription>> DecodeDescriptions(std::string_view json);
 
-// The cooker's defaults under `settings_json` (an object), every value checked against its type and
-// choices; canonical JSON. INVALID_ARGUMENT names the setting, what was expected, and the nearest
-// known name for an unknown one.
+// Puts `settings_json`, an object, over the cooker's defaults, checks every value against its type
+// and choices, and returns canonical JSON. INVALID_ARGUMENT names the setting, what was expected,
+// and for an unknown name the nearest known name.
 absl::StatusOr<std::string> ResolveSettings(const CookerDescription& cooker,
                                             std::string_view settings_json);
 
-// The member of `known` nearest to `text` by edit distance, empty when none is near.
+// The member of `known` nearest to `text` by edit distance; empty: none is near.
 std::string Nearest(std::string_view text, const std::vector<std::string>& known);
 
 }  // namespace galley::record

@@ -19,7 +19,7 @@
 //
 // Paths are kept as asked, normalised by content::NormalizeAsked: absolute virtual ("/Game/a/b") or
 // relative to the source's folder ("../inc/a.glsl", "a.glsl"); no ".", no inner "..", no trailing
-// '/'. So no place is in a key.
+// '/'. So no key depends on the place of the project.
 //
 // An observation *set* is the sorted, duplicate-free list of observations without their values.
 // Order: kind, subject, detail, by bytes.
@@ -39,7 +39,7 @@
 
 namespace galley::record {
 
-// Numbers are stored; never reused.
+// The numbers are stored, and never reused.
 enum class ObservationKind : uint8_t {
   kFile = 1,
   kExists = 2,
@@ -77,30 +77,30 @@ inline constexpr std::string_view kIsFile = "file";
 inline constexpr std::string_view kUnset = "unset";
 inline std::string SetValue(std::string_view value) { return "=" + std::string(value); }
 
-// At most this many observations in a set, and bytes in its encoding; more is INVALID_ARGUMENT on
-// decoding.
+// Limits of the observations in a set and of its encoding; more is INVALID_ARGUMENT on decoding.
 inline constexpr size_t kObservationsMax = 100'000;
 inline constexpr size_t kEncodedSetBytesMax = 64 << 20;
 
-// The value of a list or glob: each name with a '\n' behind it, sorted, unique. So a folder that
-// holds one file named "absent" is not an absent folder, and an empty one is "".
+// The value of a list or glob: the names, sorted and unique, each with a '\n' behind it. So a
+// folder with one file named "absent" differs from an absent folder, and the value of an empty
+// folder is "".
 std::string LinesValue(std::vector<std::string> lines);
 
-// Sorts and removes duplicates. Two observations of one thing with different values:
-// INVALID_ARGUMENT (the input changed meanwhile).
+// Sorts and removes duplicates. INVALID_ARGUMENT: one observation has two values, since the input
+// changed meanwhile.
 absl::StatusOr<std::vector<Observed>> Canonical(std::vector<Observed> observed);
 ObservationSet SetOf(std::span<const Observed> observed);
 
-// The set without the values, encoded.
+// The encoded set, without the values.
 // REQUIRES: `observed` is canonical.
 std::string EncodeSetOf(std::span<const Observed> observed);
-// Refuses what EncodeSetOf would not have written (order, duplicates, unknown kinds or fields).
+// INVALID_ARGUMENT: EncodeSetOf did not write `bytes` (order, duplicates, unknown kinds or fields).
 absl::StatusOr<ObservationSet> DecodeSet(std::string_view bytes);
-// The same with values: Entry gains value = 4. This text is the file `observations` in an Action's
-// input root.
+// The encoded set with the values: Entry gains value = 4. These bytes are the file `observations`
+// in an Action's input root.
 std::string EncodeObserved(std::span<const Observed> observed);
 absl::StatusOr<std::vector<Observed>> DecodeObserved(std::string_view bytes);
-// OK when DecodeObserved takes `bytes`; else what it says. For who passes them on.
+// OK: DecodeObserved takes `bytes`; else its error. For callers that only pass the bytes on.
 absl::Status CheckObserved(std::string_view bytes);
 
 }  // namespace galley::record

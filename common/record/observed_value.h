@@ -1,4 +1,4 @@
-// The values that observations may have (observation.h has the table).
+// CheckValue: checks the value of an observation (observation.h has the table).
 #pragma once
 
 #include <optional>
@@ -10,10 +10,10 @@
 
 namespace galley::record {
 
-// The digest in the value of a file, cooked or tool observation; nullopt for every other value.
-// INVALID_ARGUMENT names the observation, what its value is and what was expected.
+// The digest in the value of a file, cooked or tool observation; nullopt: any other value.
+// INVALID_ARGUMENT names the observation, its value and what was expected.
 absl::StatusOr<std::optional<Digest>> CheckValue(const Observed& observed);
-// Canonical order, nothing twice.
+// True: canonical order, no duplicates.
 bool IsStrictlySorted(std::span<const Observed> observed);
 
 }  // namespace galley::record

@@ -1,14 +1,14 @@
-// A result as it travels to and from remote stores (REAPI): as EncodeResult writes it, but for one
-// with many outputs. An ActionResult is one gRPC message, of at most 4 MiB at most servers; so
-// above kOutputFilesMax those that lie in ".d/" become one output directory:
+// PortableResult: a result as it is sent to and from remote stores (REAPI). It is as EncodeResult
+// writes it, unless it has many outputs: an ActionResult is one gRPC message, which most servers
+// limit to 4 MiB, so with more than kOutputFilesMax outputs the outputs in ".d/" become one output
+// directory:
 //
 //   output_directories  path "out/output.d", tree_digest, is_topologically_sorted, and
-//                       root_directory_digest: both, so that servers check what it names whichever
-//                       of the two they look at
+//                       root_directory_digest: both, since a server may check either
 //
 // Tree { root = 1, children = 2 }: canonical Directories, each once, parents before children. Our
-// own stores keep results as EncodeResult writes them: nobody has to read a blob to know what a
-// result names. Keys do not depend on any of this.
+// own stores keep results as EncodeResult writes them, so that no blob must be read to know the
+// blobs of a result. Keys do not depend on the form.
 #pragma once
 
 #include <string>
@@ -28,15 +28,15 @@ inline constexpr size_t kPortableOutputsMax = 1'000'000;
 
 struct PortableResult {
   std::string bytes;  // an ActionResult
-  // Blobs that `bytes` names and that are made here: the details, the tree and its Directories.
+  // Blobs that `bytes` names and EncodePortable made: the details, the tree and its Directories.
   std::vector<std::pair<Digest, std::string>> blobs;
 };
 PortableResult EncodePortable(const Result& result);
 
-// Reads either form. `read` is asked for a tree, and for details that the server took out of the
-// result; what it answers is the answer. Errors else as DecodeResult; RESOURCE_EXHAUSTED: more than
-// kPortableOutputsMax outputs. What is returned says nothing of how it came: EncodeResult of it is
-// what our own stores keep.
+// Reads either form. `read` is called for a tree, and for details that the server took out of the
+// result; its errors are returned. Other errors as DecodeResult; RESOURCE_EXHAUSTED: more than
+// kPortableOutputsMax outputs. Both forms give the same Result: EncodeResult of it is what our own
+// stores keep.
 absl::StatusOr<Result> DecodePortable(std::string_view bytes, const tree::ReadBlob& read);
 
 }  // namespace galley::record

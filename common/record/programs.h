@@ -1,5 +1,5 @@
-// Programs that cookers start: what a recipe says of them, and which files of a system they may
-// name. Pure.
+// Programs that cookers start: the program of a recipe, and the system files that a program may
+// report. Pure.
 #pragma once
 
 #include <string>
@@ -15,10 +15,11 @@ inline constexpr std::string_view kProgramCooker = "command";
 
 // argv[0]; empty: the recipe starts no program.
 std::string ProgramOf(const Recipe& recipe);
-// Whether who generates such a package says what programs its cook starts. A package without
-// settings is cooked as the project's rules say.
+// True: the generator of the package decides, by the cooker or the settings that it gives, which
+// programs the package's cook starts. False: the project's rules decide.
 bool NamesPrograms(const Generated& generated);
-// A program that was named may read it, and say so: a file of the system, by its absolute path.
+// True: a file of the system, by its absolute path. A program of a project may read and report such
+// files.
 bool IsSystemFile(std::string_view path);
 
 }  // namespace galley::record

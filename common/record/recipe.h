@@ -13,15 +13,16 @@
 
 namespace galley::record {
 
-// Raised when the meaning of any canonical encoding in this folder changes: every key changes with
-// it.
+// kKeySchema is raised when the meaning of any canonical encoding in this folder changes: every key
+// changes with it.
 inline constexpr uint64_t kKeySchema = 1;
 
 struct Recipe {
   std::string cooker;  // "texture"
   // "1;libpng=1.6.39;astcenc=4.2.0": revision and the codec libraries that decide the bytes.
   std::string identity;
-  // The source's, lower case, without the dot ("png"); some cookers need it (shader stage).
+  // The source's extension, lower case, without the dot ("png"); some cookers need it (shader
+  // stage).
   std::string extension;
   // Canonical JSON (CanonicalJson): all settings with their defaults filled in.
   std::string settings;
@@ -31,7 +32,7 @@ struct Recipe {
 inline constexpr size_t kRecipeBytesMax = 16 << 20;
 
 std::string EncodeRecipe(const Recipe& recipe);
-// INVALID_ARGUMENT: another schema, or what EncodeRecipe would not have written.
+// INVALID_ARGUMENT: another schema, or not written by EncodeRecipe.
 absl::StatusOr<Recipe> DecodeRecipe(std::string_view bytes);
 Digest RecipeDigest(const Recipe& recipe);
 
@@ -39,7 +40,7 @@ Digest RecipeDigest(const Recipe& recipe);
 // Encoding hashed: schema = 1, source hash = 2, source size = 3, recipe hash = 4, recipe size = 5,
 // trust domain = 6.
 Digest WeakKey(const Digest& source, const Digest& recipe, std::string_view trust_domain);
-// The message that it is the digest of.
+// The message whose digest is the weak key.
 std::string EncodeWeakKey(const Digest& source, const Digest& recipe,
                           std::string_view trust_domain);
 

@@ -42,8 +42,8 @@ struct Reference {
   auto operator<=>(const Reference&) const = default;
 };
 
-// A package that this package's load produced. Its name is "<package>/<name>", name begins with
-// "_gen/".
+// Generated: a package that this package's load produced. Its virtual path is "<package>/<name>",
+// and `name` begins with "_gen/".
 struct Generated {
   std::string name;      // "_gen/cell_0_1.level"
   Digest source;         // its bytes, a blob in the store
@@ -74,12 +74,12 @@ struct Provenance {
   absl::Duration load_time;
   absl::Duration save_time;
   uint64_t memory_peak_bytes = 0;
-  // URL of the store that it was fetched from; empty: cooked for this one.
+  // URL of the store that the result came from; empty: cooked for this store.
   std::string received_from;
-  // The key of its observation set; the digest of no bytes: not known.
+  // The weak key of the result's observations; the digest of no bytes: unknown.
   Digest weak_key;
-  // When the director took it; in the infinite past: an older Galley did not say. The worker that
-  // made it is the director's word, too.
+  // When the director took the result; infinite past: an older Galley did not note it. The director
+  // sets `worker`, too.
   absl::Time taken = absl::InfinitePast();
 };
 
@@ -96,7 +96,7 @@ struct Result {
 // True when outputs, details, verdict and error agree.
 bool SameOutcome(const Result& a, const Result& b);
 
-// Limits of what is read; more is INVALID_ARGUMENT.
+// Limits for decoding; more is INVALID_ARGUMENT.
 inline constexpr size_t kDetailsBytesMax = 64 << 20;
 inline constexpr size_t kResultBytesMax = 80 << 20;
 inline constexpr size_t kSuffixBytesMax = 1024;
@@ -104,21 +104,20 @@ inline constexpr size_t kGeneratedNameMax = 1024;
 
 // Canonical encoding of Details (fields in docs/formats.md); the file out/details.
 std::string EncodeDetails(const Details& details);
-// INVALID_ARGUMENT for anything that EncodeDetails would not have written, for unknown kinds,
-// numbers that are not finite, and generated names that ValidateGeneratedName refuses.
+// INVALID_ARGUMENT: not written by EncodeDetails, unknown kinds, numbers that are not finite, or
+// generated names that ValidateGeneratedName refuses.
 absl::StatusOr<Details> DecodeDetails(std::string_view bytes);
-// "_gen/" and plain segments.
+// INVALID_ARGUMENT: `name` is not "_gen/" and plain segments.
 absl::Status ValidateGeneratedName(std::string_view name);
 
 // The details are inline and also an output file: whoever stores a result stores EncodeDetails as a
-// blob, as the completeness check of other servers demands. The outputs are sorted by suffix;
+// blob, too, since other servers check that all blobs exist. The outputs are sorted by suffix;
 // `error` is written for a verdict only.
 std::string EncodeResult(const Result& result);
-// Refuses outputs whose suffix leaves the package's own path: "..", empty segments, control
-// characters, NUL, backslash, a suffix that begins with '/' and anything that ValidateSuffix
-// refuses. Unknown fields are skipped, since other servers write results anew. FAILED_PRECONDITION:
-// a server took the inline details away; the message names their digest. Output folders and links
-// are INVALID_ARGUMENT.
+// INVALID_ARGUMENT: a suffix that ValidateSuffix refuses, so that no output leaves the package's
+// own path; output folders and links. FAILED_PRECONDITION: a server took the inline details away;
+// the message names their digest. Unknown fields are skipped, since other servers write results
+// anew.
 absl::StatusOr<Result> DecodeResult(std::string_view bytes);
 // INVALID_ARGUMENT says what is wrong. A suffix is "" or ".ext" (no '/') or ".d/<name>" with <name>
 // of plain segments.

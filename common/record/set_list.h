@@ -1,5 +1,5 @@
-// The observation sets seen for a weak key, as they travel to and from remote stores: an
-// ActionResult under the weak key. Who writes last wins; a set that is lost costs a load.
+// SetListResult: the observation sets of a weak key as they are sent to and from remote stores: an
+// ActionResult under the weak key. The last writer wins; a lost set costs one load.
 //
 //   output_files        one: path "observation-sets", its digest, and the bytes inline:
 //                       { repeated bytes set = 1 }, newest first, at most 16 and 1 MiB
@@ -21,13 +21,13 @@ inline constexpr size_t kSetListBytesMax = 1 << 20;
 
 struct SetListResult {
   std::string bytes;  // the ActionResult
-  std::string list;   // what it names
+  std::string list;   // the list that `bytes` names
 };
-// `sets` (encoded): what is beyond the limits, the oldest, is left out.
+// `sets`: encoded, newest first. The oldest sets beyond the limits are left out.
 SetListResult EncodeSetList(const std::vector<std::string>& sets);
 
-// Encoded sets, newest first; those that DecodeSet refuses are left out. `read` is asked for the
-// list when it is not inline; what it answers is the answer. INVALID_ARGUMENT: no such result.
+// Encoded sets, newest first, without sets that DecodeSet refuses. `read` is called for a list that
+// is not inline; its errors are returned. INVALID_ARGUMENT: no such result.
 absl::StatusOr<std::vector<std::string>> DecodeSetList(std::string_view result,
                                                        const tree::ReadBlob& read);
 

@@ -1,10 +1,10 @@
-// Warning: something that a person should know and that stops nothing, with its kind. The kind has
-// a name, by which a project leaves such warnings out or makes errors of them ([warnings] in
-// galley.toml and in rules; docs/warnings.md lists all).
+// Warning: something that a person should know and that stops nothing, with its kind. By the name
+// of the kind a project turns such warnings off or makes them errors ([warnings] in galley.toml and
+// in rules; docs/warnings.md lists all kinds).
 //
 // A text that is kept or sent (a result, a standing, an event of a resident director) ends with the
-// kind in brackets, as compilers write it: "3 bytes are ignored [mesh-file]". A text without one is
-// of an older Galley: its kind is `other`.
+// kind in brackets, as compilers write it: "3 bytes are ignored [mesh-file]". A text without a kind
+// is of an older Galley: its kind is `other`.
 //
 // Pure. Threads: any.
 #pragma once
@@ -89,9 +89,9 @@ inline constexpr size_t kWarningKindCount = static_cast<size_t>(WarningKind::kOt
 std::string_view WarningKindName(WarningKind kind);  // "texture-block-size"
 std::optional<WarningKind> WarningKindNamed(std::string_view name);
 std::vector<std::string> WarningKindNames();  // sorted
-// A kind of low value is a note: a cook tells its notes in one line a kind, with their number, and
-// only those of results that are new: "38 packages have a size that is no multiple of ...". Empty:
-// the kind is no note; else the text after the number and its noun.
+// Some kinds are notes: a cook prints one line for each such kind, with the number of packages, and
+// only for new results: "38 packages have a size that is no multiple of ...". Returns the text
+// after the noun; empty: the kind is no note.
 std::string_view NoteText(WarningKind kind);
 
 struct Warning {
@@ -99,26 +99,25 @@ struct Warning {
   std::string text;  // without the kind
 
   std::string ToText() const;     // "<text> [<kind>]"
-  std::string ErrorText() const;  // the same, of one that is an error by WarningRules
-  // The opposite of ToText.
+  std::string ErrorText() const;  // ToText of a warning that is an error by WarningRules
+  // The reverse of ToText.
   static Warning Parse(std::string_view told);
   auto operator<=>(const Warning&) const = default;
 };
 
-// A cooker's warning in the form that is kept in a result. The kind that `text` itself ends with
-// wins over `kind`.
+// A cooker's warning in the form that a result keeps. A kind at the end of `text` wins over `kind`.
 std::string KeptWarning(WarningKind kind, std::string_view text);
 
-// The warnings that a project leaves out, and those that are errors there. A kind is in one of both
-// at most.
+// WarningRules: the kinds that a project turns off, and the kinds that it makes errors. A kind is
+// in at most one of the two.
 struct WarningRules {
   std::bitset<kWarningKindCount> off, error;
 
   bool IsOff(WarningKind kind) const { return off[static_cast<size_t>(kind)]; }
   bool IsError(WarningKind kind) const { return error[static_cast<size_t>(kind)]; }
   bool empty() const { return off.none() && error.none(); }
-  // Lays a later layer (a rule, a sidecar) over this one: it has the last word on the kinds that it
-  // names, and says nothing of the others.
+  // Lays a later layer, such as a rule or a sidecar, over this one: `later` decides the kinds that
+  // it names; other kinds stay.
   void Add(const WarningRules& later);
   bool operator==(const WarningRules&) const = default;
 };

@@ -1,5 +1,5 @@
-// Healing: an open database that can be derived again. When a call finds it damaged, another one is
-// made, and the call is made once more with that.
+// Healing: an open database that can be derived again. When a call finds damage, a new database is
+// made, and the call is made once more with the new database.
 //
 // A call that met the damage waits for the new database. Calls that did not meet it go on with the
 // old one, which lives until the last of them ends, unless Remake shuts them out. Only one database
@@ -49,12 +49,12 @@ class Healing {
     const base::MutexLock lock(mutex_);
     return current_;
   }
-  // How many databases were made; nullopt while another one is, or has to be, made.
+  // How many databases were made; nullopt while a new database is being made or must be made.
   std::optional<uint64_t> Generation() const {
     const base::MutexLock lock(mutex_);
     return is_whole_ ? std::optional(generation_) : std::nullopt;
   }
-  // The same after the database that is being made is there, or could not be made.
+  // Generation(), after the database that is being made exists, or could not be made.
   std::optional<uint64_t> SettledGeneration() {
     const base::MutexLock heal_lock(heal_mutex_);
     return Generation();
@@ -64,7 +64,7 @@ class Healing {
   // call that meets damage tries again.
   virtual absl::Status Remake(Database& damaged, const absl::Status& damage)
       GALLEY_REQUIRES(heal_mutex_) = 0;
-  // The error of a call that met damage in the database that was made for it.
+  // The error of a call that met damage again in the new database.
   virtual absl::Status DescribeDamageAgain(const absl::Status& damage)
       GALLEY_REQUIRES(heal_mutex_) {
     return damage;

@@ -24,21 +24,21 @@ namespace galley::rocks {
 inline rocksdb::Slice ToSlice(std::string_view text) { return {text.data(), text.size()}; }
 inline std::string_view ToView(const rocksdb::Slice& slice) { return {slice.data(), slice.size()}; }
 
-// The options that both share; each adds its own.
+// The options that both users share; each user adds its own.
 rocksdb::Options SharedOptions();
 
 // True: the error is not in the stored bytes but in what this process may use now (space, memory,
-// descriptors, another process that has the database). To make the files anew would not help.
+// descriptors, another process that has the database). Making the files anew would not help.
 bool IsOfMachine(const rocksdb::Status& status);
 
 // DATA_LOSS for corruption, RESOURCE_EXHAUSTED for no space, UNAVAILABLE when another process has
-// it.
+// the database.
 absl::Status ToStatus(const rocksdb::Status& status, std::string_view what);
-// For reads and for writes of an open database: DATA_LOSS for all that a new database cures: wrong
+// For reads and writes of an open database. DATA_LOSS: damage that a new database cures: wrong
 // bytes, a file that is gone, is a folder or may not be read. Else as ToStatus.
 absl::Status ToReadStatus(const rocksdb::Status& status, std::string_view what);
 
-// Turns a status of one database into one of ours.
+// Turns a status of RocksDB into an absl::Status.
 using Convert = std::function<absl::Status(const rocksdb::Status& status)>;
 
 // The value under a key; nullopt: none.
@@ -46,12 +46,12 @@ absl::StatusOr<std::optional<std::string>> Get(rocksdb::DB& database, std::strin
                                                const Convert& convert);
 
 // Renames the folder of a database, or whatever lies in its place, and returns its new path
-// (PutAside in common/base/own_file.h). The newest kBrokenFilesMax stay: of those for which
-// `may_remove(path)` is true, older ones are removed. NOT_FOUND: there is none.
+// (PutAside in common/base/own_file.h). Of the databases with `may_remove(path)` that were moved
+// aside, only the newest kBrokenFilesMax stay. NOT_FOUND: there is no database.
 absl::StatusOr<std::string> MoveAside(const std::string& path,
                                       absl::FunctionRef<bool(const std::string&)> may_remove);
-// Removes a database that was moved aside; a folder that nobody may write in is no obstacle. One
-// that cannot be removed stays, which is logged.
+// Removes a database that was moved aside, even a folder without write permission. If this fails,
+// the database stays, and the failure is logged.
 void RemoveAside(const std::string& path);
 
 // Opens a database for a look, which changes nothing in its folder, and verifies the checksums of
@@ -66,12 +66,14 @@ class PrefixScan {
   PrefixScan(rocksdb::DB& database, Convert convert, const rocksdb::ReadOptions& options = {})
       : convert_(std::move(convert)), iterator_(database.NewIterator(options)) {}
 
-  // `visit(key, value)` for each key, in their order; it returns a Status, and an error ends it.
+  // Calls `visit(key, value)`, which returns a Status, for each key in order. An error ends the
+  // scan.
   template <typename Visit>
   absl::Status Each(std::string_view prefix, const Visit& visit) {
     return EachFrom(prefix, prefix, SIZE_MAX, visit);
   }
-  // The same for at most `keys_max` of the keys that are not before `from`.
+  // Calls `visit` for at most `keys_max` keys with the prefix, from the first key that is not
+  // before `from`.
   template <typename Visit>
   absl::Status EachFrom(std::string_view from, std::string_view prefix, size_t keys_max,
                         const Visit& visit) {
@@ -89,7 +91,7 @@ class PrefixScan {
   const std::unique_ptr<rocksdb::Iterator> iterator_;
 };
 
-// Options of a scan over so much that it would push everything else out of the cache.
+// Options of a scan that is so large that it would push everything else out of the cache.
 rocksdb::ReadOptions PastTheCache();
 
 }  // namespace galley::rocks

@@ -1,5 +1,5 @@
-// TomlValue: a parsed TOML document as plain values with line numbers. The only face of the TOML
-// library: toml_value.cc.
+// TomlValue: a parsed TOML document as plain values with line numbers. Only toml_value.cc uses the
+// TOML library.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +28,8 @@ struct TomlValue {
 
 inline constexpr size_t kTomlBytesMax = 4 << 20;
 
-// `file` is what errors call it: INVALID_ARGUMENT "<file>:<line>: ...". Dates and times are
-// refused: nothing takes them.
+// `file`: the name in errors. INVALID_ARGUMENT "<file>:<line>: ...". Dates and times are refused:
+// no key takes them.
 absl::StatusOr<TomlValue> ParseToml(std::string_view text, std::string_view file);
 
 // The value as JSON text. INVALID_ARGUMENT: a number that JSON has not (inf, nan).

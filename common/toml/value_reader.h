@@ -1,5 +1,5 @@
-// Reads TOML values as what a key wants, with errors that name file, line, key, what was expected,
-// and the nearest known key. Pure.
+// Reads TOML values as the types that keys need, with errors that name file, line, key, what was
+// expected, and the nearest known key. Pure.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@ namespace galley {
 std::string UnknownName(std::string_view what, std::string_view name,
                         const std::vector<std::string>& known);
 
-// A table whose keys are looked up by name. Lives no longer than the value and the file's name.
+// TableReader: a table whose keys are looked up by name. The value and the file's name outlive it.
 class TableReader {
  public:
-  // INVALID_ARGUMENT: no table, or a key that is not in `known` (empty: all are).
+  // INVALID_ARGUMENT: no table, or a key that is not in `known`. `known` empty: all keys.
   static absl::StatusOr<TableReader> Create(const TomlValue& value, std::string_view file,
                                             std::string_view name,
                                             const std::vector<std::string>& known);

@@ -1,4 +1,4 @@
-// EditTree: a tree with a few files removed and added, at the cost of the folders that they are in.
+// EditTree: removes and adds a few files of a tree, at the cost of the folders that they are in.
 #pragma once
 
 #include <map>
@@ -12,7 +12,7 @@ namespace galley::tree {
 
 struct EditedTree {
   Digest root;
-  std::map<Digest, std::string> directories;  // canonical bytes of those that were read or made
+  std::map<Digest, std::string> directories;  // canonical bytes of folders that were read or made
 };
 
 // The tree `root` without `removed` and with `added`; a path in both is replaced. The result is

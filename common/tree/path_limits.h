@@ -1,4 +1,4 @@
-// How long names in a tree may be: the same on every machine, so that a root is the same, too.
+// Limits of names in a tree: the same on every machine, so that a root is the same, too.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace galley::tree {
 
-// NAME_MAX of Linux and macOS, and what NTFS takes of ASCII.
+// NAME_MAX of Linux and macOS, and the limit of NTFS for ASCII.
 inline constexpr size_t kSegmentBytesMax = 255;
 // PATH_MAX of Linux without the NUL byte that ends a path.
 inline constexpr size_t kPathBytesMax = 4095;

@@ -1,7 +1,7 @@
 // Cooked trees: REAPI v2 Directory messages in canonical form, and their difference. Pure.
 //
 // Canonical: files, then directories, each sorted by name bytes; no properties, times, links, empty
-// folders; is_executable only where true. The digest is of the bytes as received: what is stored is
+// folders; is_executable only where true. A digest is of the bytes as received: stored bytes are
 // never serialised again.
 #pragma once
 
@@ -35,8 +35,8 @@ struct Directory {
 };
 
 std::string EncodeDirectory(const Directory& directory);
-// INVALID_ARGUMENT for anything not canonical: order, duplicates across both lists, names that are
-// no single plain segment, unknown fields, symlinks, properties.
+// INVALID_ARGUMENT: not canonical: order, duplicates across both lists, names that are not one
+// plain segment, unknown fields, symlinks, properties.
 absl::StatusOr<Directory> DecodeDirectory(std::string_view bytes);
 
 struct TreeFile {
@@ -46,7 +46,7 @@ struct TreeFile {
   bool operator==(const TreeFile&) const = default;
 };
 
-// Two owners that want one path.
+// Conflict: two files that cannot be in one tree.
 struct Conflict {
   size_t first = 0;  // indexes into the files given
   size_t second = 0;
@@ -60,47 +60,47 @@ struct BuiltTree {
   std::vector<Conflict> conflicts;            // when not empty, root means nothing
 };
 
-// `files` in any order, each path a plain one (plain_name.h; a bug otherwise). `fold` gives the
-// name folded for case and Unicode form (content::FoldName); empty: names that differ are others.
+// `files` may be in any order. REQUIRES: their paths are plain (plain_name.h). `fold` folds a name
+// for case and Unicode form (content::FoldName); empty: names are not folded.
 BuiltTree BuildTree(const std::vector<TreeFile>& files,
                     const std::function<std::string(std::string_view)>& fold);
 
-// Limits of what is read: a small tree of shared folders can name very many files.
+// Limits for reading: a small tree of shared folders can name very many files.
 inline constexpr size_t kTreeDepthMax = 256;
 inline constexpr size_t kTreeFilesMax = 10'000'000;
 
 using ReadBlob = std::function<absl::StatusOr<Blob>(const Digest&)>;
 
-// Lists the files under `root`, sorted by path. INVALID_ARGUMENT: not canonical, or deeper than
-// kTreeDepthMax; RESOURCE_EXHAUSTED: more than kTreeFilesMax files; else what `read` answered. Each
-// names the folder.
+// Lists the files under `root`, sorted by path. Errors name the folder. INVALID_ARGUMENT: not
+// canonical, or deeper than kTreeDepthMax; RESOURCE_EXHAUSTED: more than kTreeFilesMax files; else
+// as `read`.
 absl::StatusOr<std::vector<TreeFile>> ListTree(const Digest& root, const ReadBlob& read);
 
 struct Difference {
   // kRenamed: the same bytes at another path, and no file at the old one.
   enum class Kind { kAdded, kRemoved, kChanged, kRenamed };
   Kind kind = Kind::kAdded;
-  TreeFile before;  // all but kAdded
-  TreeFile after;   // all but kRemoved
+  TreeFile before;  // not for kAdded
+  TreeFile after;   // not for kRemoved
   bool operator==(const Difference&) const = default;
 
-  // The path that the file has now, or had when it is gone.
+  // The path of the file now, or before if it was removed.
   const std::string& path() const { return kind == Kind::kRemoved ? before.path : after.path; }
 };
-// Equal sub-folders are not read. Sorted by path; a file that became a folder is one removal and
-// additions; nothing is kRenamed. Errors as ListTree.
+// The differences, sorted by path; none is kRenamed. Equal sub-folders are not read. A file that
+// became a folder is one removal and additions. Errors as ListTree.
 absl::StatusOr<std::vector<Difference>> DiffTrees(const Digest& before, const Digest& after,
                                                   const ReadBlob& read);
 
-// Makes one kRenamed, in place of the addition, of each removal and addition with the same bytes.
-// Where several could be paired, those with the longest common end of their paths are, then the
-// first by path. Above kRenamePairsMax pairs of one digest: the first by path, whatever their ends.
+// Replaces each pair of a removal and an addition with the same bytes by one kRenamed, which stands
+// where the addition stood. Among several possible pairs the longest common end of the paths wins,
+// then the first by path. Above kRenamePairsMax pairs of one digest, the first by path wins.
 inline constexpr size_t kRenamePairsMax = 1'000'000;
 std::vector<Difference> FindRenames(std::vector<Difference> differences);
 
 struct DifferenceTotals {
   uint64_t added = 0, removed = 0, changed = 0, renamed = 0;
-  uint64_t bytes_before = 0;  // of what differs
+  uint64_t bytes_before = 0;  // of files that differ
   uint64_t bytes_after = 0;
 };
 DifferenceTotals TotalsOf(const std::vector<Difference>& differences);

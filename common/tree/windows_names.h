@@ -1,4 +1,4 @@
-// Names that Windows cannot have, for trees that go there.
+// Names that Windows cannot have, for trees that are used there.
 #pragma once
 
 #include <string>

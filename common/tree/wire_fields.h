@@ -16,7 +16,7 @@
 
 namespace galley::tree {
 
-// INVALID_ARGUMENT "<name>: expected bytes" when the field has another wire type.
+// INVALID_ARGUMENT "<name>: expected bytes": the field has another wire type.
 absl::StatusOr<std::string_view> BytesOf(const WireReader::Field& field, std::string_view name);
 absl::StatusOr<uint64_t> VarintOf(const WireReader::Field& field, std::string_view name);
 // Like VarintOf; more than 1 is INVALID_ARGUMENT.
@@ -38,9 +38,9 @@ absl::Status ForEachField(std::string_view bytes, const Visit& visit) {
   return absl::OkStatus();
 }
 
-// FieldTo: a field of a message, the name by which errors call it, and where its value goes: text,
-// a view of the bytes, a number, a flag or a digest; an optional where absence matters. Of several
-// fields with one number the last counts.
+// FieldTo: a field of a message, its name in errors, and the target of its value: text, a view of
+// the bytes, a number, a flag or a digest; an optional where absence matters. If a field occurs
+// several times, the last one counts.
 template <typename T>
 struct FieldTo {
   // Written out, because clang 14 makes no aggregate of FieldTo(...).
@@ -80,7 +80,8 @@ absl::Status ReadFields(std::string_view bytes, const FieldTo<T>&... fields) {
     return status;
   });
 }
-// The same of a message that has no other fields: INVALID_ARGUMENT, as of UnknownField.
+// ReadFields for a message that has no other fields. INVALID_ARGUMENT: another field
+// (UnknownField).
 template <typename... T>
 absl::Status ReadAllFields(std::string_view bytes, std::string_view message,
                            const FieldTo<T>&... fields) {

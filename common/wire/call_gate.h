@@ -1,6 +1,5 @@
-// CallGate: asked before each call of a gRPC server, when nothing of the call's messages was read
-// yet and no service knows of it (TlsCredentials, PlainCredentials). So there is one place where it
-// is decided who may call what.
+// CallGate: decides who may make which call of a gRPC server. The gate is asked before a message of
+// the call is read and before a service sees the call (TlsCredentials, PlainCredentials).
 #pragma once
 
 #include <functional>
@@ -15,12 +14,12 @@ namespace galley::wire {
 // The caller, as far as the transport knows.
 struct CallerView {
   bool has_tls = false;
-  bool has_certificate = false;   // it showed one, of an authority of the server's
-  std::vector<std::string> uris;  // that the certificate is for (subjectAltName)
+  bool has_certificate = false;   // signed by an authority of the server
+  std::vector<std::string> uris;  // of the certificate (subjectAltName)
 };
 
-// `path`: "/package.Service/Method". An error is what the caller is told. Threads: any, many at
-// once; must not wait.
+// `path`: "/package.Service/Method". An error is the answer to the caller. Threads: any, many at
+// once; must not block.
 using CallGate = std::function<absl::Status(const CallerView& caller, std::string_view path)>;
 
 }  // namespace galley::wire

@@ -1,6 +1,6 @@
-// CertificateAuthority: gives short-lived certificates to the workers that a director launched,
-// each for one name. It lives as long as its process, and its key is nowhere else: with the
-// director all its certificates are worth nothing.
+// CertificateAuthority: issues short-lived certificates to the workers that a director launched,
+// each for one name. The authority's key is in the memory of its process only: when the director
+// ends, all its certificates are worthless.
 //
 // Keys are of the curve P-256, certificates X.509 (RFC 5280) for TLS clients only.
 // Threads: any.
@@ -17,22 +17,22 @@ namespace galley::wire {
 class CertificateAuthority {
  public:
   virtual ~CertificateAuthority() = default;
-  // Its own certificate (PEM), by which those that it gives are known.
+  // The authority's own certificate (PEM), against which its certificates are verified.
   virtual const std::string& certificate() const = 0;
-  // A certificate (PEM) of the key that `request` (PEM, PKCS #10) is signed with, from now on for
-  // `lifetime`. What the request says of names counts for nothing. INVALID_ARGUMENT: it is none, or
-  // is not signed with its key.
+  // A certificate (PEM) for `name` and for the key of `request` (PEM, PKCS #10), valid until `now`
+  // + `lifetime`. Names in the request are ignored. INVALID_ARGUMENT: `request` is not a request
+  // that is signed with its own key.
   virtual absl::StatusOr<std::string> Issue(const std::string& request, const std::string& name,
                                             absl::Time now, absl::Duration lifetime) const = 0;
 };
-// INTERNAL: OpenSSL cannot.
+// INTERNAL: OpenSSL failed.
 absl::StatusOr<std::unique_ptr<CertificateAuthority>> NewCertificateAuthority(absl::Time now);
 
-// A certificate (PEM) whose issuer has the name of such an authority. Whether it is the issuer is
-// for the handshake to check.
+// True: the issuer of `certificate` (PEM) has the name of such an authority. The handshake checks
+// the signature.
 bool IsOfALaunch(const std::string& certificate);
 
-// PEM.
+// A private key and a request for its certificate, PEM.
 struct KeyAndRequest {
   std::string key, request;
 };

@@ -16,24 +16,24 @@ namespace galley::wire {
 // (ServerBuilder::SetMaxReceiveMessageSize).
 inline constexpr int kMessageBytesMax = 64 << 20;
 
-// A channel to another machine asks so often whether the other side is there, and gives it as long
-// to answer: a call does not hang on a machine that is gone.
+// The time between two keepalive pings of a channel to another machine, and the time for an answer:
+// a call does not hang on a machine that is gone.
 inline constexpr int kKeepaliveMs = 10'000;
 
-// Call before a server or a channel is made; OpenChannel does by itself.
+// Call before a server or a channel is made; OpenChannel calls it.
 //
-// From then on gRPC runs as long as the process: it would end itself with its last user, and wait
-// up to 10 s for a thread that polls a socket on behalf of nobody (its backup poller). And Debian's
-// absl, which looks for deadlocks among gRPC's own locks at every lock, a tenth of what a message
-// costs, is told not to. What it logs goes to our log, at the level of debugging.
+// Keeps gRPC running as long as the process: otherwise gRPC would end with its last user, and wait
+// up to 10 s for its backup poller, which polls a socket for nobody. Turns off the deadlock
+// detection of Debian's absl, which takes a tenth of the cost of a message. Sends gRPC's log to our
+// log, at level debug.
 void PrepareGrpc();
 
 // `address`: "unix:/path" or "host:port". No connection is made yet; reconnects after at most a
 // second.
 std::shared_ptr<grpc::Channel> OpenChannel(const std::string& address);
 
-// The same with TLS, if any. `is_far`: the other side is on another machine, also behind a Unix
-// socket that something forwards.
+// OpenChannel with TLS, if `tls` has a `ca`. `is_far`: the other side is on another machine, also
+// behind a Unix socket that is forwarded.
 std::shared_ptr<grpc::Channel> OpenChannel(const std::string& address, const ClientTls& tls,
                                            bool is_far = false);
 

@@ -1,4 +1,4 @@
-// ClientTls: what a client that speaks TLS shows, and what it trusts.
+// ClientTls: the certificate and key of a TLS client, and the authorities that it trusts.
 #pragma once
 
 #include <string>

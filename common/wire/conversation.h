@@ -1,10 +1,10 @@
-// Conversation: the numbers of one stream between a director and a worker. A message that comes
-// twice is dropped; when one is missing, the stream is broken: both sides let go of it, the worker
-// attaches anew, and what is missing is told again. What the transport promises is not relied upon:
-// a stream may lead through other people's proxies.
+// Conversation: the numbers of the messages of one stream between a director and a worker. A
+// message that comes twice is dropped. When a message is missing, the stream is broken: both sides
+// drop the stream, the worker attaches anew, and the missing message is sent again. The promises of
+// the transport are not relied upon: a stream may lead through other people's proxies.
 //
 // Pure; one for each side of a stream.
-// Threads: none, the owner's.
+// Threads: one owner.
 #pragma once
 
 #include <algorithm>
@@ -20,17 +20,17 @@ class Conversation {
   enum class Heard : uint8_t {
     kNext,
     kDoubled,  // seen before: to be dropped
-    kBroken,   // something was lost on the way to us, or on the way from us
+    kBroken,   // a message was lost, to us or from us
   };
-  // So long a message may stay unacknowledged while later ones arrive from the other side, which
-  // speaks at least once a second.
+  // The time for which a message may stay unacknowledged while later messages arrive from the other
+  // side, which sends at least once a second.
   static constexpr absl::Duration kPatience = absl::Seconds(10);
-  // A time in which nothing was sent or received counts for no more than this: either the other
-  // side was silent, which others judge, or we did not run ourselves (stopped, suspended, starved),
-  // and the acknowledgements lie unread in our buffers.
+  // The most that a pause without messages counts: either the other side was silent, which is
+  // judged elsewhere, or our own process did not run (stopped, suspended, starved), and the
+  // acknowledgements lie unread in our buffers.
   static constexpr absl::Duration kPauseMax = absl::Seconds(2);
 
-  // The number of the message that is sent now.
+  // Returns the number of the message that is sent now.
   uint64_t Send(absl::Time now) {
     Live(now);
     unacknowledged_.push_back(lived_);
@@ -58,7 +58,7 @@ class Conversation {
   }
 
   absl::Time seen_ = absl::InfinitePast();  // when something was last sent or received
-  absl::Duration lived_;                    // until then, with long pauses cut short
+  absl::Duration lived_;                    // time until seen_; a pause counts at most kPauseMax
   uint64_t sent_ = 0;
   uint64_t acknowledged_ = 0;
   uint64_t heard_ = 0;

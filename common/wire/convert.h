@@ -1,6 +1,6 @@
-// Conversions between the messages of galley/v1/worker.proto and the structs of common/. What comes
-// from the wire is checked here, once. INVALID_ARGUMENT names the field that is wrong. For digests
-// in other messages: digest_messages.h.
+// Conversions between the messages of galley/v1/worker.proto and the structs of common/. Messages
+// from the wire are checked here, once. INVALID_ARGUMENT names the wrong field. For digests in
+// other messages: digest_messages.h.
 #pragma once
 
 #include <vector>

@@ -1,9 +1,9 @@
-// Digests in messages. There are two forms, whatever the message: the hash in hex digits with an
-// int64 size (galley.v1.Digest, REAPI's Digest), and the 32 bytes of the hash with a uint64 size
-// (galley.v1.BlobDigest, galley.v1.GetRequest). Only protobuf's accessors are used, so that who
-// includes this links nothing more than the message that it has.
+// Digests in messages. There are two forms: the hash in hex digits with an int64 size
+// (galley.v1.Digest, REAPI's Digest), and the 32 bytes of the hash with a uint64 size
+// (galley.v1.BlobDigest, galley.v1.GetRequest). Only protobuf's accessors are used, so that a user
+// of this header links only its own message.
 //
-// Errors: INVALID_ARGUMENT: a message that says no digest.
+// Errors: INVALID_ARGUMENT: the message has no valid digest.
 #pragma once
 
 #include <cstdint>

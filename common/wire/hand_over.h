@@ -1,4 +1,4 @@
-// How connections that were accepted elsewhere come to a gRPC server.
+// HandOverTo: gives connections that were accepted elsewhere to a gRPC server.
 #pragma once
 
 #include <functional>
@@ -9,14 +9,14 @@
 
 namespace galley::wire {
 
-// Adds a listener without a socket to the server that is built. The answer takes connected sockets
-// that do not block, and owns them, while that server runs: from after BuildAndStart until before
-// Shutdown. gRPC itself gives an unfinished handshake `GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS`.
+// Adds a listener without a socket to the server that is built. The returned function takes
+// ownership of connected, non-blocking sockets; call it only from after BuildAndStart until before
+// Shutdown. gRPC ends an unfinished handshake after `GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS`.
 // Threads: any.
 std::function<void(int fd)> HandOverTo(grpc::ServerBuilder& builder,
                                        std::shared_ptr<grpc::ServerCredentials> credentials);
 
-// The same without TLS, for a server on one Unix socket; with a patience of 20 s for handshakes.
+// HandOverTo without TLS, for a server on one Unix socket; handshakes may take 20 s.
 std::function<void(int fd)> HandOverToLocal(
     grpc::ServerBuilder& builder,
     std::shared_ptr<grpc::ServerCredentials> credentials = grpc::InsecureServerCredentials());

@@ -1,7 +1,7 @@
-// ReplacedSessions: processes of workers whose name another process has by now, as when Slurm ran a
-// task again elsewhere. Such a process is refused for good: it may be dead and only its words come
-// late, or it was cut off for a while; and two that live would take the name from each other for
-// ever. What it had in hand was given to others when its name went. Not thread-safe.
+// ReplacedSessions: processes of workers whose name another process has taken, as when Slurm runs a
+// task again elsewhere. Such a process is refused for good: it may be dead, and its messages come
+// late, or it was cut off for a while; two live processes would take the name from each other for
+// ever. The jobs of the process were given to others when it lost the name. Not thread-safe.
 #pragma once
 
 #include <algorithm>
@@ -15,9 +15,9 @@ namespace galley::wire {
 
 class ReplacedSessions {
  public:
-  // False: another process took the name from this one. True: the process has the name from now on.
-  // `session`: the number that a process drew (Hello.session); 0: it says none, and has no part in
-  // this.
+  // False: another process has taken the name from this process. True: the process has the name
+  // from now on. `session`: the number that a process drew (Hello.session); 0: no number, always
+  // true.
   bool Take(const std::string& name, uint64_t session) {
     if (session == 0) return true;
     Holders& holders = by_name_[name];

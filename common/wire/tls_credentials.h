@@ -1,5 +1,5 @@
-// gRPC's side of a TlsPair: each new connection is met with the pair that is in force. Connections
-// that are there go on.
+// Server credentials of a TlsPair: each new connection gets the pair in force; existing connections
+// go on.
 #pragma once
 
 #include <memory>
@@ -11,11 +11,11 @@
 
 namespace galley::wire {
 
-// The credentials outlive the server. `gate`: null: all may call.
+// The credentials outlive the server. `gate` null: every call is allowed.
 std::shared_ptr<grpc::ServerCredentials> TlsCredentials(
     std::shared_ptr<const TlsPair> pair, grpc_ssl_client_certificate_request_type request,
     CallGate gate = nullptr);
-// No TLS, but a gate.
+// Credentials without TLS, with a gate.
 std::shared_ptr<grpc::ServerCredentials> PlainCredentials(CallGate gate);
 
 }  // namespace galley::wire

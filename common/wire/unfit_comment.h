@@ -1,9 +1,9 @@
-// The text that a worker of Slurm that ends unfit writes into its job's comment, for its director.
+// The comment that an unfit worker of Slurm gives its job, for its director.
 #pragma once
 
 namespace galley::wire {
 
-// The comment begins with this; its last words follow.
+// The beginning of the comment; the worker's last words follow.
 inline constexpr const char* kUnfitComment = "galley-worker is unfit: ";
 
 }  // namespace galley::wire

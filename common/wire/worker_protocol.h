@@ -1,6 +1,6 @@
 // The protocol of directors and workers (proto/galley/v1/worker.proto). Raised when a worker of an
-// earlier build would not understand a director, or would do something else than it is told: such a
-// worker, which may have survived its director, is not taken on.
+// earlier build would misunderstand a director: such a worker, which may have survived its
+// director, is refused.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@ namespace galley::wire {
 
 inline constexpr uint32_t kWorkerProtocol = 6;
 
-// Metadata behind a stream that was not taken now (RESOURCE_EXHAUSTED): in so many milliseconds the
-// worker is to come again.
+// Trailing metadata of a stream that was refused for now (RESOURCE_EXHAUSTED): the worker comes
+// again after so many milliseconds.
 inline constexpr const char* kComeAgainMs = "galley-come-again-ms";
 
 }  // namespace galley::wire
