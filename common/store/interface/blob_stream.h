@@ -1,4 +1,4 @@
-// Blobs in pieces, for those that nobody wants whole in memory.
+// Streams of blobs, for blobs that are too large to hold in memory.
 #pragma once
 
 #include <cstddef>
@@ -13,20 +13,20 @@ namespace galley::store {
 class BlobReader {
  public:
   virtual ~BlobReader() = default;
-  // At most `bytes_max` (> 0) bytes, which stay valid until the next call; none at the end. The end
-  // is told only when all of the blob was found to be right: what came before is to be believed
-  // then. DATA_LOSS: it is not, and the blob is quarantined.
+  // Returns at most `bytes_max` (> 0) bytes, which stay valid until the next call; no bytes: the
+  // end. The end comes only after the whole blob was verified; do not trust the bytes before.
+  // DATA_LOSS: the blob is wrong, and is quarantined.
   virtual absl::StatusOr<std::string_view> Next(size_t bytes_max) = 0;
 };
 
-// Threads: one at a time. One that is destroyed before it finished leaves nothing behind.
+// Threads: one at a time. A writer that is destroyed before Finish leaves nothing behind.
 class BlobWriter {
  public:
   virtual ~BlobWriter() = default;
   // INVALID_ARGUMENT: more bytes than the digest says.
   virtual absl::Status Append(std::string_view bytes) = 0;
-  // Does what BlobStore::Put does with the bytes that were appended. INVALID_ARGUMENT: they are not
-  // the digest's.
+  // Puts the appended bytes, like BlobStore::Put. INVALID_ARGUMENT: the bytes do not have the
+  // digest.
   virtual absl::Status Finish() = 0;
 };
 

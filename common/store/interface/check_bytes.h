@@ -1,4 +1,4 @@
-// Whether bytes are those of a digest: asked wherever bytes leave a store.
+// Verifies bytes against a digest, wherever bytes leave a store.
 #pragma once
 
 #include <string_view>

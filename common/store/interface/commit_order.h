@@ -1,5 +1,5 @@
-// The order in which a store makes a commit durable: the promise of the whole store, and the same
-// code in LocalStore and in the simulation's store.
+// CommitInOrder: the order of steps that makes a commit durable, on which the promises of the store
+// rest. LocalStore and the simulation's store run the same code.
 #pragma once
 
 #include <functional>
@@ -12,12 +12,12 @@ namespace galley::store {
 
 struct CommitSteps {
   std::function<absl::Status()> raise_mark;    // sync_doubt.h
-  std::function<absl::Status()> sync_named;    // the bytes that results name
-  std::function<absl::Status()> sync_folders;  // their names
-  std::function<absl::Status()> append;        // what the log says of them
+  std::function<absl::Status()> sync_named;    // the bytes of the commit's blobs
+  std::function<absl::Status()> sync_folders;  // the names of those files
+  std::function<absl::Status()> append;        // the records of the commit, to the log
   std::function<absl::Status()> sync_log;
   std::function<absl::Status()> lower_mark;
-  std::function<absl::Status()> index;  // only now anybody is told
+  std::function<absl::Status()> index;  // only now readers see the commit
 };
 
 inline absl::Status CommitInOrder(const CommitSteps& steps) {
@@ -25,7 +25,7 @@ inline absl::Status CommitInOrder(const CommitSteps& steps) {
   RETURN_IF_ERROR(steps.sync_named());
   if (!IsSabotaged(Sabotage::kNoFolderSync)) RETURN_IF_ERROR(steps.sync_folders());
   RETURN_IF_ERROR(steps.append());
-  // A failure is final: a second sync would succeed and say nothing of what the first lost.
+  // A failure is final: a second sync would succeed and hide the loss.
   absl::Status synced = IsSabotaged(Sabotage::kAckBeforeSync) ? absl::OkStatus() : steps.sync_log();
   if (!synced.ok() && IsSabotaged(Sabotage::kRetrySync)) synced = steps.sync_log();
   RETURN_IF_ERROR(synced);

@@ -1,4 +1,4 @@
-// Which ActionResults of other programs a store may serve.
+// CompleteActionResults: selects the ActionResults of other programs that a store may serve.
 #pragma once
 
 #include <optional>
@@ -10,8 +10,8 @@
 
 namespace galley::store {
 
-// `results` (nullopt: none) without those that name what is not in `blobs`, or whose Trees and
-// Directories cannot be read: nullopt in their places.
+// Returns `results`, with nullopt in place of each result that names a blob which `blobs` lacks, or
+// whose Trees and Directories cannot be read. nullopt in `results`: there is none.
 absl::StatusOr<std::vector<std::optional<std::string>>> CompleteActionResults(
     BlobStore& blobs, std::vector<std::optional<std::string>> results);
 

@@ -1,8 +1,8 @@
-// DeadBytes: what the owner of a store directory does when a cook has ended. Dead are the bytes of
-// segments that nothing in the store is made of: blobs that two workers appended, what a killed
-// cook left, what a collection dropped.
+// DeadBytes: lets the owner of a store directory free dead bytes when a cook has ended. Dead bytes
+// are bytes of segments that nothing in the store uses: a blob that two workers appended, remains
+// of a killed cook, blobs that a collection dropped.
 //
-// Threads: any; it runs beside everything else.
+// Threads: any, beside all other calls.
 #pragma once
 
 #include "absl/status/statusor.h"
@@ -14,11 +14,11 @@ namespace galley::store {
 class DeadBytes {
  public:
   virtual ~DeadBytes() = default;
-  // When dead bytes are more than a fifth of the live ones, segments of which much is dead go; what
-  // is live in them is written again. Drops nothing. Nothing is done while a session lives, which
-  // may read there, or where another process owns the store. The worst segments go first; one stays
-  // for the next time rather than that more than 512 MiB are written again. CANCELLED: by
-  // `cancellation`, with nothing lost.
+  // Does nothing unless the dead bytes exceed a fifth of the live bytes. Then removes segments with
+  // many dead bytes, the worst first, after their live bytes were written again; drops no blob. At
+  // most 512 MiB are written again in one call; other segments wait for the next. Does nothing
+  // while a session lives, which may read the segments, or if another process owns the store.
+  // CANCELLED: by `cancellation`, with nothing lost.
   virtual absl::StatusOr<GcReport> GiveBackDeadBytes(Cancellation* cancellation) = 0;
 };
 

@@ -1,4 +1,4 @@
-// Which roots are never collected.
+// KeptRoots: selects the roots that are never collected.
 #pragma once
 
 #include <span>
@@ -8,9 +8,9 @@
 
 namespace galley::store {
 
-// The roots among `newest_first` that are kept: the newest of each project and platform, by the
-// book or not, and as many by the book as the newest says its project keeps (10 when it does not
-// say).
+// Returns the kept roots of `newest_first`: for each project and platform the newest root, by the
+// book or not, and the newest roots by the book, as many as the newest root's keep_roots says (0:
+// 10).
 std::vector<PublishedRoot> KeptRoots(std::span<const PublishedRoot> newest_first);
 
 }  // namespace galley::store

@@ -1,5 +1,5 @@
-// Which blobs have to be present for a result to be used: its outputs and the sources of what it
-// generated. A lost log loses nothing.
+// Appends the blobs without which a result is useless: its outputs, and the sources that it
+// generated. A lost log does no harm.
 #pragma once
 
 #include <algorithm>
@@ -22,8 +22,9 @@ inline void AppendNamedBlobs(const record::Result& result, std::vector<Digest>& 
     blobs.push_back(generated.source);
 }
 
-// Which of `results` (encoded; nullopt: none) may be served: all that they name is there. `locate`
-// answers for a list of digests with a list of optionals, or an error; it is asked once.
+// Says for each of `results` (encoded; nullopt: none) whether it may be served: all blobs that it
+// names are present. `locate` gets a list of digests, once, and returns a list of optionals, or an
+// error.
 template <typename Locate>
 absl::StatusOr<std::vector<bool>> AreComplete(
     const std::vector<std::optional<std::string>>& results, const Locate& locate) {

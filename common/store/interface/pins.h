@@ -1,8 +1,8 @@
-// Pins: trees that are kept until people take the pin away, by name.
+// Pins: named trees that are kept until people remove the pin.
 //
-// A pin is a published root (of kPinProject, the name in the platform's place), so it is as durable
-// as one, and what keeps roots keeps pins. The newest of a name counts; one whose root is the
-// digest of no bytes says that the pin was taken away.
+// A pin is stored as a published root of project kPinProject, with the pin's name as the platform.
+// So a pin is as durable as a root, and code that keeps roots keeps pins. The newest root of a name
+// counts; the digest of the empty blob as root means that the pin was removed.
 // Threads: any.
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace galley::store {
 
-// No project has this id: theirs are 32 hex digits.
+// No project has this id: ids of projects are 32 hex digits.
 inline constexpr std::string_view kPinProject = "pin";
 inline constexpr size_t kPinNameBytesMax = 200;
 
@@ -26,7 +26,8 @@ struct Pin {
   absl::Time time;
 };
 
-// Letters, digits and "._-+/", at most so many bytes. INVALID_ARGUMENT.
+// INVALID_ARGUMENT unless the name has only letters, digits and "._-+/", and at most
+// kPinNameBytesMax bytes.
 absl::Status ValidatePinName(std::string_view name);
 
 bool IsRemovedPin(const PublishedRoot& root);
@@ -34,11 +35,11 @@ bool IsRemovedPin(const PublishedRoot& root);
 // Lists the pins by name.
 absl::StatusOr<std::vector<Pin>> Pins(Store& store);
 
-// Sets a pin, in place of the one of this name. All blobs under `root` are asked for: NOT_FOUND
-// names what is absent, and the pin is what it was, or gone when its tree is; INVALID_ARGUMENT: it
-// is no tree, or an empty one. When a name is set twice at a time, one of the two counts.
+// Sets a pin, in place of an older pin of this name. Looks for all blobs under `root`. NOT_FOUND
+// names an absent blob; the older pin stays, if its tree still exists. INVALID_ARGUMENT: `root` is
+// no tree, or an empty tree. If two callers set a name at the same time, either pin may win.
 absl::Status SetPin(Store& store, const Pin& pin);
-// NOT_FOUND.
+// NOT_FOUND: there is no such pin.
 absl::Status RemovePin(Store& store, std::string_view name, absl::Time time);
 
 // For people: "windows#12 of project 0123...", "pin sdk".

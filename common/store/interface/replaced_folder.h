@@ -1,7 +1,7 @@
-// ReplacedFolder: what a process can do when the folder of a store that it owns was deleted, or
-// when another stands in its place (an older copy, say), or when that happened to files in it
-// (StoredFiles). Until then it goes on in the folder that it opened: its reads are right there, and
-// what it makes durable is refused.
+// ReplacedFolder: lets the process that owns a store recover when the store's folder was deleted,
+// or replaced (by an older copy, say), or when files in it were (StoredFiles). Until then the
+// process uses the folder that it opened: reads are right, and every write that must be durable is
+// refused.
 //
 // Threads: any.
 #pragma once
@@ -14,10 +14,10 @@ class ReplacedFolder {
  public:
   virtual ~ReplacedFolder() = default;
   // FAILED_PRECONDITION: the folder, or files that are needed in it, were deleted or replaced. OK
-  // also where another process owns the store. Cost: as StoredFiles::CheckFiles.
+  // also if another process owns the store. Cost: as StoredFiles::CheckFiles.
   virtual absl::Status CheckFolder() const = 0;
-  // Lets go of the folder that was opened, and opens what is there now; an empty store where there
-  // is nothing. OK when all is still the same. Calls that others make meanwhile end with
+  // Closes the opened folder, and opens the folder that now has its path; makes an empty store if
+  // there is none. Does nothing if the folder is still the same. Concurrent calls end with
   // UNAVAILABLE, or find nothing.
   virtual absl::Status OpenWhatIsThere() = 0;
 };

@@ -1,10 +1,10 @@
-// The store's faces. BlobStore and ActionCache are the two small interfaces that local, remote and
-// the layers share; Store is what the director needs beside them: segments for local workers, group
-// commit, published roots. Whoever looks after a store uses StoreAdmin (store_admin.h).
+// The interfaces of a store. BlobStore and ActionCache are small, and shared by local and remote
+// stores and the layers; Store adds the needs of the director: segments for local workers, group
+// commit, published roots. Administration is in StoreAdmin (store_admin.h).
 //
-// Errors: NOT_FOUND absent; DATA_LOSS stored bytes are wrong (they are quarantined, the loss epoch
-// rises); RESOURCE_EXHAUSTED no space; PERMISSION_DENIED not writable; UNAVAILABLE the owner is not
-// reachable.
+// Errors: NOT_FOUND: absent; DATA_LOSS: stored bytes are wrong: they are quarantined, and the loss
+// epoch rises; RESOURCE_EXHAUSTED: no space; PERMISSION_DENIED: not writable; UNAVAILABLE: the
+// owner is not reachable.
 // Threads: all methods may be called from many threads.
 #pragma once
 
@@ -40,47 +40,47 @@ class BlobStore {
   virtual ~BlobStore() = default;
   // Returns the digests that are absent, in the order given. The empty blob is always there.
   virtual absl::StatusOr<std::vector<Digest>> FindMissing(std::span<const Digest> digests) = 0;
-  // Whole and verified, or an error.
+  // Returns the whole blob, verified.
   virtual absl::StatusOr<Blob> Get(const Digest& digest) = 0;
-  // INVALID_ARGUMENT when `bytes` are not what `digest` says. Durable with the next Commit.
+  // INVALID_ARGUMENT: `bytes` do not have the digest. Durable with the next Commit.
   virtual absl::Status Put(const Digest& digest, std::string_view bytes) = 0;
-  // Put of each of them, and an outcome for each.
+  // Puts each blob; returns a status for each.
   virtual std::vector<absl::Status> PutMany(std::span<const BlobView> blobs);
-  // Get from byte `offset` on, in pieces. OUT_OF_RANGE: beyond the end.
+  // Gets a blob in pieces, from byte `offset` on. OUT_OF_RANGE: beyond the end. The reader must not
+  // outlive the store.
   virtual absl::StatusOr<std::unique_ptr<BlobReader>> NewReader(const Digest& digest,
                                                                 uint64_t offset);
-  // Put in pieces. Neither may outlive the store.
+  // Puts a blob in pieces. The writer must not outlive the store.
   virtual absl::StatusOr<std::unique_ptr<BlobWriter>> NewWriter(const Digest& digest);
 };
 
 class ActionCache {
  public:
   virtual ~ActionCache() = default;
-  // Encoded observation sets seen for each weak key, newest first, at most kSetsMax each.
+  // Returns the encoded observation sets of each weak key, newest first, at most kSetsMax each.
   static constexpr size_t kSetsMax = 16;
   virtual absl::StatusOr<std::vector<std::vector<std::string>>> ObservationSets(
       std::span<const Digest> weak_keys) = 0;
-  // Encoded results (record::EncodeResult) for each action key; nullopt: none. The outputs are
-  // present.
+  // Returns the encoded result (record::EncodeResult) of each action key; nullopt: none. The
+  // outputs are present.
   virtual absl::StatusOr<std::vector<std::optional<std::string>>> Results(
       std::span<const Digest> action_keys) = 0;
-  // ActionResults of other programs (REAPI), byte for byte as they came, by the instance and the
-  // action that they came under; nullopt: none, or something that it names is absent. A store that
-  // keeps none has none.
+  // Returns ActionResults of other programs (REAPI) by instance and action, byte for byte as they
+  // were put; nullopt: none, or a named blob is absent. By default all nullopt.
   virtual absl::StatusOr<std::vector<std::optional<std::string>>> ActionResults(
       std::string_view instance, std::span<const Digest> actions);
 };
 
-// The place where a local worker put a blob. A segment has no name beyond its number; a large blob
-// is a file named by its digest (segment 0).
+// BlobLocation: the place where a local worker put a blob: a segment, which is named by its number,
+// or a file of the blob's own, which is named by its digest.
 struct BlobLocation {
-  uint64_t segment = 0;  // 0: a file of its own
+  uint64_t segment = 0;  // 0: a file of the blob's own
   uint64_t offset = 0;   // of the record's header in the segment
   auto operator<=>(const BlobLocation&) const = default;
 };
 
 struct PutResult {
-  Digest weak_key;              // that of no bytes: no set comes with it
+  Digest weak_key;              // digest of the empty blob: no set comes with the result
   std::string observation_set;  // encoded
   Digest action_key;
   std::string result;  // encoded
@@ -91,7 +91,7 @@ struct PutSet {
   std::string observation_set;  // encoded
 };
 
-// A result of another program. The last one that is put stands.
+// PutActionResult: a result of another program. The last put wins.
 struct PutActionResult {
   std::string instance;
   Digest action;
@@ -114,17 +114,17 @@ struct PublishedRoot {
   bool by_the_book = false;
   absl::Time time;
   Digest snapshot;
-  uint32_t keep_roots = 0;  // so many of the platform's roots by the book stay; 0: not said
+  uint32_t keep_roots = 0;  // how many of the platform's roots by the book to keep; 0: unknown
 };
 
 struct StoreInfo {
   std::string directory;
   std::string store_id;     // random, made once
   uint64_t loss_epoch = 0;  // rises whenever anything is dropped, quarantined or disputed
-  // The loss epoch when a result last came to be in dispute or was revoked, or a later one.
+  // At least the loss epoch at which a result was last disputed or revoked.
   uint64_t disputed_epoch = 0;
-  // Rises with everything that Commit, Publish and Forget write, and is as durable as that: a store
-  // with a lower number than it had is an older one, restored. The distance between two numbers
+  // Rises with every write of Commit, Publish and Forget, and is as durable as the write: a store
+  // with a lower number than before is an older store, restored. The difference of two numbers
   // means nothing.
   uint64_t commits = 0;
 };
@@ -133,36 +133,36 @@ class Store : public BlobStore, public ActionCache {
  public:
   virtual absl::StatusOr<StoreInfo> Info() = 0;
 
-  // A new segment that one local writer appends to (local/segment_writer.h). Its number.
+  // Makes a segment for one local writer (local/segment_writer.h); returns its number.
   virtual absl::StatusOr<uint64_t> AllocateSegment() = 0;
-  // For a local reader; nullopt: absent.
+  // Returns the locations of blobs, for a local reader; nullopt: absent.
   virtual absl::StatusOr<std::vector<std::optional<BlobLocation>>> Locate(
       std::span<const Digest> digests) = 0;
 
-  // FindMissing, asked of the disk and not of the index, which still lists what somebody deleted:
-  // whether the file or the segment of a blob is there, and long enough. What is not there is
-  // dropped, so that everybody is told the same from then on, and the loss epoch rises (once). Its
-  // bytes are not read. A call for when a loss was seen: it costs a look at each large blob's file,
-  // and at each segment. A store without a disk has no other truth than its index.
+  // Like FindMissing, but looks at the disk: the index still lists files that somebody deleted. A
+  // blob is present if its file or segment exists and is long enough; no bytes are read. Drops
+  // absent blobs, so that later calls agree, and raises the loss epoch once. Call after a loss was
+  // seen: it costs a stat of each large blob's file, and of each segment. A store without a disk
+  // asks its index.
   virtual absl::StatusOr<std::vector<Digest>> FindLost(std::span<const Digest> digests);
 
-  // Commits one group: (1) syncs the data that is named, blobs Put before included, (2) appends the
-  // results and syncs, (3) indexes. When it returns OK all of it survives a power cut. A result
-  // whose key is there with another outcome is not replaced: ALREADY_EXISTS names the key in the
-  // message, the rest is committed. But a success replaces a verdict: the judgement was wrong, or
-  // not the cooker's alone; and of two successes that differ neither stands: a dispute replaces the
-  // one that is there (record/dispute.h). INVALID_ARGUMENT: a location that does not hold what is
-  // claimed (nothing of it is committed).
+  // Commits one group: (1) syncs the named blobs, and all blobs Put before; (2) appends the results
+  // and syncs; (3) indexes. After OK the whole group survives a power cut. A key that has a result
+  // with another outcome keeps its result: ALREADY_EXISTS names the key, and the rest is committed.
+  // There are two exceptions. A success replaces a verdict: the verdict was wrong, or not the
+  // cooker's alone. Of two different successes neither stands: a dispute replaces the old result
+  // (record/dispute.h). INVALID_ARGUMENT: a location does not hold its blob; nothing of the group
+  // is committed.
   virtual absl::Status Commit(const CommitBatch& batch) = 0;
 
-  // After the root's Directories were Put: one synced record. Returns the sequence.
+  // Appends and syncs one record; returns its sequence. REQUIRES: the root's Directories were Put.
   virtual absl::StatusOr<uint64_t> Publish(const PublishedRoot& root) = 0;
-  // Newest first. An empty id: those of every project.
+  // Returns the roots of a project, newest first. An empty id: roots of all projects.
   virtual absl::StatusOr<std::vector<PublishedRoot>> Roots(std::string_view project_id) = 0;
 
   // Forgets results, so that they are cooked again (`galley clean`).
   virtual absl::Status Forget(std::span<const Digest> action_keys) = 0;
-  // The revocations so far: results that these are about are not to be used, wherever they lie.
+  // Returns all revocations so far: a revoked result must not be used, whatever store holds it.
   virtual absl::StatusOr<std::vector<record::Revocation>> Revocations();
 };
 

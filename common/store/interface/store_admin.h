@@ -1,5 +1,5 @@
-// StoreAdmin: looking after a store: its size, its health, what it keeps and why. Only a store
-// directory has it; the layers in front of a Store do not.
+// StoreAdmin: administers a store: its size, its health, what it keeps and why. Only a store
+// directory has this interface; the layers in front of a Store do not.
 //
 // Errors and threads: those of Store.
 #pragma once
@@ -30,128 +30,129 @@ struct StoreStats {
   uint64_t file_bytes = 0;
   uint64_t roots = 0;
   uint64_t quarantined = 0;
-  // Large files that nobody adopted (yet), and what is being written or was left by a process that
-  // died while it wrote.
+  // Large files that no commit has adopted yet, and files that are being written, or that a process
+  // left when it died.
   uint64_t unadopted_files = 0, unadopted_bytes = 0;
   uint64_t temporary_files = 0, temporary_bytes = 0;
 };
 
 struct StatsOptions {
-  // Also what nobody adopted: it takes a look at each large file. Without it the index has the
-  // answer.
+  // Counts also unadopted files, at the cost of a stat of each large file; the other numbers come
+  // from the index.
   bool counts_unadopted = true;
 };
 
 struct VerifyProgress {
-  std::string phase;  // what is being read: "blobs", "results", ...
+  std::string phase;  // kind of records that is being read: "blobs", "results", ...
   uint64_t blobs = 0, bytes = 0;
   uint64_t bytes_total = 0;  // of all blobs; 0: not known
   uint64_t problems = 0;
 };
 
 struct VerifyOptions {
-  uint64_t bytes_per_second = 0;  // that are read; 0: as fast as it goes
-  bool restart = false;           // from the beginning; else on from where the last one was cut off
-  // Told about once a second; false stops it: ABORTED.
+  uint64_t bytes_per_second = 0;  // of reading; 0: no limit
+  bool restart = false;           // from the beginning; else from where the last run stopped
+  // Called about once a second; false stops the run: ABORTED.
   std::function<bool(const VerifyProgress&)> on_progress;
 };
 
 struct VerifyReport {
   uint64_t blobs = 0;
   uint64_t bytes = 0;
-  std::vector<std::string> problems;  // one line each: what, where, what was done
-  std::optional<absl::Time> resumed;  // when the one began that was gone on with; its counts are in
+  std::vector<std::string> problems;  // one line each: the fault, its place, the action taken
+  // start of the earlier run that this run continued; its counts are included
+  std::optional<absl::Time> resumed;
 };
 
 struct GcOptions {
-  // Things that nothing needs stay up to this size; the least recently used results go first.
+  // Unneeded blobs and results stay up to this size; the least recently used results go first.
   uint64_t bytes_max = UINT64_MAX;
-  // Results that nobody asked for so long go whatever the size.
+  // Results that were not read for this long go, whatever the size.
   absl::Duration age_max = absl::InfiniteDuration();
-  bool is_dry = false;  // says what would go
+  bool is_dry = false;  // only reports what would go
   Cancellation* cancellation = nullptr;
 };
 
 struct GcReport {
-  uint64_t blobs = 0, bytes = 0, results = 0;  // that stay
+  uint64_t blobs = 0, bytes = 0, results = 0;  // that stayed
   uint64_t dropped_blobs = 0, dropped_bytes = 0, dropped_results = 0;
-  // Bytes of segments that went, and of those what was still live and was written again.
+  // freed_bytes: of removed segments; moved_bytes: live bytes of these, written again.
   uint64_t freed_bytes = 0, moved_bytes = 0;
-  // Files that killed processes left, that nobody adopted, and that went.
+  // Removed files that killed processes left and no commit adopted.
   uint64_t left_files = 0, left_bytes = 0;
-  // Live sessions for whose sake more stays than the rest asks for, oldest first.
+  // Live sessions that keep more than the options ask for, oldest first.
   std::vector<std::string> held_by;
 };
 
-// WhyReport: where a blob lies, and what keeps it. Times that are not known are in the infinite
-// past.
+// WhyReport: where a blob lies, and what keeps it. Unknown times are InfinitePast.
 struct WhyReport {
   struct Root {
     PublishedRoot root;
-    bool is_kept = false;  // else it goes when nothing else keeps it
-    std::string path;      // where in its tree, one of the places; empty: the tree itself
+    bool is_kept = false;  // false: does not keep the blob
+    std::string path;      // a path of the blob in the root's tree; empty: the tree itself
   };
   struct Result {
     Digest key;
-    bool is_ours = true;     // else another program's
-    std::string provenance;  // who made it where and when, for people
+    bool is_ours = true;     // false: another program's
+    std::string provenance;  // who made the result, where and when, for people
     absl::Time written, used;
   };
-  std::optional<BlobLocation> location;  // none: absent
+  std::optional<BlobLocation> location;  // nullopt: absent
   absl::Time written = absl::InfinitePast();
   std::vector<Root> roots;  // newest first
-  uint64_t roots_more = 0;  // beyond the limit
+  uint64_t roots_more = 0;  // number beyond the limit
   std::vector<Result> results;
   uint64_t results_more = 0;
-  // Live ones that were told, or may have been, that it is there.
+  // Live sessions that were told, or may have been told, that the blob is present.
   std::vector<std::string> sessions;
-  std::vector<std::string> past;  // what became of it, oldest first
+  std::vector<std::string> past;  // history of the blob, oldest first
 };
 
 struct RevokeOptions {
   record::Revocation what;  // `until` is the time of the call
-  bool is_dry = false;      // says what would go
+  bool is_dry = false;      // only reports what would go
 };
 
 struct RevokeReport {
   struct Result {
     Digest key;
-    bool is_ours = true;  // else one that a client put, as a store that is served keeps them
+    bool is_ours = true;  // false: put by a REAPI client of a served store
     std::string worker, machine;
     absl::Time taken;
-    std::string received_from;    // URL of the store that it came from; empty: cooked for this one
-    std::vector<Digest> outputs;  // that it names
+    std::string received_from;    // URL of the store that sent it; empty: cooked here
+    std::vector<Digest> outputs;  // that the result names
   };
-  std::vector<Result> results;  // by key
+  std::vector<Result> results;  // sorted by key
 };
 
 class StoreAdmin {
  public:
   virtual ~StoreAdmin() = default;
 
-  // Forgets all results that the worker made, and keeps for good that it is revoked. Both raise the
-  // loss epoch and disputed_epoch, even when there was none. Reads all results. UNIMPLEMENTED: an
-  // owner of an older version.
+  // Forgets all results that the worker made, and records for good that the worker is revoked.
+  // Raises the loss epoch and disputed_epoch, even if there was no result. Reads all results.
+  // UNIMPLEMENTED: the owner has an older version.
   virtual absl::StatusOr<RevokeReport> Revoke(const RevokeOptions& options) = 0;
   virtual absl::StatusOr<StoreStats> Stats(const StatsOptions& options) = 0;
   absl::StatusOr<StoreStats> Stats() { return Stats(StatsOptions()); }
-  // Reads everything, and holds nobody up meanwhile. Corrupt bytes are quarantined, so that the
-  // next Verify is clean of them; the loss epoch rises. FAILED_PRECONDITION: another one runs.
+  // Reads and verifies everything; other calls go on meanwhile. Corrupt bytes are quarantined, so
+  // that the next Verify does not report them; the loss epoch rises. FAILED_PRECONDITION: another
+  // Verify runs.
   virtual absl::StatusOr<VerifyReport> Verify(const VerifyOptions& options) = 0;
   absl::StatusOr<VerifyReport> Verify() { return Verify(VerifyOptions()); }
 
-  // Drops what is neither needed nor used (GcOptions). Never: what the newest roots of each project
-  // and platform need, or what anybody was told is there since the oldest live session began. The
-  // loss epoch rises when something goes. Interrupted anywhere it has lost nothing that it should
-  // not; CANCELLED: by its cancellation.
+  // Drops unneeded and unused blobs and results (GcOptions), but never what the newest roots of
+  // each project and platform need, nor what anybody was told is present since the oldest live
+  // session began. The loss epoch rises when something goes. An interrupt at any point loses
+  // nothing that had to stay. CANCELLED: by GcOptions::cancellation.
   virtual absl::StatusOr<GcReport> Collect(const GcOptions& options) = 0;
-  // At most `limit` roots and results. Reads all results, and the folders of all roots; of an
-  // absent blob the log.
+  // Returns at most `limit` roots and results. Reads all results and the folders of all roots; for
+  // an absent blob also the log.
   virtual absl::StatusOr<WhyReport> Why(const Digest& digest, size_t limit) = 0;
 };
 
-// A store directory with both faces: of its owner, of a client of the owner, or of a process that
-// may become either.
+// StoreDirectory: both interfaces of a store directory: of its owner, of a client of the owner, or
+// of a process that may become either.
 class StoreDirectory : public Store, public StoreAdmin {};
 
 }  // namespace galley::store

@@ -1,5 +1,5 @@
-// StoredFiles: what the owner of a store directory can tell of the files in it, which somebody else
-// may have deleted, cut or replaced while the store was open (an older copy that was put over it).
+// StoredFiles: lets the owner of a store directory check its files, which somebody else may have
+// deleted, truncated or replaced while the store was open, for example by an older copy.
 //
 // Threads: any.
 #pragma once
@@ -11,9 +11,9 @@ namespace galley::store {
 class StoredFiles {
  public:
   virtual ~StoredFiles() = default;
-  // FAILED_PRECONDITION: the folders, the id, the index or the newest segments are not what was
-  // opened and written: says which. Cost: some stats, and one for each of the newest thousand
-  // segments; the bytes of blobs are not read.
+  // FAILED_PRECONDITION, naming the fault: the folders, the id, the index or the newest segments
+  // are no longer as they were opened and written. Cost: some stats, and a stat of each of the
+  // newest thousand segments; the bytes of blobs are not read.
   virtual absl::Status CheckFiles() = 0;
 };
 

@@ -1,10 +1,10 @@
 // The rules of a store about syncs that failed, in its own life and in its owners' before it. The
 // same code in LocalStore and in the simulation's store.
 //
-// After a failed sync the kernel takes the pages for written: whoever reads them finds the right
-// bytes, whoever syncs them again is told that all is well, and a power cut takes them
-// (https://wiki.postgresql.org/wiki/Fsync_Errors). So it has to be known to every owner that comes
-// after, also when the process that asked for the sync was killed before it got its answer:
+// After a failed sync the kernel takes the pages for written: a read returns the right bytes, a
+// second sync succeeds, and a power cut loses the bytes
+// (https://wiki.postgresql.org/wiki/Fsync_Errors). So every later owner has to know of the failure,
+// even if the process that called sync was killed before the answer:
 //   * a mark lies in the store while a sync runs, and stays when it did not go well. It names the
 //     files that are synced. It is not synced itself: it has to live no longer than the caches,
 //     which go together with it. When one comes back from the disk though its sync went well, it
@@ -33,31 +33,31 @@
 
 namespace galley::store {
 
-// The bytes of the mark: a line with the digest of each file, then a line with the checksum of
-// these. One such list follows another.
+// Returns the bytes of a mark: a line with the digest of each file, then a line with the checksum
+// of these lines. A mark holds a sequence of such lists.
 std::string EncodeSyncMark(std::span<const Digest> files);
 struct DecodedSyncMark {
-  bool is_marked = false;   // there is a whole list, if an empty one, or a damaged one
-  bool is_damaged = false;  // a line is wrong: which files a list named is not known
+  bool is_marked = false;   // there is a whole list, perhaps empty, or a damaged list
+  bool is_damaged = false;  // a line is wrong: the files of a list are unknown
   std::vector<Digest> files;
 };
-// A list that is torn is that of a sync that had not begun, or the caches are gone: it says
-// nothing. A list of which whole lines are wrong was damaged later: it counts as a mark.
+// A torn list says nothing: its sync had not begun, or the caches are gone. A list with whole lines
+// that are wrong was damaged later: it counts as a mark.
 DecodedSyncMark DecodeSyncMark(std::string_view bytes);
 
-// SyncMark: the mark, as one owner sees it. It is raised before anything is synced, and lowered
-// when all went well. When it is raised while it is up, the sync before met an error: it then stays
-// for this owner's life, and names the files of every time.
+// SyncMark: one owner's use of the mark. The owner raises the mark before anything is synced, and
+// lowers the mark after success. Raise while the mark is up means that the sync before failed: then
+// the mark stays for this owner's life, and names the files of every Raise.
 class SyncMark {
  public:
   struct File {
-    // Appends `bytes` behind what is there, which stays.
+    // Appends `bytes` to the file.
     std::function<absl::Status(const std::string& bytes)> append;
     std::function<absl::Status()> remove;
   };
   explicit SyncMark(File file) : file_(std::move(file)) {}
 
-  // Called before any of `files`, or the log, is synced. When it fails nothing may be synced.
+  // Call before any of `files`, or the log, is synced. After an error nothing may be synced.
   absl::Status Raise(std::span<const Digest> files) {
     is_final_ |= is_up_;
     RETURN_IF_ERROR(file_.append(EncodeSyncMark(files)));
@@ -78,14 +78,14 @@ class SyncMark {
 
 // OpeningSteps: the steps of an owner that opens a store, in their order.
 struct OpeningSteps {
-  bool is_marked = false;  // by an owner before this one
+  bool is_marked = false;  // by an earlier owner
   std::function<absl::Status()> raise_mark;
-  // Writes anew those of the owners' segments that may hold more than is known to be synced.
+  // Copies those of the owners' segments that may hold unsynced bytes.
   std::function<absl::Status()> write_log_anew;
   std::function<absl::Status()> sync_and_read_log;
-  // Writes anew the files that the mark names and the log, as it was just read, does not.
+  // Copies the files that the mark names and the log, which was just read, does not.
   std::function<absl::Status()> write_files_anew;
-  std::function<absl::Status()> settle;  // all that is left
+  std::function<absl::Status()> settle;  // the rest of the opening
   std::function<absl::Status()> lower_mark;
 };
 
@@ -99,15 +99,15 @@ inline absl::Status OpenInOrder(const OpeningSteps& steps) {
   return steps.lower_mark();
 }
 
-// DoubtfulSegments: up to where workers' segments are in doubt: as long as they were when the owner
-// came, and when a sync of one failed.
+// DoubtfulSegments: the doubtful beginnings of workers' segments: each up to its length when the
+// owner came, or when a sync of the segment failed.
 class DoubtfulSegments {
  public:
   void Note(uint64_t segment, uint64_t end_bytes) {
     uint64_t& end = ends_[segment];
     end = std::max(end, end_bytes);
   }
-  // A blob that lies there is copied.
+  // True: the location is in doubt, so the blob is copied.
   bool Hold(const BlobLocation& location) const {
     if (IsSabotaged(Sabotage::kForgetFailedSync)) return false;
     const auto found = ends_.find(location.segment);

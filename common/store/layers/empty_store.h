@@ -1,6 +1,5 @@
-// EmptyStore: a store that holds nothing and takes nothing: reads find nothing, and everything else
-// is refused. Stands where a store is missing, and is the base of stores that hold what they make
-// up.
+// EmptyStore: a store that holds nothing and takes nothing: reads find nothing, and all other calls
+// return `refusal`. For a missing store, and as the base of stores with made-up contents.
 //
 // Threads: any.
 #pragma once

@@ -1,10 +1,11 @@
-// ExistenceCache: remembers for a while which blobs the store behind it has, so that one that is
-// named by many results is asked for once. Absence is never remembered.
+// ExistenceCache: remembers for a while which blobs the store behind it has, so that a blob that
+// many results name is asked for once. Absence is never remembered.
 //
-// An answer may be a minute old: for stores that keep what they reported present for at least that
-// long, as REAPI asks of them. A Get that finds nothing, or wrong bytes, forgets the blob.
-// Cost: 16 bytes and a hash table's share for each of at most `count_max` blobs. A blob is known by
-// 8 bytes of its hash and its size: two that agree in them (1 in 2^64) count as one.
+// An answer may be a minute old, so the store behind must keep a reported blob for at least that
+// long, as REAPI demands. A Get that finds nothing, or wrong bytes, forgets the blob.
+// Cost: 16 bytes and the hash table's overhead for each of at most `count_max` blobs. A blob is
+// known by 8 bytes of its hash and its size; two blobs that agree in these (1 in 2^64) count as the
+// same blob.
 //
 // Threads: any.
 #pragma once
@@ -24,7 +25,7 @@ namespace galley::store {
 
 struct ExistenceCacheOptions {
   absl::Duration time_to_live = absl::Seconds(60);
-  size_t count_max = 1'000'000;  // when it is full, all that is too old goes, or else all
+  size_t count_max = 1'000'000;  // a full cache drops entries that are too old, or else all
 };
 
 class ExistenceCache final : public BlobStore {
@@ -32,7 +33,7 @@ class ExistenceCache final : public BlobStore {
   ExistenceCache(std::shared_ptr<BlobStore> behind, std::shared_ptr<Clock> clock,
                  const ExistenceCacheOptions& options = {});
 
-  // Asks only for those that are not remembered.
+  // Asks the store behind only for blobs that are not remembered.
   absl::StatusOr<std::vector<Digest>> FindMissing(std::span<const Digest> digests) override;
   absl::StatusOr<Blob> Get(const Digest& digest) override;
   absl::Status Put(const Digest& digest, std::string_view bytes) override;

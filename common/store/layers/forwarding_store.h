@@ -1,9 +1,9 @@
 // ForwardingStore: passes every call to the store behind it. A decorator of a whole Store derives
-// from it and overrides only what it changes; what it does not override is the other store's in
-// every detail, PutMany and the streams included. A decorator of a BlobStore alone derives from
-// BlobStore: it has three functions, and changes all of them.
+// from this class and overrides only the calls that it changes; all other calls, PutMany and the
+// streams included, behave exactly as in the store behind. A decorator of a BlobStore derives from
+// BlobStore, and changes all of its three functions.
 //
-// Threads: those of the store behind.
+// Threads: as the store behind.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// QuotaKeeper: keeps a store within a size, by collections in the background and when asked.
+// QuotaKeeper: keeps a store within a size by collections, in the background and on request.
 #pragma once
 
 #include <functional>
@@ -15,25 +15,25 @@ namespace galley::store {
 
 struct QuotaOptions {
   uint64_t bytes_max = UINT64_MAX;  // of segments and files on the disk
-  // Between two looks in the background; the first comes after one.
+  // Time between two background checks, and before the first.
   absl::Duration period = absl::Minutes(10);
-  // Asked before a collection; an answer other than OK is returned. Empty: OK.
+  // Called before a collection; an error stops the collection, and is returned. Empty: OK.
   std::function<absl::Status()> may_collect;
-  // In the background: what was dropped, or why nothing could be. On a thread of its own.
+  // Tells what a background collection dropped, or why it could not. Called on a thread of its own.
   std::function<void(const std::string& text)> say;
 };
 
 // Threads: any.
 class QuotaKeeper {
  public:
-  // `store` outlives it.
+  // `store` must outlive the keeper.
   QuotaKeeper(StoreAdmin& store, QuotaOptions options);
-  // Cuts off what runs in the background: nothing is lost by that.
+  // Cancels a background collection, which loses nothing.
   ~QuotaKeeper();
   QuotaKeeper(const QuotaKeeper&) = delete;
 
-  // Looks now. When the store is larger than its quota it is brought to nine tenths of it, as far
-  // as nothing stands against it that has to stay. `say` is told before that, and what came of it.
+  // Checks now. A store above its quota is collected down to nine tenths of the quota, as far as
+  // the blobs that must stay allow. `say` is called before the collection and with its outcome.
   absl::Status Keep(Cancellation* cancellation,
                     const std::function<void(const std::string& text)>& say);
 
@@ -42,7 +42,7 @@ class QuotaKeeper {
 
   StoreAdmin& store_;
   const QuotaOptions options_;
-  base::Mutex mutex_;  // one look at a time
+  base::Mutex mutex_;  // one check at a time
   Cancellation over_;
   std::thread thread_;
 };

@@ -1,11 +1,11 @@
-// TieredStore: our own store with a remote one behind it. A blob that ours lost, or finds to be
-// wrong, is read from there, verified, and is ours again.
+// TieredStore: our own store with a remote store behind it. A blob that our store lost, or finds to
+// be wrong, is fetched from the remote, verified, and put into our store again.
 //
-// Only Get and NewReader ask the remote, and only for what they do not find: everything else is our
-// own store's, so that nobody who commits or looks up waits for a network. Results are brought from
-// a remote in batches: director/shell/remote_look_up.h.
+// Only Get and NewReader ask the remote, and only for blobs that our store does not find; all other
+// calls go to our store alone, so that commits and look-ups never wait for a network. Results come
+// from a remote in batches: director/shell/remote_look_up.h.
 //
-// Threads: those of the store in front.
+// Threads: as our own store.
 #pragma once
 
 #include <memory>

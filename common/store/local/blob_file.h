@@ -1,6 +1,6 @@
-// Large blobs: files of their own, under their digests' names. They are written under a temporary
-// name, put in their place whole, and never changed. Read-only, since hard links to them may be
-// given away.
+// Files of large blobs, named by their digests. A file is written under a temporary name, renamed
+// into its place when it is whole, and never changed. The files are read-only, since they may get
+// hard links outside of the store.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace galley::store {
 
-// A file under a temporary name, removed unless it was put somewhere.
+// TemporaryFile: a file under a temporary name, removed unless PutAt renamed it.
 class TemporaryFile {
  public:
   static absl::StatusOr<TemporaryFile> Create(const std::string& store_directory, uint32_t mode);
@@ -26,7 +26,7 @@ class TemporaryFile {
   TemporaryFile& operator=(TemporaryFile&&) = delete;
 
   absl::Status Write(std::string_view bytes);
-  // In place of what is there. Its folder is made.
+  // Renames the file to `path`, in place of any file there. Makes the folder of `path`.
   absl::Status PutAt(const std::string& path);
   int descriptor() const { return file_.get(); }
   const std::string& path() const { return path_; }
@@ -35,31 +35,31 @@ class TemporaryFile {
   TemporaryFile(FileDescriptor file, std::string path)
       : file_(std::move(file)), path_(std::move(path)) {}
   FileDescriptor file_;
-  std::string path_;  // empty: it has another name now
+  std::string path_;  // empty: renamed
 };
 
 inline constexpr uint32_t kBlobFileMode = 0444;
 
-// `bytes` are the digest's. A file that is there and right stays: it may be synced, and the new one
-// is not. Not synced.
+// Writes a blob's file; does not sync it. An existing file that is right stays: unlike the new
+// file, it may be synced. REQUIRES: `bytes` have the digest.
 absl::Status WriteBlobFile(const std::string& store_directory, const Digest& digest,
                            std::string_view bytes);
-// The same in pieces, which are hashed as they come. `on_finish`, if any, follows when the file is
-// in its place.
+// Like WriteBlobFile, in pieces, which are hashed as they come. Finish calls `on_finish`, if any,
+// when the file is in its place.
 absl::StatusOr<std::unique_ptr<BlobWriter>> NewBlobFileWriter(
     const std::string& store_directory, const Digest& digest,
     std::function<absl::Status()> on_finish);
 
-// A blob file of bytes whose digest is known only when the last of them has come: they are hashed
-// on their way. One that is not kept leaves nothing behind.
+// HashedFile: writes a blob file whose digest is known only after the last byte: bytes are hashed
+// on the way. Without KeepAs the file is removed.
 class HashedFile {
  public:
   static absl::StatusOr<HashedFile> Create(const std::string& store_directory);
 
   absl::Status Append(std::string_view bytes);
-  // Once, when all have come.
+  // Returns the digest. Call once, after the last Append.
   Digest Finish() { return hash_.Finish(); }
-  // Puts it in its place, unless one that is right lies there. Not synced.
+  // Puts the file in its place, unless a right file lies there. Does not sync.
   absl::Status KeepAs(const Digest& digest);
 
  private:
@@ -70,14 +70,14 @@ class HashedFile {
   DigestBuilder hash_;
 };
 
-// Reads from byte `offset` on. The bytes before it are read too: the end is told only when all of
-// the file is right. DATA_LOSS when it is not, or is absent. REQUIRES: offset <=
+// Reads from byte `offset` on. The bytes before are read too, since the end is reported only if the
+// whole file is right. DATA_LOSS: the file is wrong or absent. REQUIRES: offset <=
 // digest.size_bytes().
 absl::StatusOr<std::unique_ptr<BlobReader>> NewBlobFileReader(const std::string& store_directory,
                                                               const Digest& digest,
                                                               uint64_t offset);
 
-// Reads it in pieces. DATA_LOSS: it is wrong or absent.
+// Reads the whole file in pieces. DATA_LOSS: the file is wrong or absent.
 absl::Status CheckBlobFile(const std::string& store_directory, const Digest& digest);
 
 }  // namespace galley::store

@@ -1,5 +1,5 @@
-// CommitPlan: what one commit is going to write, made before anything is written. CommitPlanner
-// makes it of the batches that are committed together.
+// CommitPlan: everything that one commit will write, planned before anything is written.
+// CommitPlanner makes the plan from the batches that are committed together.
 #pragma once
 
 #include <cstdint>
@@ -31,29 +31,29 @@ struct CommitPlan {
     const Digest& weak_key;
     std::string_view bytes;
   };
-  std::vector<LocatedBlob> adopted;  // not known yet: to be synced and recorded
-  std::vector<LocatedBlob> pending;  // put before; the files among them are recorded
-  std::vector<std::pair<Digest, SetPlace>> sets_known;  // are there already: moved to the front
+  std::vector<LocatedBlob> adopted;  // new blobs, to be synced and recorded
+  std::vector<LocatedBlob> pending;  // blobs that were put before; their files are recorded
+  std::vector<std::pair<Digest, SetPlace>> sets_known;  // sets that exist: moved to the front
   std::vector<SetView> sets;
-  std::vector<const PutResult*> results;                       // of the batches, or of `disputes`
-  std::deque<PutResult> disputes;                              // made here
+  std::vector<const PutResult*> results;                       // in a batch or in `disputes`
+  std::deque<PutResult> disputes;                              // made by the planner
   bool is_disputing = false;                                   // `results` holds a dispute
   std::vector<std::pair<Digest, std::string>> action_results;  // keys and payloads
-  uint64_t bytes = 0;                                          // about as many are appended
+  uint64_t bytes = 0;                                          // to be appended, about
 
   bool is_empty() const;
-  // The adopted and the pending blobs that are files.
+  // Returns the adopted and pending blobs that are files.
   std::vector<Digest> Files() const;
 };
 
-// CommitPlanner: plans one commit. Blobs that have to be copied are put while it plans.
-// Threads: one, which holds the writer's lock.
+// CommitPlanner: plans one commit. Puts blobs that have to be copied while it plans.
+// Threads: one, with the writer's lock held.
 class CommitPlanner {
  public:
   CommitPlanner(StoreState& state, StoreReader& reader) : state_(state), reader_(reader) {}
 
-  // Adds all of `batch`, or nothing when it is INVALID_ARGUMENT. ALREADY_EXISTS: all but the
-  // results of which another outcome stands. `batch` outlives the plan.
+  // Adds all of `batch`. INVALID_ARGUMENT: nothing was added. ALREADY_EXISTS: everything was added
+  // except results whose keys have another outcome. `batch` must outlive the plan.
   absl::Status Add(const CommitBatch& batch, StoreWriter& writer) GALLEY_REQUIRES(writer.mutex());
   CommitPlan Take() { return std::move(plan_); }
 
@@ -70,10 +70,10 @@ class CommitPlanner {
   StoreState& state_;
   StoreReader& reader_;
   CommitPlan plan_;
-  // The following three are about all batches that were added.
+  // The following fields cover all added batches.
   std::set<Digest> adopted_digests_;
   absl::flat_hash_set<std::pair<Digest, uint64_t>> set_checksums_;
-  std::deque<record::Result> results_;  // of which the outcomes are some
+  std::deque<record::Result> results_;  // `outcomes_` points into it
   absl::flat_hash_map<Digest, const record::Result*> outcomes_;
 };
 

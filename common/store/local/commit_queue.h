@@ -1,6 +1,5 @@
-// CommitQueue: commits that are asked for at the same time are made together, so that many callers
-// share one sync. The first to come makes its own at once; those that come meanwhile wait, and one
-// of them makes all of theirs.
+// CommitQueue: groups concurrent commits, so that many callers share one sync. The first caller
+// commits at once; callers that come meanwhile wait, and one of them commits for all.
 //
 // Threads: any.
 #pragma once
@@ -26,9 +25,9 @@ class CommitQueue {
 
   explicit CommitQueue(Commit commit) : commit_(std::move(commit)) {}
 
-  // Blocks until `batch` was part of a commit; its outcome.
+  // Blocks until `batch` was part of a commit; returns its outcome.
   absl::Status Run(const CommitBatch& batch);
-  // Callers that wait for the commit after the one that is being made.
+  // Returns the number of callers that wait for the next commit.
   size_t waiting() const;
 
  private:
@@ -37,7 +36,7 @@ class CommitQueue {
     bool is_done = false;
     absl::Status outcome = absl::OkStatus();
   };
-  // Makes a commit of those that wait.
+  // Commits the batches of the waiting callers.
   void RunGroup() GALLEY_REQUIRES(mutex_);
 
   const Commit commit_;

@@ -1,8 +1,8 @@
-// Commits: writes for good what a store is given: batches, published roots, and what is forgotten.
-// The order of its steps (interface/commit_order.h) is the promise of the whole store.
+// Commits: makes changes of a store durable: batches, published roots, forgotten results. The
+// promises of the store rest on the order of the steps (interface/commit_order.h).
 //
 // Errors: as Store::Commit, Publish and Forget.
-// Threads: any. Commits that come together are made as one. Takes StoreWriter's lock.
+// Threads: any. Concurrent commits are made as one. Takes StoreWriter's lock.
 #pragma once
 
 #include <cstdint>
@@ -23,13 +23,13 @@ class Commits {
  public:
   Commits(StoreState& state, StoreReader& reader, StoreWriter& writer);
 
-  // Commits the batch, and all that is pending.
+  // Commits the batch and all pending blobs.
   absl::Status Commit(const CommitBatch& batch) { return queue_.Run(batch); }
-  // Commits what is pending, if there is room for it: else it stays pending.
+  // Commits the pending blobs, if there is space; else they stay pending.
   absl::Status CommitIfRoom();
   absl::StatusOr<uint64_t> Publish(const PublishedRoot& root);
   absl::Status Forget(std::span<const Digest> action_keys);
-  // Commits what is pending, and brings the index to the disk. Nothing is committed afterwards.
+  // Commits the pending blobs, and flushes the index to the disk. REQUIRES: no later commits.
   void Close();
 
  private:

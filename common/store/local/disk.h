@@ -1,5 +1,5 @@
-// Disk: whether the bytes of blobs lie where an index says, by the sizes of files and segments.
-// Their bytes are not read.
+// Disk: checks whether blobs lie where an index says, by the sizes of files and segments. Reads no
+// bytes of blobs.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,13 @@
 
 namespace galley::store {
 
-// A Disk looks at each segment once, so it is for one pass. Threads: one.
+// For one pass: a Disk looks at each segment once.
+// Threads: one.
 class Disk {
  public:
   explicit Disk(std::string store_directory) : directory_(std::move(store_directory)) {}
 
-  // False: the file or segment is gone, or too short. An error: nobody can tell.
+  // False: the file or segment is gone, or too short. An error: unknown.
   absl::StatusOr<bool> Has(const Digest& digest, const BlobLocation& location);
 
  private:

@@ -1,4 +1,5 @@
-// CheckFiles: whether the files of a store that is open are still those that its owner has written.
+// CheckFiles: checks that the files of an open store are still the files that its owner has
+// written.
 //
 // Threads: any.
 #pragma once
@@ -9,8 +10,7 @@
 
 namespace galley::store {
 
-// The check does what StoredFiles::CheckFiles says. Segments that the index knows to be gone or cut
-// are none of it.
+// See StoredFiles::CheckFiles. Ignores segments that the index knows to be gone or cut.
 absl::Status CheckFiles(const StoreFolder& folder, LiveIndex& index);
 
 }  // namespace galley::store

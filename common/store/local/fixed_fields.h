@@ -1,5 +1,5 @@
-// Little-endian integers and digests at fixed places, as segments and the index have them. A digest
-// takes kDigestBytes: hash, then size.
+// Little-endian integers and digests of fixed size, for segments and the index. A digest takes
+// kDigestBytes: hash, then size.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ inline void PutFixed64(std::string& bytes, uint64_t value) {
   for (int shift = 0; shift < 64; shift += 8)
     bytes.push_back(static_cast<char>(value >> shift & 0xff));
 }
-// REQUIRES: the bytes are there.
+// REQUIRES: `bytes` has `size` bytes from `offset` on.
 inline uint64_t GetFixed(std::string_view bytes, size_t offset, size_t size) {
   uint64_t value = 0;
   for (size_t i = 0; i < size; ++i)

@@ -22,7 +22,7 @@
 
 namespace galley::store {
 
-// The place where a record of the owner's begins.
+// RecordPlace: the place where a record in the owner's segments begins.
 struct RecordPlace {
   uint64_t segment = 0;
   uint64_t offset = 0;
@@ -34,31 +34,31 @@ inline uint32_t HoursOf(absl::Time time) {
 }
 
 struct ResultPlace : RecordPlace {
-  uint32_t used_hours = 0;  // when it was last asked for, since 1970; 0: never
+  uint32_t used_hours = 0;  // time of the last use, in hours since 1970; 0: never
 };
 
 struct SetPlace {
   RecordPlace place;
-  uint64_t checksum = 0;  // of the set's bytes: tells equal sets
+  uint64_t checksum = 0;  // of the set's bytes: equal for equal sets
   auto operator<=>(const SetPlace&) const = default;
 };
 
 struct SegmentState {
   SegmentWriterKind writer = SegmentWriterKind::kOwner;
-  bool is_abandoned = false;  // its end is torn: nothing is appended any more
-  bool is_cut = false;  // once it was longer: what is said to lie behind indexed_bytes is gone
-  // The owner's segment: all that it says is said again in later ones, so whoever opens the store
-  // removes it.
+  bool is_abandoned = false;  // the end is torn: nothing more is appended
+  bool is_cut = false;        // the segment was longer once: blobs behind indexed_bytes are gone
+  // Owner's segment: later segments repeat all its live records, so an opener of the store removes
+  // it.
   bool is_dropped = false;
-  // Owner: all before this is in the index. Worker: the end of what was adopted.
+  // Owner's segment: the end of the indexed part. Worker's: the end of the adopted part.
   uint64_t indexed_bytes = 0;
   bool operator==(const SegmentState&) const = default;
 };
 
-// A change of the value under one key. It sees the changes that were made before it.
+// IndexChange: a change of the value under one key. A change sees the effect of earlier changes.
 struct IndexChange {
   struct Remove {};
-  // A result that is there was used, in hours since 1970. An absent one stays absent.
+  // Sets the use time of a result, in hours since 1970. An absent result stays absent.
   struct Stamp {
     uint32_t hours;
   };
@@ -86,26 +86,26 @@ class IndexBatch {
   void RemoveResult(const Digest& action_key);
   void SetActionResult(const Digest& key, const RecordPlace& place);
   void RemoveActionResult(const Digest& key);
-  // A result that is there was used; `hours` since 1970. An absent one stays absent.
+  // Sets the use time of a result, in hours since 1970. An absent result stays absent.
   void StampResult(const Digest& action_key, uint32_t hours);
   void StampActionResult(const Digest& key, uint32_t hours);
-  // Puts the set first; one with the same checksum is replaced, the oldest above
-  // ActionCache::kSetsMax goes.
+  // Puts the set first. Replaces a set with the same checksum, and drops the oldest above
+  // ActionCache::kSetsMax.
   void AddObservationSet(const Digest& weak_key, const SetPlace& set);
   void RemoveObservationSet(const Digest& weak_key, const RecordPlace& place);
-  // A set that is there lies elsewhere now.
+  // Changes the place of a set; an absent set stays absent.
   void MoveObservationSet(const Digest& weak_key, const RecordPlace& from, const RecordPlace& to);
   void SetRoot(const PublishedRoot& root, const RecordPlace& place);
   void SetSegment(uint64_t number, const SegmentState& state);
   void RemoveSegment(uint64_t number);
-  // Damage of a segment that was reported; it is not reported again.
+  // Notes damage of a segment that was reported, so that it is not reported again.
   void NoteDamage(const RecordPlace& place);
 
-  // The epoch never falls: a lower one changes nothing.
+  // The epoch never falls: a lower epoch changes nothing.
   void SetEpoch(uint64_t epoch) { epoch_ = std::max(epoch_.value_or(0), epoch); }
-  // The epoch that SetEpoch was called with.
+  // Returns the highest epoch given to SetEpoch.
   std::optional<uint64_t> epoch() const { return epoch_; }
-  // A result is in dispute from this batch on, or may be. It raises the epoch, too.
+  // Says that a result is, or may be, in dispute from this batch on. Raises the epoch, too.
   void SetDisputed() { is_disputing_ = true; }
   bool is_disputing() const { return is_disputing_; }
 

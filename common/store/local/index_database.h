@@ -1,11 +1,10 @@
-// IndexDatabase: RocksDB on one folder, and what was found wrong in it.
+// IndexDatabase: RocksDB on one folder, and the damage that was found in it.
 //
-// RocksDB opens files by their paths as long as it lives. It is given the path of a descriptor of
-// the folder, so that the folder can be renamed under it: a damaged index is moved aside while
-// others still read it.
+// RocksDB opens files by path as long as it lives. It gets the path of a descriptor of the folder,
+// so that the folder can be renamed: a damaged index is moved aside while calls still read it.
 //
-// Errors: DATA_LOSS when something is wrong with the index itself, which damage() says from then
-// on; all others are the machine's.
+// Errors: DATA_LOSS: the index itself is damaged, and damage() says so from then on; all others are
+// the machine's.
 // Threads: any.
 #pragma once
 
@@ -31,23 +30,24 @@ class IndexDatabase {
  public:
   static constexpr size_t kKeysAtOnce = 256;
 
-  // NOT_FOUND: there is none. DATA_LOSS: it is damaged, or no folder. Others: the machine's.
+  // NOT_FOUND: there is no database. DATA_LOSS: it is damaged, or no folder. Other errors: the
+  // machine's.
   static absl::StatusOr<std::unique_ptr<IndexDatabase>> Open(const std::string& path, bool create);
 
   rocksdb::DB& operator*() const { return *db_; }
   rocksdb::DB* operator->() const { return db_.get(); }
 
-  // DATA_LOSS (it is damaged, and known to be from then on), or the machine's errors.
+  // Converts a status of RocksDB; notes damage if it is DATA_LOSS.
   absl::Status From(const rocksdb::Status& status);
-  // A value that was read. What is wrong with it is damage.
+  // Returns a value that was read and decoded; an error of decoding is damage.
   template <typename T>
   absl::StatusOr<T> Decoded(absl::StatusOr<T> value) {
     if (value.ok()) return value;
     return Damaged(MessageOf(value.status()));
   }
-  // The database is damaged: the first thing that is said about the damage stays.
+  // Notes damage, unless damage is known already; returns DATA_LOSS.
   absl::Status Damaged(std::string_view what);
-  // Visits the value under each of at most kKeysAtOnce keys, in their order; nullopt: none.
+  // Visits the values of at most kKeysAtOnce keys, in their order; nullopt: no value.
   absl::Status GetMany(std::span<const rocksdb::Slice> keys,
                        absl::FunctionRef<absl::Status(std::optional<std::string_view>)> visit);
   absl::Status damage() const {
@@ -70,7 +70,7 @@ class IndexDatabase {
         path_(std::move(path)) {}
 
   const FileDescriptor folder_;
-  const std::string alias_;  // of the folder, whatever its name
+  const std::string alias_;  // path of the folder, whatever its name
   std::unique_ptr<rocksdb::DB> db_;
   mutable base::Mutex mutex_;
   std::string path_ GALLEY_GUARDED_BY(mutex_);

@@ -1,8 +1,9 @@
-// IndexRebuild: makes a store's index anew while the store is at work.
+// IndexRebuild: makes a store's index anew while the store is in use.
 //
-// Read puts all of the log into a new index, while others still read the damaged one and write to
-// it. Finish, while nobody writes an index, adds what was written meanwhile. All that was ever
-// written to an index is in the synced part of the log by then, but for what only an index knows:
+// Read puts the whole log into a new index, while other calls still read and write the damaged
+// index. Finish adds everything that was written meanwhile, while nobody writes an index. Then the
+// new index has all records of the log's synced part; only some facts that the log does not hold
+// are lost:
 //   use times of results   every result counts as used now: it is not dropped for that
 //   dropped sets           they are back until the next collection
 //   known damage           of workers' segments it is told once more
@@ -38,10 +39,11 @@ class IndexRebuild {
   };
   explicit IndexRebuild(const Deps& deps);
 
-  // RESOURCE_EXHAUSTED and others: the machine's. `index.anew` is left, and is of no use.
+  // Errors: RESOURCE_EXHAUSTED and others, the machine's; then `index.anew` stays, and is useless.
   absl::Status Read();
-  // The index, in the place of `index`, with this epoch or the log's, if that is higher.
-  // REQUIRES: Read was OK; there is no `index`; no batch is written to any index meanwhile.
+  // Returns the new index, which has taken the place of `index`, with the higher of this epoch and
+  // the log's. REQUIRES: Read was OK; there is no `index`; no batch is written to any index
+  // meanwhile.
   absl::StatusOr<std::unique_ptr<Index>> Finish(uint64_t epoch);
 
   IndexRemaking& remaking() { return remaking_; }

@@ -1,6 +1,6 @@
-// The keys and values of an index (Index) as bytes, in RocksDB.
+// Encodings of the keys and values of an Index in RocksDB.
 //
-// Decoding: DATA_LOSS when a value or key has the wrong size, or says what cannot be.
+// Errors of decoding: DATA_LOSS: a value or key has the wrong size, or impossible contents.
 // Threads: any.
 #pragma once
 
@@ -19,24 +19,24 @@ namespace galley::store {
 // published root, s segment, d known damage, m about the index.
 inline constexpr std::string_view kMetaStore = "mstore";        // "<index version> <store id>"
 inline constexpr std::string_view kMetaEpoch = "mepoch";        // fixed64
-inline constexpr std::string_view kMetaDisputed = "mdisputed";  // fixed64, or not there
+inline constexpr std::string_view kMetaDisputed = "mdisputed";  // fixed64; may be absent
 inline constexpr std::string_view kMetaCounters = "mcounters";  // 7 * fixed64
 inline constexpr std::string_view kIndexVersion = "1";
 
 std::string DigestKey(char kind, const Digest& digest);
 absl::StatusOr<Digest> KeyDigest(std::string_view key);
-// The keys of all roots of a project begin so.
+// Returns the common beginning of the keys of a project's roots.
 std::string RootsPrefix(std::string_view project_id);
 std::string RootKey(const PublishedRoot& root);
 std::string SegmentKey(uint64_t number);
-// The number in such a key.
+// Returns the number in a SegmentKey.
 absl::StatusOr<uint64_t> KeySegment(std::string_view key);
 std::string DamageKey(const RecordPlace& place);
 
 std::string EncodePlace(uint64_t segment, uint64_t offset);
 absl::StatusOr<RecordPlace> DecodePlace(std::string_view bytes);
 std::string EncodeResultPlace(const ResultPlace& place);
-// A place that an older program wrote says nothing about its use.
+// A place from an older program has no time of use.
 absl::StatusOr<ResultPlace> DecodeResultPlace(std::string_view bytes);
 std::string EncodeSets(const std::vector<SetPlace>& sets);
 absl::StatusOr<std::vector<SetPlace>> DecodeSets(std::string_view bytes);
@@ -47,7 +47,7 @@ absl::StatusOr<SegmentState> DecodeSegmentState(std::string_view bytes);
 std::string EncodeCounters(const IndexCounters& counters);
 absl::StatusOr<IndexCounters> DecodeCounters(std::string_view bytes);
 
-// The error for a value of the wrong size.
+// Returns the error for a value of the wrong size.
 absl::Status WrongValue(std::string_view what);
 
 }  // namespace galley::store

@@ -1,5 +1,4 @@
-// IndexWrite: writes batches into an IndexDatabase, all or none, and keeps the index's counters
-// true.
+// IndexWrite: writes batches into an IndexDatabase, all or none, and updates the index's counters.
 //
 // Errors: as IndexDatabase.
 // Threads: one.
@@ -24,30 +23,30 @@ namespace galley::store {
 
 class IndexWrite {
  public:
-  // `counters` are those of the index before the write.
+  // `counters`: of the index before the write.
   IndexWrite(IndexDatabase& db, const IndexCounters& counters) : db_(db), counters_(counters) {}
 
-  // Adds the changes to the write. They live until it is committed.
+  // Adds changes to the write. REQUIRES: they live until Commit.
   absl::Status Add(std::span<const IndexChange> changes);
   absl::Status Commit(uint64_t epoch, std::optional<uint64_t> disputed_epoch);
   const IndexCounters& counters() const { return counters_; }
 
  private:
-  using Value = std::optional<std::string_view>;  // nullopt: there is none
+  using Value = std::optional<std::string_view>;  // nullopt: no value
 
   absl::Status AddOne(const IndexChange& change, Value there);
-  // The value that the change makes of the one that is there. It lives as long as the write.
+  // Returns the new value after the change of `there`. It lives as long as the write.
   absl::StatusOr<Value> NewValue(const IndexChange& change, Value there);
   absl::StatusOr<Value> NewSets(const IndexChange& change, Value there);
   std::string_view Keep(std::string value) { return made_.emplace_back(std::move(value)); }
-  // Keeps the counters true when `value` comes (sign 1) or goes (-1).
+  // Updates the counters for a `value` that comes (sign 1) or goes (-1).
   absl::Status Count(std::string_view key, std::string_view value, uint64_t sign);
 
   IndexDatabase& db_;
   IndexCounters counters_;
   rocksdb::WriteBatch batch_;
-  // The value that `batch_` gives to each key that it names. Their order does not matter: they are
-  // looked up.
+  // The values that `batch_` gives to its keys. Order does not matter: the map is only used for
+  // look-ups.
   absl::flat_hash_map<std::string_view, Value> changed_;
   std::deque<std::string> made_;
 };

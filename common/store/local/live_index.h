@@ -1,23 +1,22 @@
-// LiveIndex: the index of a store that is open, which heals (common/rocks/healing.h). When a call
-// finds it damaged, that call moves it aside, makes another one from segments and files, and goes
-// on with it.
+// LiveIndex: the index of an open store, which heals (common/rocks/healing.h). A call that finds it
+// damaged moves it aside, makes another index from segments and files, and goes on with that.
 //
 //   index.With(&Index::Blobs, digests)                      asks
 //   index.Walk(&Index::ForEachBlob, range, visit)           visits entries
 //   index.Write(batch)                                      changes
 //
-// Calls that do not meet the damage go on with the old index, also those that are in the middle of
-// reading it when it is replaced. Damage that a call finds in an index that was made for it a
-// moment ago is the machine's doing, and an error: no further one is made in this process.
+// Calls that do not meet the damage go on with the old index, even while it is replaced. If a call
+// finds damage in an index that was made a moment ago, the machine is faulty: the call returns an
+// error, and this process makes no further index.
 //
-// An index takes its place only when all segments are in it. While one is made, and after that
-// failed, nothing may be removed because an index does not know it: whoever removes something takes
-// a Coverage first, and asks before each step whether it still holds.
+// A new index takes its place only when all segments are in it. While an index is made, or after
+// that failed, nothing may be removed because an index does not know it: a caller that removes
+// something takes a Coverage first, and asks before each step whether the Coverage still holds.
 //
-// Errors are the machine's, never DATA_LOSS: when no other index can be made, the error says where
-// the damaged one lies, and the next owner makes one.
-// Threads: any; heal_mutex_, then write_mutex_. No lock of the store is taken, so a call may be
-// made under any.
+// Errors are the machine's, never DATA_LOSS: if no other index can be made, the error names the
+// path of the damaged index, and the next owner makes one.
+// Threads: any; heal_mutex_, then write_mutex_. Takes no lock of the store, so a caller may hold
+// any.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +34,7 @@
 
 namespace galley::store {
 
-// An index that has all segments, as it was when somebody began to find out what may be removed.
+// Coverage: proof that the index had all segments when a caller began to choose what to remove.
 class Coverage {
  private:
   friend class LiveIndex;
@@ -48,14 +47,14 @@ class LiveIndex final : private rocks::Healing<Index> {
   LiveIndex(std::unique_ptr<Index> index, IndexRebuild::Deps deps)
       : Healing(std::move(index)), deps_(std::move(deps)) {}
 
-  // Reads all files of the index, and heals it where that is needed.
+  // Reads all files of the index, and heals it if needed.
   absl::StatusOr<Coverage> Cover();
-  // ABORTED: another index was made since, or is being made: find out again what may be removed.
+  // ABORTED: another index was made since, or is being made: the caller has to choose again.
   absl::Status StillCovers(const Coverage& coverage) const;
 
   using Healing::With;
-  // Visits the entries of a range. Where the index is replaced meanwhile, the new one is asked for
-  // the keys that were not visited yet. An error of `visit` ends the walk and heals nothing.
+  // Visits the entries of a range. If the index is replaced meanwhile, the walk goes on in the new
+  // index behind the last visited key. An error of `visit` ends the walk and heals nothing.
   template <typename Entry>
   absl::Status Walk(absl::Status (Index::*each)(const KeyRange&, const Index::Visit<Entry>&),
                     const KeyRange& range, const std::type_identity_t<Index::Visit<Entry>>& visit) {
@@ -79,7 +78,7 @@ class LiveIndex final : private rocks::Healing<Index> {
                     const std::type_identity_t<Index::Visit<Entry>>& visit) {
     return Walk(each, KeyRange(), visit);
   }
-  // A batch whose epoch was told meanwhile gets a higher one.
+  // Writes the batch; gives it a higher epoch if its epoch was reported to anybody meanwhile.
   absl::Status Write(IndexBatch& batch);
 
   uint64_t epoch() const { return Current()->epoch(); }
@@ -96,8 +95,8 @@ class LiveIndex final : private rocks::Healing<Index> {
 
   const IndexRebuild::Deps deps_;
   absl::Status given_up_ GALLEY_GUARDED_BY(heal_mutex_);
-  std::string aside_ GALLEY_GUARDED_BY(heal_mutex_);  // where the last damaged one lies
-  base::Mutex write_mutex_;  // held while a batch is written, or one index put in place of another
+  std::string aside_ GALLEY_GUARDED_BY(heal_mutex_);  // path of the last damaged index
+  base::Mutex write_mutex_;  // held while a batch is written or the index is replaced
 };
 
 }  // namespace galley::store

@@ -1,8 +1,8 @@
-// LocalStore: the owner of a store directory, as everybody else sees it.
+// LocalStore: the Store of a store directory's owner.
 //
-// The parts that it is made of (store_parts.h) do the work: Puts takes what it is given, Commits
-// makes that durable, StoreReader answers, Losses handles wrong bytes, and Maintenance looks after
-// all of it. The owner's segments alone tell the whole story: the index is made again from them.
+// Its parts (store_parts.h) do the work: Puts takes blobs, Commits makes changes durable,
+// StoreReader reads, Losses handles wrong bytes, and Maintenance does everything else. The owner's
+// segments are the log: the index can be made again from them alone.
 //
 // Errors: as Store.
 // Threads: any.
@@ -30,7 +30,7 @@ class LocalStore final : public StoreDirectory, public DeadBytes, public StoredF
   // `options`: complete (StoreFolder).
   LocalStore(std::string directory, OpenedLayout layout, Recovered recovered,
              LocalStoreOptions options);
-  // Commits what is pending.
+  // Commits the pending blobs.
   ~LocalStore() override;
 
   absl::StatusOr<std::vector<Digest>> FindMissing(std::span<const Digest> digests) override;

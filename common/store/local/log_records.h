@@ -1,4 +1,4 @@
-// The payloads of the records that only the owner writes. docs/store.md specifies them.
+// Payloads of the records that only the owner writes. docs/store.md specifies them.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@
 
 namespace galley::store {
 
-// An adopted record names at most this many blobs; more take more records.
+// The most blobs in one adopted record; more blobs take more records.
 inline constexpr size_t kAdoptedMax = 16'384;
-inline constexpr size_t kAdoptedBytes = kDigestBytes + 16;  // of each in it
+inline constexpr size_t kAdoptedBytes = kDigestBytes + 16;  // of each blob in the record
 
 using LocatedBlob = std::pair<Digest, BlobLocation>;
 
@@ -37,7 +37,7 @@ absl::StatusOr<Loss> DecodeLoss(std::string_view bytes);
 // protobuf wire format: instance = 1, action hash = 2, action size = 3, result = 4, peer = 5.
 std::string EncodeActionResult(const PutActionResult& put);
 absl::StatusOr<PutActionResult> DecodeActionResult(std::string_view bytes);
-// The key of such a record: the digest of its first three fields.
+// Returns the key of an action result's record: the digest of its first three fields.
 Digest ActionResultKey(std::string_view instance, const Digest& action);
 
 // protobuf wire format: project_id = 1, platform = 2, sequence = 3, root hash = 4, root size = 5,

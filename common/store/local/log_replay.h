@@ -1,8 +1,9 @@
-// LogReplay: puts into an index what the owner's segments say, each from where it was indexed to.
+// LogReplay: puts the records of the owner's segments into an index, from where each segment was
+// indexed to.
 //
-// Workers' segments are not read: what they hold counts only when the owner adopted it, which its
-// own segments say. Locations of adopted blobs that cannot be right (no such segment or file) are
-// left out. What is said twice may be read twice: the last word of each key counts.
+// Workers' segments are not read: their blobs count only if the owner adopted them, which its own
+// segments say. Locations of adopted blobs that cannot be right (no such segment or file) are left
+// out. A record may be read twice, which is harmless: the last record of each key counts.
 //
 // Threads: one.
 #pragma once
@@ -23,8 +24,8 @@ namespace galley::store {
 // SegmentTail: the part of an owner's segment that is not indexed yet.
 struct SegmentTail {
   uint64_t segment = 0;
-  uint64_t end = 0;    // nothing behind it is read
-  SegmentState state;  // that is indexed
+  uint64_t end = 0;    // of the part to read
+  SegmentState state;  // as indexed
 };
 
 class LogReplay {
@@ -32,23 +33,23 @@ class LogReplay {
   struct Deps {
     std::string directory;
     std::string store_id;
-    // Something is lost. Called before an index says so.
+    // Called when something is lost, before the index says so.
     std::function<absl::Status()> on_loss;
-    // When results count as used, in hours since 1970, for an index that knows no more; 0: never.
+    // Returns the use time of results whose use time is unknown, in hours since 1970; 0: never.
     std::function<uint32_t()> used_hours;
-    // A record of so many bytes was read. May be empty.
+    // Called for each record that was read, with its bytes. May be empty.
     std::function<void(uint64_t bytes)> on_read;
   };
   explicit LogReplay(Deps deps) : deps_(std::move(deps)) {}
 
-  // The segments that there are, and how long. `ends` are of those that are being filled: nothing
-  // behind them is read. Notes in `index` those that hold nothing to be read.
+  // Returns the tails of `segments`. `ends`: for the segments that are being filled; nothing behind
+  // these ends is read. Notes in `index` the segments without anything to read.
   absl::StatusOr<std::vector<SegmentTail>> FindTails(const std::vector<SegmentListing>& segments,
                                                      const std::map<uint64_t, uint64_t>& ends,
                                                      Index& index);
   // REQUIRES: tails are read in the order of their segments.
   absl::Status Read(const SegmentTail& tail, Index& index);
-  // Notes in `index` how long workers' segments have to be from now on, by what was adopted from
+  // Notes in `index` the least length of workers' segments, by the blobs that were adopted from
   // them.
   absl::Status NoteAdopted(Index& index);
 

@@ -1,9 +1,9 @@
-// LookAtStore: what is damaged of a store, for `galley doctor`. Nothing is changed, nobody becomes
-// the owner: what opening heals (docs/operating.md) is still to be healed afterwards.
+// LookAtStore: finds the damage of a store, for `galley doctor`. Changes nothing, and does not
+// become the owner: opening the store heals later (docs/operating.md).
 //
-// Looked at are the mark of the format, the id, the loss epoch, the headers of segments, the index
-// with all its bytes, and by stat(2) the segments and files that the index names. The bytes of
-// blobs are not: that is `galley store verify`.
+// Checks the mark of the format, the id, the loss epoch, the headers of segments, all bytes of the
+// index, and by stat(2) the segments and files that the index names. Does not read the bytes of
+// blobs: `galley store verify` does.
 #pragma once
 
 #include <string>
@@ -16,9 +16,9 @@ namespace galley::store {
 
 struct StoreLook {
   std::vector<Finding> findings;
-  // Another process has the store: its index is being written, and was not looked at.
+  // Another process owns the store: its index is being written, and was not checked.
   bool is_owned = false;
-  // Not empty: why no cook opens it, and what to do. Nothing of that heals.
+  // Why no cook can open the store, and what to do; such faults do not heal. Empty: none.
   std::string refusal;
 };
 

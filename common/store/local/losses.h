@@ -1,5 +1,5 @@
-// Losses: what is done about blobs whose bytes are wrong, or gone from the disk: they are moved to
-// the quarantine where there is something to look at, and taken out, and the loss epoch rises.
+// Losses: handles blobs whose bytes are wrong, or gone from the disk: moves wrong bytes to the
+// quarantine, takes the blobs out of the store, and raises the loss epoch.
 //
 // Threads: any; takes StoreWriter's lock.
 #pragma once
@@ -19,13 +19,13 @@ class Losses {
   Losses(StoreState& state, StoreReader& reader, StoreWriter& writer)
       : state_(state), reader_(reader), writer_(writer) {}
 
-  // Reads a blob, and takes it out when it is wrong. True: it was. False: it is right by now, or
-  // absent.
+  // Reads a blob, and takes it out if it is wrong. True: it was wrong. False: it is right by now,
+  // or absent.
   absl::StatusOr<bool> QuarantineIfWrong(const Digest& digest);
-  // Handles wrong bytes of a blob, of which `loss` tells: returns `loss` with what was done about
-  // it. OK: the blob is right by now, or absent.
+  // Handles wrong bytes of a blob, reported by `loss`. Returns `loss` with the action taken; OK:
+  // the blob is right by now, or absent.
   absl::Status GiveUp(const Digest& digest, const absl::Status& loss);
-  // Store::FindLost.
+  // See Store::FindLost.
   absl::StatusOr<std::vector<Digest>> FindLost(std::span<const Digest> digests);
 
  private:

@@ -1,17 +1,17 @@
-// OwnLog: what the owner of a store appends: the segment that is being filled, the numbers of
-// segments, the blobs that are pending, and the loss epoch that segments say.
+// OwnLog: the log of a store's owner: the segment that is being filled, the numbers of segments,
+// the pending blobs, and the loss epoch that segments record.
 //
-// Small blobs that are put go to the owner's segment at once and are *pending* (readable, not
-// durable) until a commit has synced and indexed them. Large ones are files; they are pending, too,
-// with the place of a file. A segment whose sync failed is given up: what was pending in it is
-// moved to the next one.
+// PutBlobs appends small blobs to the owner's segment at once; they are *pending* (readable, not
+// durable) until a commit has synced and indexed them. Large blobs are files, and pending as well,
+// with the location of a file. After a failed sync a segment is given up, and its pending blobs are
+// moved to the next segment.
 //
-// Errors: RESOURCE_EXHAUSTED: no space. Else those of the disk; what was appended until then may
-// be pending.
-// Threads: any. mutex() guards everything. Whoever appends several records that must not have
-// others between them holds it meanwhile. It is the last of the store's locks (StoreWriter's,
-// Told's, this one), and it is never held during a sync. Sync, SyncFolder and Restore are called by
-// one thread at a time, which holds StoreWriter's lock.
+// Errors: RESOURCE_EXHAUSTED: no space. Other errors are the disk's; blobs that were appended
+// before the error may be pending.
+// Threads: any. mutex() guards everything; a caller holds it across Appends that must have no
+// records between them. It is the last of the store's locks (StoreWriter's, Told's, this one), and
+// is never held during a sync. Sync, SyncFolder and Restore are called by one thread at a time,
+// with StoreWriter's lock held.
 #pragma once
 
 #include <atomic>
@@ -38,8 +38,8 @@ namespace galley::store {
 
 class OwnLog {
  public:
-  // `index` says the loss epoch, which it may raise when it is made anew. `synced_ends` is told how
-  // far the owner's segments are synced. They and `folder` outlive the log.
+  // `index`: has the loss epoch, and may raise it when it is made anew. `synced_ends`: gets the
+  // synced ends of the owner's segments. Both, and `folder`, must outlive the log.
   OwnLog(const StoreFolder& folder, const LiveIndex& index, SyncedEnds& synced_ends,
          const Recovered& recovered);
 
@@ -48,57 +48,59 @@ class OwnLog {
   // Returns the record's place. `written_s`: as in SegmentFile::Append.
   absl::StatusOr<RecordPlace> Append(RecordKind kind, const Digest& key, std::string_view payload,
                                      uint64_t written_s = 0) GALLEY_REQUIRES(mutex_);
-  // Many, and where each lies. What was placed before an error stays.
+  // Appends many records, and calls `placed` with the place of each. Records that were placed
+  // before an error stay.
   absl::Status Append(RecordKind kind, std::span<const SegmentFile::KeyedPayload> records,
                       absl::FunctionRef<void(size_t, const RecordPlace&)> placed)
       GALLEY_REQUIRES(mutex_);
-  // Appends as many adopted records as it takes.
+  // Appends adopted records for these blobs, as many as needed.
   absl::Status AppendAdopted(std::span<const LocatedBlob> blobs);
 
-  // The number of a new segment that a worker fills.
+  // Makes a segment for a worker, and returns its number.
   absl::StatusOr<uint64_t> AllocateSegment();
-  // Begins a new segment for what is appended from here on.
+  // Begins a new segment for later records.
   absl::Status BeginSegment();
-  // The number of the segment that is being filled; 0: the next record begins one.
+  // Returns the number of the segment that is being filled; 0: the next record begins one.
   uint64_t FilledSegment() const;
-  // Whether somebody appends to the owner's segment, or the index does not have all of it.
+  // True: the segment is being filled, or the index does not cover all of it.
   bool IsInUse(uint64_t segment) const;
 
-  // Appends small blobs, which are pending then; those that are pending already are left out.
+  // Appends small blobs, which are pending then; leaves out blobs that are pending already.
   absl::Status PutBlobs(std::span<const BlobView> blobs);
-  // Notes a large blob whose file lies in its place and is not synced.
+  // Notes a large blob as pending. REQUIRES: its file lies in its place; it need not be synced.
   void PutFile(const Digest& digest);
   std::optional<BlobLocation> Pending(const Digest& digest) const;
   std::vector<std::optional<BlobLocation>> Pending(std::span<const Digest> digests) const;
   bool IsPending(const Digest& digest) const GALLEY_REQUIRES(mutex_);
-  // The pending blobs, in the order of digests.
+  // Returns the pending blobs, in the order of digests.
   std::vector<LocatedBlob> AllPending() const;
-  // More than the options allow without a commit.
+  // True: more blobs are pending than the options allow without a commit.
   bool HasTooManyPending() const;
   void RemovePending(std::span<const LocatedBlob> blobs);
   void RemovePending(std::span<const Digest> digests) GALLEY_REQUIRES(mutex_);
 
-  // Syncs the names of segments, when there are new ones.
+  // Syncs the names of segments, if there are new segments.
   absl::Status SyncFolder();
-  // Syncs what was appended, and the names. A failure is final for that segment. `lost` is an error
-  // when a blob that was pending there could not be moved: somebody relies on it.
+  // Syncs all appended records, and the names of segments. After a failure the segment is never
+  // synced again. `lost`: an error if a pending blob of that segment could not be moved, since a
+  // caller relies on the blob.
   absl::Status Sync(absl::Status& lost);
-  // Gives those of the owner's segments their names again that somebody deleted while they were
-  // written to; this process still has their bytes. NoteHealed tells of it.
+  // Restores the names of owner's segments that somebody deleted while they were written: this
+  // process still has their bytes. Notes that (healed.h).
   absl::Status Restore();
-  // Says in `states` up to where the owner's segments are in the index once a batch is written that
-  // has `indexed` of what was pending (in the order of digests).
+  // Sets in `states` up to where the owner's segments are indexed, once a batch is written that
+  // indexes the pending blobs `indexed` (in the order of digests).
   void NoteIndexed(std::span<const LocatedBlob> indexed, std::map<uint64_t, SegmentState>& states);
-  // True when more than options.checkpoint_bytes were synced since it was true the last time.
+  // True: more than options.checkpoint_bytes were synced since the last true return.
   bool IsFlushDue();
 
-  // The epoch that the file `epoch` says.
+  // Notes the epoch of the file `epoch`.
   void SetLossEpoch(uint64_t epoch);
-  // Whether some segment says the epoch that is known.
+  // True: some segment records the known epoch.
   bool IsEpochLogged() const;
-  // Appends the epoch, unless the segment being filled says it.
+  // Appends the epoch, unless the segment being filled records it.
   absl::Status LogEpoch();
-  // StoreInfo::commits.
+  // See StoreInfo::commits.
   uint64_t commits() const { return commits_; }
 
  private:
@@ -124,17 +126,17 @@ class OwnLog {
   // Segments that were filled since the last sync.
   std::vector<std::shared_ptr<SegmentFile>> full_ GALLEY_GUARDED_BY(mutex_);
   std::optional<uint64_t> segment_to_fill_ GALLEY_GUARDED_BY(mutex_);
-  const uint64_t filled_until_;  // that one: up to there its records are whole
+  const uint64_t filled_until_;  // end of the whole records of segment_to_fill_
   uint64_t segment_next_ GALLEY_GUARDED_BY(mutex_);
   bool segments_folder_changed_ GALLEY_GUARDED_BY(mutex_) = true;
-  // Ends of the owner's segments up to which they are synced and the index does not say so yet.
+  // Synced ends of the owner's segments that the index does not know yet.
   std::map<uint64_t, uint64_t> unindexed_ends_ GALLEY_GUARDED_BY(mutex_);
   uint64_t bytes_since_flush_ GALLEY_GUARDED_BY(mutex_) =
       0;                                           // synced since the last true IsFlushDue
-  uint64_t loss_epoch_ GALLEY_GUARDED_BY(mutex_);  // as the file says
-  // The epoch that the segment being filled says, at its beginning or in a record.
+  uint64_t loss_epoch_ GALLEY_GUARDED_BY(mutex_);  // of the file `epoch`
+  // The epoch that the segment being filled records, at its beginning or in a record.
   uint64_t logged_epoch_ GALLEY_GUARDED_BY(mutex_) = 0;
-  // The highest epoch that some segment says, synced or not.
+  // The highest epoch that a segment records, synced or not.
   uint64_t epoch_in_segments_ GALLEY_GUARDED_BY(mutex_);
 };
 

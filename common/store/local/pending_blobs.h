@@ -1,4 +1,4 @@
-// PendingBlobs: blobs that were put and that no commit has made durable yet, with their places.
+// PendingBlobs: the locations of blobs that were put and that no commit has made durable yet.
 //
 // Threads: one at a time; OwnLog guards it.
 #pragma once
@@ -21,7 +21,7 @@ class PendingBlobs {
     bytes_ += digest.size_bytes();
     return true;
   }
-  // A blob that is not pending is nothing to remove.
+  // Does nothing if the blob is not pending.
   void Remove(const Digest& digest) {
     if (places_.erase(digest) != 0) bytes_ -= digest.size_bytes();
   }

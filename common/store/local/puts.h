@@ -1,5 +1,5 @@
-// Puts: what others give to a store: small blobs go to the owner's segment, large ones to files.
-// They are pending (own_log.h) until a commit; when too many are, that commit is made here.
+// Puts: takes blobs into a store: small blobs go to the owner's segment, large blobs to files. They
+// are pending (own_log.h) until a commit; above a limit of pending blobs, Puts commits.
 //
 // Errors: as Store::Put.
 // Threads: any. May commit, and so takes StoreWriter's lock.
@@ -23,12 +23,12 @@ class Puts {
   Puts(StoreState& state, StoreReader& reader, Commits& commits)
       : state_(state), reader_(reader), commits_(commits) {}
 
-  // Store::PutMany.
+  // See BlobStore::PutMany.
   std::vector<absl::Status> PutMany(std::span<const BlobView> blobs);
   absl::Status Put(const Digest& digest, std::string_view bytes);
-  // A writer of a blob that is larger than kSmallBlobBytesMax. It does not outlive this object.
+  // Returns a writer for a blob larger than kSmallBlobBytesMax. It must not outlive this object.
   absl::StatusOr<std::unique_ptr<BlobWriter>> NewFileWriter(const Digest& digest);
-  // Notes a blob whose file lies in its place and is not synced.
+  // Notes a blob as pending. REQUIRES: its file lies in its place; it need not be synced.
   absl::Status NoteFile(const Digest& digest);
 
  private:

@@ -1,4 +1,4 @@
-// Quarantine: where wrong bytes go, kept for a look while there is room.
+// Quarantine: keeps wrong bytes for a look, while there is room.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,12 @@ namespace galley::store {
 
 inline constexpr size_t kQuarantineFilesMax = 10'000;
 
-// Moves a blob's wrong file to the quarantine, or copies the wrong record of a segment. One that is
-// gone leaves an empty note.
+// Moves a blob's wrong file to the quarantine, or copies the wrong record of a segment. If the file
+// or record is gone, leaves an empty note.
 absl::Status MoveToQuarantine(const std::string& store_directory, const Digest& digest,
                               const BlobLocation& location);
 
-// Removes the oldest until at most that many bytes are left.
+// Removes the oldest files until at most `bytes_max` bytes and `files_max` files are left.
 absl::Status TrimQuarantine(const std::string& store_directory, uint64_t bytes_max,
                             size_t files_max);
 

@@ -1,5 +1,5 @@
-// RevokedList: whose results are not to be used any more, as the store's file `revoked` says
-// (record/revocation.h). It is no part of the log: nothing of it is ever dropped.
+// RevokedList: the workers whose results must not be used, in the store's file `revoked`
+// (record/revocation.h). The list is no part of the log: no entry is ever dropped.
 //
 // Threads: any.
 #pragma once
@@ -17,12 +17,12 @@ class RevokedList {
  public:
   static constexpr size_t kRevokedMax = 10'000;
 
-  // A file that is damaged is put aside, which is noted (base/healed.h): the list begins anew.
+  // Puts a damaged file aside, which is noted (base/healed.h): the list begins anew.
   explicit RevokedList(const std::string& store_directory);
 
   std::vector<record::Revocation> All() const;
-  // On the disk when it returns. One that says the same, but until an earlier time, is replaced.
-  // RESOURCE_EXHAUSTED: there are kRevokedMax.
+  // Adds a revocation, durably. Replaces revocations of this worker whose span of time the new one
+  // covers. RESOURCE_EXHAUSTED: there are kRevokedMax.
   absl::Status Add(record::Revocation revocation);
 
  private:

@@ -1,8 +1,8 @@
-// SegmentFile: a segment that is being appended to, by the owner or by a worker. It holds the
-// file's flock, so that nobody else does.
+// SegmentFile: a segment that the owner or a worker appends to. Holds the file's flock, so that
+// nobody else appends.
 //
-// Invariant: the file ends with a whole record, or this object is broken and refuses everything.
-// Threads: one at a time appends; the sizes may be read and set beside it.
+// Invariant: the file ends with a whole record, or this object is broken and refuses every call.
+// Threads: one at a time appends; any may read and set the sizes meanwhile.
 #pragma once
 
 #include <sys/uio.h>
@@ -23,39 +23,39 @@ namespace galley::store {
 
 class SegmentFile {
  public:
-  // A new file with its header. ALREADY_EXISTS: the number is taken.
+  // Makes a file with its header. ALREADY_EXISTS: the number is taken.
   static absl::StatusOr<std::unique_ptr<SegmentFile>> Create(const std::string& store_directory,
                                                              const SegmentHeader& header);
-  // Goes on after the last whole record and cuts what follows it. `whole_until`: up to there the
-  // records are known to be whole. FAILED_PRECONDITION: another writer has it. DATA_LOSS: it is
-  // shorter than that.
+  // Opens the file to append after the last whole record, and cuts off the bytes behind it.
+  // `whole_until`: records are known to be whole up to there. FAILED_PRECONDITION: another writer
+  // has the file. DATA_LOSS: the file is shorter than `whole_until`.
   static absl::StatusOr<std::unique_ptr<SegmentFile>> Open(
       const std::string& store_directory, uint64_t segment,
       uint64_t whole_until = kSegmentHeaderBytes);
 
   uint64_t number() const { return number_; }
   uint64_t size_bytes() const { return size_; }
-  // How much of it is known to be on the disk. The owner of this object syncs and says so.
+  // The bytes that are known to be on the disk; the owner of this object syncs and sets them.
   uint64_t synced_bytes() const { return synced_; }
   void set_synced_bytes(uint64_t bytes) { synced_ = bytes; }
-  // After a failed sync: cuts off what is not known to be on the disk, so that nobody mistakes it
-  // for something that is.
+  // Call after a failed sync: cuts off the bytes that are not known to be on the disk, so that
+  // nobody relies on them.
   void CutToSynced();
   SegmentWriterKind writer() const { return writer_; }
-  uint64_t loss_epoch() const { return loss_epoch_; }  // when it was made
-  // False: somebody deleted it, and nobody will read what is appended from here on.
+  uint64_t loss_epoch() const { return loss_epoch_; }  // of the time when the file was made
+  // False: somebody deleted the file, and nobody will read records that are appended from now on.
   bool is_linked() const;
 
   struct KeyedPayload {
     Digest key;
     std::string_view payload;
-    uint64_t written_s = 0;  // seconds since 1970 that it says it was written at; 0: now
+    uint64_t written_s = 0;  // write time, seconds since 1970; 0: now
   };
   // Returns the offset at which the record begins. After an error the file is cut back to its last
   // whole record.
   absl::StatusOr<uint64_t> Append(RecordKind kind, const Digest& key, std::string_view payload,
                                   uint64_t written_s = 0);
-  // Records one behind the other, all or none: where the first one begins.
+  // Appends records one behind the other, all or none; returns the offset of the first.
   absl::StatusOr<uint64_t> Append(RecordKind kind, std::span<const KeyedPayload> records);
   int descriptor() const { return file_.get(); }
   const std::string& path() const { return path_; }
@@ -80,7 +80,7 @@ class SegmentFile {
   const uint64_t loss_epoch_;
   std::atomic<uint64_t> size_;
   std::atomic<uint64_t> synced_;
-  bool broken_ = false;  // an append failed and could not be cut off
+  bool broken_ = false;  // an append failed and could not be undone
 };
 
 }  // namespace galley::store

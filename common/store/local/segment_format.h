@@ -1,6 +1,6 @@
-// The bytes of a segment: one header, then records. docs/store.md specifies them with a
-// worked example; this file is the only one that encodes and decodes them. Integers are
-// little-endian; checksums are XXH3 (64 bits), whose values are fixed since xxHash 0.8.0.
+// The format of a segment: one header, then records. docs/store.md specifies it with a worked
+// example; only this file encodes and decodes segments. Integers are little-endian; checksums are
+// XXH3 (64 bits), whose values are fixed since xxHash 0.8.0.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ inline constexpr uint64_t kRecordPayloadBytesMax = 1ull << 30;
 // A segment never grows past this, so that (segment, offset) fits the seed of the record header's
 // checksum.
 inline constexpr uint64_t kSegmentBytesEver = 1ull << 40;
-// StoreInfo::commits, when the newest segment of the owner's is this one and so long: it rises with
-// every commit, whatever segments go meanwhile.
+// Returns StoreInfo::commits for the number and size of the owner's newest segment. It rises with
+// every commit, even if segments are removed meanwhile.
 constexpr uint64_t CommitsOf(uint64_t segment, uint64_t bytes) { return segment << 40 | bytes; }
 
 enum class SegmentWriterKind : uint32_t { kOwner = 1, kWorker = 2 };
@@ -30,16 +30,16 @@ struct SegmentHeader {
   SegmentWriterKind writer = SegmentWriterKind::kOwner;
   uint64_t number = 0;
   std::string store_id;  // 32 hex digits
-  // The store's when the segment was made. 0: of a program before this field.
+  // Loss epoch of the store when the segment was made; 0: the program was older than this field.
   uint64_t loss_epoch = 0;
   bool operator==(const SegmentHeader&) const = default;
 };
 
-// Numbers are stored; never reused (nothing has 8 and 9). A reader steps over kinds that it does
-// not know.
+// The numbers are stored, and never reused (8 and 9 are free). Readers skip unknown kinds.
 enum class RecordKind : uint8_t {
   kBlob = 1,  // key: the blob's digest; payload: its bytes
-  // Payload: where blobs lie that workers wrote, or that are files; makes them the store's.
+  // Payload: locations of blobs that workers wrote or that are files; makes them blobs of the
+  // store.
   kAdopted = 2,
   kObservationSet = 3,  // key: weak key; payload: the encoded set
   kResult = 4,          // key: action key; payload: the encoded result
@@ -53,8 +53,8 @@ enum class RecordKind : uint8_t {
 struct RecordHeader {
   RecordKind kind = RecordKind::kBlob;
   uint64_t payload_bytes = 0;
-  uint64_t written_s = 0;  // seconds since 1970; 0: not known (of a program before this field)
-  Digest key;              // the digest of no bytes where there is none
+  uint64_t written_s = 0;  // seconds since 1970; 0: unknown (an older program)
+  Digest key;              // digest of the empty blob: no key
   uint64_t payload_checksum = 0;
   bool operator==(const RecordHeader&) const = default;
 };
@@ -62,17 +62,18 @@ struct RecordHeader {
 uint64_t Checksum(std::string_view bytes);
 
 std::string EncodeSegmentHeader(const SegmentHeader& header);
-// DATA_LOSS unless 64 right bytes of segment `number`; FAILED_PRECONDITION: a newer version.
+// DATA_LOSS: `bytes` are not the 64 bytes of the header of segment `number`. FAILED_PRECONDITION: a
+// newer version.
 absl::StatusOr<SegmentHeader> DecodeSegmentHeader(std::string_view bytes, uint64_t number);
 
-// The checksum of a record's header holds its place, so that a record is valid only where it was
+// The checksum of a record's header covers its place, so that a record is valid only where it was
 // written.
 std::string EncodeRecordHeader(const RecordHeader& header, uint64_t segment, uint64_t offset);
-// DATA_LOSS says what is wrong.
+// DATA_LOSS names the fault.
 absl::StatusOr<RecordHeader> DecodeRecordHeader(std::string_view bytes, uint64_t segment,
                                                 uint64_t offset);
 
-// Bytes that a record takes, with its header and the zeros up to the next multiple of
+// Returns the size of a record with its header and the zeros up to the next multiple of
 // kRecordAlignment.
 constexpr uint64_t RecordSpan(uint64_t payload_bytes) {
   return kRecordHeaderBytes +

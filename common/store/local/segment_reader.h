@@ -1,4 +1,4 @@
-// Reading segments: one record at its place, or all of them from an offset on.
+// Readers of segments: of one record at its place, and of all records from an offset on.
 #pragma once
 
 #include <cstdint>
@@ -20,14 +20,15 @@ struct Record {
   std::string payload;
 };
 
-// The segment's header, checked against its number and the store's id (unless empty). NOT_FOUND: no
+// Reads a segment's header, and checks its number and the store's id (unless empty). NOT_FOUND: no
 // such segment.
 absl::StatusOr<SegmentHeader> ReadSegmentHeader(const std::string& store_directory,
                                                 uint64_t segment, std::string_view store_id = {});
-// Header only; checks that the whole record lies within the file. DATA_LOSS: no such record there.
+// Reads a record's header, and checks that the whole record lies within the file. DATA_LOSS: no
+// such record there.
 absl::StatusOr<RecordHeader> ReadRecordHeader(const std::string& store_directory, uint64_t segment,
                                               uint64_t offset);
-// The same for many: each segment is opened once.
+// RecordHeaders: reads many headers; opens each segment once.
 // Threads: one.
 class RecordHeaders {
  public:
@@ -47,7 +48,7 @@ class RecordHeaders {
   const std::string store_directory_;
   std::map<uint64_t, OpenSegment> open_;
 };
-// The payload's checksum is verified.
+// Reads a record, and verifies its payload's checksum.
 absl::StatusOr<Record> ReadRecord(const std::string& store_directory, uint64_t segment,
                                   uint64_t offset);
 
@@ -59,9 +60,9 @@ struct DamagedRange {
 
 struct ScanReport {
   uint64_t size_bytes = 0;  // of the file when it was scanned
-  uint64_t whole_end = 0;   // where the last whole record ends: what follows is a torn tail
-  // Wrong bytes that whole records follow, or that are a whole record's padding; a torn tail is not
-  // among them.
+  uint64_t whole_end = 0;   // end of the last whole record; a torn tail follows
+  // Wrong bytes before a whole record, or in a whole record's padding; the torn tail is not
+  // included.
   std::vector<DamagedRange> damaged;
 };
 
@@ -70,8 +71,8 @@ using RecordVisitor = std::function<absl::Status(uint64_t offset, const RecordHe
                                                  std::string_view payload)>;
 
 // Reads the records from `from` (at least kSegmentHeaderBytes, where a record begins) to the end of
-// the file, or to `end`, as if the file ended there. Bytes which are no record are stepped over:
-// the next valid header at a multiple of 8 goes on.
+// the file, or to `end`, as if the file ended there. Skips bytes that are no record, up to the next
+// valid header at a multiple of 8.
 absl::StatusOr<ScanReport> ScanSegment(const std::string& store_directory, uint64_t segment,
                                        uint64_t from, const RecordVisitor& visit,
                                        uint64_t end = UINT64_MAX);

@@ -1,13 +1,14 @@
-// Sessions: who uses a store, so that nothing is collected which it was told is there. A session is
-// a file in the store's folder `sessions`, whose flock its process holds: it ends with the process,
-// however that ends, and outlives the store's owner, whose successor finds it.
+// Sessions: the users of a store: a collection drops nothing that a live session was told is
+// present. A session is a file in the store's folder `sessions`, with a flock that its process
+// holds: the session ends with the process, in whatever way, and outlives the store's owner; the
+// next owner finds it.
 //
 //   sessions/<16 hex digits>   "galley-session 1\nbegun <20 digits>\npid <n>\nname <text>\n
 //                               started <nanoseconds>\nend <16 hex digits>\n"
 //
-// `begun`, which Renew moves, and `started` are in nanoseconds of CLOCK_BOOTTIME: all that use a
-// store run on one machine. `end` has the checksum of the lines before it. Older programs write
-// neither `started` nor `end`.
+// `begun`, which Renew changes, and `started` are in nanoseconds of CLOCK_BOOTTIME, since all users
+// of a store run on one machine. `end` has the checksum of the lines before it. Older programs
+// write neither `started` nor `end`.
 #pragma once
 
 #include <cstdint>
@@ -23,25 +24,25 @@
 
 namespace galley::store {
 
-// Time since the machine started, as a Time. The clock of sessions and touches.
+// Returns the time since the machine started, as a Time: the clock of sessions and touches.
 absl::Time BootTime();
 
 struct SessionInfo {
   std::string name;
   int64_t pid = 0;
   absl::Time begun;
-  absl::Time started;  // really, whatever was renewed; begun when it is not known
+  absl::Time started;  // not changed by Renew; `begun` if unknown
 };
 
-// "cook of x (process 7, for 13s)": for people. `now`: of BootTime.
+// Returns "cook of x (process 7, for 13s)", for people. `now`: of BootTime.
 std::string DescribeSession(const SessionInfo& session, absl::Time now);
 
 // Threads: one at a time.
 class Session {
  public:
-  // `name` is for people: what runs ("cook", "serve").
+  // `name`: for people: the running command ("cook", "serve").
   static absl::StatusOr<Session> Begin(const std::string& store_directory, std::string_view name);
-  // Makes the session one that began `keeps` ago: it relies no more on anything that it was told
+  // Sets the session's begin to `keeps` ago: it no longer relies on anything that it was told
   // before.
   absl::Status Renew(absl::Duration keeps = absl::ZeroDuration());
   ~Session();
@@ -63,12 +64,12 @@ class Session {
 
   std::string store_directory_;
   std::string path_;  // empty: moved from
-  std::string rest_;  // its lines after `begun`
+  std::string rest_;  // lines of the file after `begun`
   FileDescriptor file_;
 };
 
-// Returns the sessions whose processes live, oldest first; the files of others are removed. A
-// session that cannot be read counts as older than all.
+// Returns the sessions of live processes, oldest first; removes the files of other sessions. An
+// unreadable session counts as the oldest.
 absl::StatusOr<std::vector<SessionInfo>> LiveSessions(const std::string& store_directory);
 
 }  // namespace galley::store

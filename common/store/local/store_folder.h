@@ -1,5 +1,5 @@
-// StoreFolder: which store directory a process has open, and with which options. It does not change
-// while the store is open.
+// StoreFolder: the store directory that a process has open, and its options. Does not change while
+// the store is open.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct StoreFolder {
   const LocalStoreOptions options;  // complete: no function in it is empty
   const std::string store_id;
 
-  // RESOURCE_EXHAUSTED: with so many bytes more, less than options.free_bytes_margin would be free.
+  // RESOURCE_EXHAUSTED: after `bytes` more, less than options.free_bytes_margin would be free.
   absl::Status CheckSpace(uint64_t bytes) const {
     return CheckFreeSpace(directory, bytes, options.free_bytes_margin);
   }

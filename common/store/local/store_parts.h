@@ -1,8 +1,8 @@
-// StoreParts: a store directory that this process has open, and those who work on it. LocalStore is
-// made of it, and gives it the interface Store; the classes of maintenance/ look after it. What
-// they may use is what the headers of these parts say, and nothing else.
+// StoreParts: an open store directory, and the parts that work on it. LocalStore implements Store
+// with the parts, and the classes of maintenance/ administer the store through them. Each uses only
+// the headers of the parts.
 //
-// Threads: each part says for itself. Order of locks: Maintenance's, then writer's, told's, log's.
+// Threads: see each part. Order of locks: Maintenance's, then writer's, told's, log's.
 #pragma once
 
 #include <utility>
@@ -29,7 +29,7 @@ struct StoreParts : StoreState {
         commits(*this, reader, writer),
         puts(*this, reader, commits) {}
 
-  // In this order: each uses only those before it.
+  // The order matters: a part uses only the parts before it.
   StoreReader reader;
   StoreWriter writer;
   RevokedList revoked;

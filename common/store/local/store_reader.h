@@ -1,11 +1,10 @@
-// StoreReader: reads what lies in a store, by its index and what is pending.
+// StoreReader: reads a store, by its index and the pending blobs.
 //
-// Whoever asks for something on behalf of others is *told*: what the answer says is there stays
-// while anybody may rely on it (told.h). Functions that tell nobody are for those who look after
-// the store: what they read does not stay because of it.
+// A caller that asks on behalf of others is *told*: blobs and results that an answer reports as
+// present stay while anybody may rely on them (told.h). Functions that tell nobody are for
+// maintenance: an answer does not make anything stay.
 //
-// Errors: NOT_FOUND: absent. DATA_LOSS: stored bytes are wrong; nothing is done about it here
-// (losses.h).
+// Errors: NOT_FOUND: absent. DATA_LOSS: stored bytes are wrong; the caller handles that (losses.h).
 // Threads: any. Takes Told's lock, then OwnLog's.
 #pragma once
 
@@ -27,18 +26,18 @@ namespace galley::store {
 
 class StoreReader {
  public:
-  // `segments`: as recovery found them.
+  // `segments`: of recovery.
   StoreReader(StoreState& state, const std::map<uint64_t, SegmentState>& segments);
 
-  // Places of blobs. Told.
+  // Returns the locations of blobs. Told.
   absl::StatusOr<std::vector<std::optional<BlobLocation>>> Locate(std::span<const Digest> digests);
-  // The blobs that are absent, in the order given. Told of the others.
+  // Returns the absent blobs, in the order given. Told of the others.
   absl::StatusOr<std::vector<Digest>> FindMissing(std::span<const Digest> digests);
-  // Results whose blobs are all there; nullopt: none. Told, and noted as used.
+  // Returns the results whose blobs are all present; nullopt: none. Told, and noted as used.
   absl::StatusOr<std::vector<std::optional<std::string>>> Results(
       std::span<const Digest> action_keys);
-  // The records of results of other programs, by ActionResultKey. Whether their blobs are there is
-  // not looked at. Told, and noted as used.
+  // Returns the records of other programs' results, by ActionResultKey, without a look at their
+  // blobs. Told, and noted as used.
   absl::StatusOr<std::vector<std::optional<std::string>>> ActionResultRecords(
       std::span<const Digest> keys) {
     return ReadTold(RecordKind::kActionResult, keys);
@@ -46,20 +45,21 @@ class StoreReader {
   absl::StatusOr<std::vector<std::vector<std::string>>> ObservationSets(
       std::span<const Digest> weak_keys);
 
-  // Places of blobs, those that are pending included. Tells nobody.
+  // Returns the locations of blobs, pending blobs included. Tells nobody.
   absl::StatusOr<std::vector<std::optional<BlobLocation>>> Look(std::span<const Digest> digests);
-  // Places by the index alone, without blobs that went with the ends of their segments.
+  // Returns the locations by the index alone, without blobs that were cut off (IsCutOff).
   absl::StatusOr<std::vector<std::optional<BlobLocation>>> Indexed(std::span<const Digest> digests);
-  // Whether the blob went with the end of its segment.
+  // True: the blob was lost with the end of its segment.
   bool IsCutOff(const Digest& digest, const BlobLocation& location) const;
   absl::StatusOr<Blob> GetUntold(const Digest& digest);
-  // The payload of a record of the owner's. DATA_LOSS: another record lies there, or wrong bytes.
+  // Returns the payload of a record in the owner's segments. DATA_LOSS: another record lies there,
+  // or wrong bytes.
   absl::StatusOr<std::string> ReadLogged(RecordKind kind, const Digest& key,
                                          const RecordPlace& place);
-  // The blobs that the payload of a result names, ours or another program's. A result that cannot
-  // be read names nothing.
+  // Returns the blobs that a result's payload names, ours or another program's. An unreadable
+  // result names nothing.
   std::vector<Digest> NamedBy(RecordKind kind, const std::string& payload);
-  // Newest first. An empty id: those of every project.
+  // Returns the roots of a project, newest first. An empty id: roots of all projects.
   absl::StatusOr<std::vector<PublishedRoot>> Roots(std::string_view project_id);
 
  private:
@@ -71,8 +71,7 @@ class StoreReader {
   absl::StatusOr<std::string> ReadSet(const Digest& weak_key, const SetPlace& set);
 
   StoreState& state_;
-  // Segments that were longer once, and how long they are: what the index says of the rest is
-  // wrong.
+  // Lengths of the segments that were longer once: index entries behind these ends are wrong.
   const std::map<uint64_t, uint64_t> cut_segments_;
 };
 

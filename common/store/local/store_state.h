@@ -1,9 +1,8 @@
-// StoreState: what the owner of a store keeps while it has the store open: the folder, the index,
-// what it was told to keep, and the log that it appends to. The classes that work on a store share
-// one StoreState: StoreReader reads it, StoreWriter writes it, and what stands upon those two
-// (StoreParts) does everything else.
+// StoreState: the state of an open store at its owner: the folder, the index, the blobs and results
+// that others were told of, and the log. The classes that work on a store share one StoreState:
+// StoreReader reads it, StoreWriter writes it, and the other classes of StoreParts use those two.
 //
-// Threads: each member says for itself.
+// Threads: see each member.
 #pragma once
 
 #include <utility>

@@ -1,13 +1,13 @@
-// StoreWriter: the one door through which the owner's log is synced and the index is written.
+// StoreWriter: the only class that syncs the owner's log and writes the index.
 //
-// Whoever changes what is stored holds mutex(), appends to the log (own_log.h), syncs the log, and
-// only then writes the index. So the index never knows what the disk may not have. After an error
-// between the two the index is behind the log for good: the writer is *broken*, and refuses
-// everything until a new owner opens the store. What a sync failed for is never believed because a
-// later one went well (sync_doubt.h).
+// A caller that changes the store holds mutex(), appends to the log (own_log.h), syncs the log, and
+// only then writes the index. So the index never knows a record that the disk may not have. After
+// an error between the two the index is behind the log for good: the writer is *broken*, and
+// refuses every call until a new owner opens the store. Bytes of a failed sync are never trusted
+// after a later sync that succeeds (sync_doubt.h).
 //
-// Errors: those of the disk. Once it is broken, CheckWritable says why.
-// Threads: any; functions say that the lock is held. Order of locks: this one, then Told's, then
+// Errors: those of the disk. CheckWritable says why a writer is broken.
+// Threads: any; annotations say where the lock is held. Order of locks: this one, then Told's, then
 // OwnLog's.
 #pragma once
 
@@ -30,12 +30,12 @@ class StoreWriter {
 
   base::Mutex& mutex() GALLEY_RETURN_CAPABILITY(mutex_) { return mutex_; }
 
-  // Asked first by whoever has taken the lock.
+  // Call first after taking the lock.
   absl::Status CheckWritable() const GALLEY_REQUIRES(mutex_) { return broken_; }
-  // From here on everything is refused: what was promised, or what the disk has, is not known.
+  // Breaks the writer: the state of a promise, or of the disk, is unknown.
   void Break(const absl::Status& why) GALLEY_REQUIRES(mutex_);
 
-  // Raises the mark of a sync, which names `files`; nothing is synced before.
+  // Raises the mark of a sync, which names `files`. Call before the sync.
   absl::Status RaiseMark(std::span<const Digest> files) GALLEY_REQUIRES(mutex_) {
     return sync_mark_.Raise(files);
   }
@@ -44,31 +44,30 @@ class StoreWriter {
   absl::Status SyncMarkedLog() GALLEY_REQUIRES(mutex_);
   // Syncs the log outside of a commit: raises the mark, and lowers it.
   absl::Status SyncLog() GALLEY_REQUIRES(mutex_);
-  // OwnLog::Restore. Called before anything is appended that must not be lost.
+  // See OwnLog::Restore. Call before appending anything that must not be lost.
   absl::Status RestoreLog() GALLEY_REQUIRES(mutex_) { return state_.log.Restore(); }
 
-  // Says in `index` up to where segments are indexed once it is written. The batch adopts
-  // `adopted`, and has `pending` of what was pending (in the order of digests).
+  // Sets in `index` up to where segments are indexed once the batch is written. The batch adopts
+  // `adopted`, and indexes the pending blobs `pending` (in the order of digests).
   absl::Status NoteSegments(std::span<const LocatedBlob> adopted,
                             std::span<const LocatedBlob> pending, IndexBatch& index)
       GALLEY_REQUIRES(mutex_);
-  // Writes the batch, and which results were asked for. An error breaks the writer.
+  // Writes the batch, with the use times of results. An error breaks the writer.
   absl::Status WriteIndex(IndexBatch& index) GALLEY_REQUIRES(mutex_);
-  // The steps after everything is appended: SyncLog, NoteSegments, WriteIndex.
+  // Runs the steps after the last append: SyncLog, NoteSegments, WriteIndex.
   absl::Status SyncAndIndex(IndexBatch& index) GALLEY_REQUIRES(mutex_);
 
-  // Raises the epoch before anything else of a loss is written: whoever relies on what was there
-  // must not miss that it is gone.
+  // Raises the epoch before any other write about a loss, so that a caller that relies on a lost
+  // blob cannot miss the loss.
   absl::Status RaiseEpoch(IndexBatch& index) GALLEY_REQUIRES(mutex_);
-  // Takes blobs out for good. The epoch rises before the index forgets them, so that nobody who
-  // trusts the old one is wrong.
+  // Removes blobs for good. The epoch rises before the index forgets them, so that a caller with
+  // the old epoch is never wrong.
   absl::Status Lose(const std::vector<Digest>& blobs) GALLEY_REQUIRES(mutex_);
-  // Sees to it that a segment says the epoch that is about to be told, so that no number is given
-  // twice, whatever becomes of the file `epoch` and of the index. Takes the lock where needed.
+  // Makes a segment record the epoch that is about to be reported, so that no epoch is given twice,
+  // even if the file `epoch` and the index are lost. Takes the lock if needed.
   absl::Status LogEpoch();
 
-  // From here on a blob that is reported to lie in the segment before `end` is copied, never
-  // adopted where it lies.
+  // From now on a blob in the segment before `end` is copied, never adopted in place.
   void Doubt(uint64_t segment, uint64_t end = UINT64_MAX) GALLEY_REQUIRES(mutex_) {
     doubtful_.Note(segment, end);
   }

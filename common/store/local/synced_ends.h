@@ -1,7 +1,7 @@
-// SyncedEnds: up to where the segments that an owner fills are on the disk. What lies behind is
-// nobody's yet: a sync of it may fail.
+// SyncedEnds: the synced ends of the segments that an owner fills. Bytes behind an end do not count
+// yet: their sync may fail.
 //
-// Only segments that this owner has begun or gone on with are in it; others end where their files
+// Holds only segments that this owner has begun or continued; other segments end where their files
 // end.
 // Threads: any; no other lock is taken meanwhile.
 #pragma once
@@ -15,7 +15,7 @@ namespace galley::store {
 
 class SyncedEnds {
  public:
-  // Before the file is there, and whenever more of it is synced.
+  // Call before the file exists, and whenever more of it is synced.
   void Set(uint64_t segment, uint64_t end) {
     const base::MutexLock lock(mutex_);
     ends_[segment] = end;
@@ -24,7 +24,7 @@ class SyncedEnds {
     const base::MutexLock lock(mutex_);
     ends_.erase(segment);
   }
-  // Segments that are listed before this call, and are not in the answer, are not being filled.
+  // Segments that were listed before this call and are not in the answer are not being filled.
   std::map<uint64_t, uint64_t> All() const {
     const base::MutexLock lock(mutex_);
     return ends_;

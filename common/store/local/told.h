@@ -1,9 +1,9 @@
-// Told: what anybody was told is in the store, and what is *condemned*: about to go, and absent for
-// everybody from the moment on at which that was decided.
+// Told: the blobs and keys that anybody was told are present, and the *condemned* ones: about to be
+// dropped, and absent for all callers from that decision on.
 //
-// The lock is what makes the two agree. Whoever tells that something is there holds it shared from
-// the look into the index until Add. Whoever condemns holds it alone while it asks WasTold and
-// calls Condemn. So nobody is told that something is there which goes a moment later.
+// The lock makes the two agree. A caller that reports something as present holds the lock shared
+// from its look into the index until Add. A caller that condemns holds the lock exclusively while
+// it asks WasTold and calls Condemn. So nobody is told of something that goes a moment later.
 //
 // Threads: any. Order of locks: StoreWriter's, then this one, then OwnLog's.
 #pragma once
@@ -29,7 +29,7 @@ class Told {
   base::SharedMutex& mutex() GALLEY_RETURN_CAPABILITY(mutex_) { return mutex_; }
   absl::Time Now() const { return boot_time_(); }
 
-  // Notes that somebody is told of blobs or keys: they stay while anybody may rely on it.
+  // Notes that somebody is told of blobs or keys, so that they stay while anybody may rely on them.
   void Tell(std::span<const Digest> digests) {
     const base::SharedLock lock(mutex_);
     const absl::Time now = Now();
@@ -45,24 +45,24 @@ class Told {
   void Condemn(std::span<const Digest> digests) GALLEY_REQUIRES(mutex_) {
     condemned_.insert(digests.begin(), digests.end());
   }
-  // Ends the condemnation of everything: the index knows it no more, or it stays after all.
+  // Ends all condemnations: the index has forgotten the digests, or they stay after all.
   void Pardon() GALLEY_REQUIRES(mutex_) { condemned_.clear(); }
   void PardonAll() {
     const base::ExclusiveLock lock(mutex_);
     Pardon();
   }
 
-  // Whether anybody was told since then (touches.h says how exactly).
+  // True: somebody was told at `since` or later; see Touches::Have for the precision.
   bool WasTold(const Digest& digest, absl::Time since) const {
     return touches_.Have(digest, since);
   }
   void DropBefore(absl::Time since) { touches_.DropBefore(since); }
-  // The time from which on WasTold knows.
+  // WasTold knows nothing before this time.
   absl::Time begun() const { return touches_.begun(); }
 
  private:
   const std::function<absl::Time()> boot_time_;
-  Touches touches_;  // has locks of its own
+  Touches touches_;  // locks itself
   base::SharedMutex mutex_;
   absl::flat_hash_set<Digest> condemned_ GALLEY_GUARDED_BY(mutex_);  // blobs and keys
 };

@@ -1,9 +1,9 @@
-// Touches: what anybody was told is in the store, and when. What was told since the oldest live
-// session began is not collected.
+// Touches: the digests that anybody was told are present, with times. A collection keeps everything
+// that was told since the oldest live session began.
 //
-// A digest is kept as eight bytes of its hash, so that another one may be taken for it: that one
-// stays longer than it must.
-// Memory: some 10 bytes for each that is told in a time of kTimeSpan.
+// A digest is kept as eight bytes of its hash: another digest with the same bytes may stay longer
+// than it must.
+// Memory: some 10 bytes for each digest that is told within kTimeSpan.
 // Threads: any.
 #pragma once
 
@@ -21,17 +21,17 @@ namespace galley::store {
 
 class Touches {
  public:
-  // The touches of one span are dropped together.
+  // The touches of one time span are dropped together.
   static constexpr absl::Duration kTimeSpan = absl::Minutes(10);
 
-  // Times are those of sessions.h, and do not go back.
+  // Times are of BootTime (sessions.h), and do not go back.
   explicit Touches(absl::Time now) : begun_(now) {}
 
   void Add(const Digest& digest, absl::Time now);
   // True: the digest was told at `since` or later, or up to kTimeSpan before.
   bool Have(const Digest& digest, absl::Time since) const;
   void DropBefore(absl::Time since);
-  // The begin of what is known: what was told before that, an earlier owner knew.
+  // Touches before this time are unknown: an earlier owner had them.
   absl::Time begun() const { return begun_; }
   size_t size() const;
 

@@ -1,5 +1,5 @@
-// UsedResults: results that somebody asked for, and of which the index does not say so yet. The
-// next write of the index takes them.
+// UsedResults: results that somebody asked for, and whose use the index does not know yet. The next
+// write of the index takes them.
 //
 // Threads: any; no other lock is taken meanwhile.
 #pragma once
@@ -26,7 +26,7 @@ class UsedResults {
     (kind == RecordKind::kResult ? keys_.results : keys_.action_results)
         .insert(keys.begin(), keys.end());
   }
-  // The keys that were noted since the last call.
+  // Returns the keys that were noted since the last call.
   Keys Take() {
     const base::MutexLock lock(mutex_);
     return std::exchange(keys_, Keys());

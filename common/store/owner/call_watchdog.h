@@ -1,4 +1,4 @@
-// CallWatchdog: cancels a call of gRPC when nothing was heard of it for a time.
+// CallWatchdog: cancels a gRPC call that is silent for too long.
 //
 // Threads: any.
 #pragma once

@@ -1,7 +1,7 @@
-// FolderWatch: whether a store's folder is still the one that was opened. A process goes on to work
-// in a folder that was deleted, and what it writes there is gone with it.
+// FolderWatch: detects that a store's folder was deleted or replaced since it was opened. A process
+// can go on in a deleted folder, but everything that it writes there is lost.
 //
-// Threads: any. Cost of a look: a stat or two.
+// Threads: any. Cost of a check: a stat or two.
 #pragma once
 
 #include <string>
@@ -13,13 +13,13 @@ namespace galley::store {
 
 class FolderWatch {
  public:
-  // The store in `directory`, which is open now.
+  // Watches the store in `directory`. REQUIRES: the store is open.
   static absl::StatusOr<FolderWatch> Begin(const std::string& directory);
 
-  // FAILED_PRECONDITION: the folder was deleted, or another stands in its place.
+  // FAILED_PRECONDITION: the folder was deleted, or another folder has its path.
   absl::Status CheckFolder() const;
-  // Fails as CheckFolder does, and also when the store's file `lock` was deleted: then another
-  // process may take the store for nobody's.
+  // Like CheckFolder, and FAILED_PRECONDITION also if the store's file `lock` was deleted: then
+  // another process may believe that nobody owns the store.
   absl::Status CheckFolderAndLock() const;
 
  private:

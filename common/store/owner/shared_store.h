@@ -1,12 +1,12 @@
-// SharedStore: a store directory that several processes use and any of them may leave, orderly or
-// killed. While another process owns it, calls go to that one's socket; when the owner is gone,
-// this process becomes the owner itself, or a client of whoever was quicker, and the call is made
-// again there.
+// SharedStore: a store directory that several processes use; each may exit or be killed at any
+// time. While another process owns the store, calls go to the owner's socket. When the owner is
+// gone, this process becomes the owner, or a client of a process that was quicker, and repeats the
+// call.
 //
-// Blobs that were Put to an owner and not committed die with it, so they are kept here and Put
-// again: at most kUnsavedBytesMax, above which they are committed. Segments of workers are files,
-// which the next owner adopts from like the last. A blob that another client Put and nobody
-// committed is not kept: FindMissing may have said that it is there.
+// Blobs that were Put and not committed are lost with the owner, so SharedStore keeps them and Puts
+// them again. It keeps at most kUnsavedBytesMax, and commits what is above. Segments of workers are
+// files, which the next owner adopts as well. A blob that another client Put and nobody committed
+// is not kept, though FindMissing may have reported it present.
 //
 // Threads: any.
 #pragma once
@@ -32,8 +32,8 @@ class SharedStore final : public StoreDirectory, public DeadBytes, public Replac
  public:
   static constexpr uint64_t kUnsavedBytesMax = 64ull << 20;
 
-  // UNAVAILABLE: it is owned by a process that does not answer within `timeout`, which is also how
-  // long each call waits for an owner.
+  // UNAVAILABLE: the owner does not answer within `timeout`. Each later call also waits for an
+  // owner for at most `timeout`.
   static absl::StatusOr<std::unique_ptr<SharedStore>> Open(const std::string& directory,
                                                            absl::Duration timeout);
 
@@ -43,7 +43,7 @@ class SharedStore final : public StoreDirectory, public DeadBytes, public Replac
   std::vector<absl::Status> PutMany(std::span<const BlobView> blobs) override;
   absl::StatusOr<std::unique_ptr<BlobReader>> NewReader(const Digest& digest,
                                                         uint64_t offset) override;
-  // Finish commits: bytes that nobody keeps cannot be put again when the owner goes.
+  // Finish commits, since the bytes are not kept to be Put to another owner.
   absl::StatusOr<std::unique_ptr<BlobWriter>> NewWriter(const Digest& digest) override;
   absl::StatusOr<std::vector<std::vector<std::string>>> ObservationSets(
       std::span<const Digest> weak_keys) override;
@@ -52,14 +52,14 @@ class SharedStore final : public StoreDirectory, public DeadBytes, public Replac
   absl::StatusOr<std::vector<std::optional<std::string>>> ActionResults(
       std::string_view instance, std::span<const Digest> actions) override;
   absl::StatusOr<StoreInfo> Info() override;
-  // A number that got lost with an answer does no harm.
+  // A number that is lost with its answer does no harm.
   absl::StatusOr<uint64_t> AllocateSegment() override;
   absl::StatusOr<std::vector<std::optional<BlobLocation>>> Locate(
       std::span<const Digest> digests) override;
   absl::StatusOr<std::vector<Digest>> FindLost(std::span<const Digest> digests) override;
-  // FAILED_PRECONDITION, Publish likewise: the store's folder was deleted under its owner.
+  // FAILED_PRECONDITION, also from Publish: the store's folder was deleted under its owner.
   absl::Status Commit(const CommitBatch& batch) override;
-  // Made again only when the newest record of the platform is not this one.
+  // Repeats the call only if the newest record of the platform is not this root.
   absl::StatusOr<uint64_t> Publish(const PublishedRoot& root) override;
   absl::StatusOr<std::vector<PublishedRoot>> Roots(std::string_view project_id) override;
   absl::Status Forget(std::span<const Digest> action_keys) override;
@@ -79,13 +79,13 @@ class SharedStore final : public StoreDirectory, public DeadBytes, public Replac
   struct Access {
     std::shared_ptr<StoreDirectory> store;
     bool is_owner = false;
-    std::optional<FolderWatch> watch;  // of an owner
-    uint64_t generation = 0;  // of accesses: tells whether somebody else replaced it meanwhile
+    std::optional<FolderWatch> watch;  // set if is_owner
+    uint64_t generation = 0;  // number of the access: shows whether another thread replaced it
   };
   // A Put that is not known to be durable.
   struct Unsaved {
     std::string bytes;
-    bool is_put = false;  // the owner said so
+    bool is_put = false;  // the owner has confirmed the Put
   };
 
   SharedStore(std::string directory, absl::Duration timeout)
@@ -93,7 +93,7 @@ class SharedStore final : public StoreDirectory, public DeadBytes, public Replac
 
   absl::StatusOr<Access> OpenOnce() const;
   absl::StatusOr<Access> OpenWithin(absl::Time end) const;
-  // `call` on the store, and again on the next owner's when this one is gone.
+  // Makes `call` on the store, and again on the next owner's store if this owner is gone.
   template <typename Call>
   auto RetriedOn(const Call& call) -> decltype(call(std::shared_ptr<StoreDirectory>()));
   template <typename Call>
@@ -101,11 +101,11 @@ class SharedStore final : public StoreDirectory, public DeadBytes, public Replac
   Access Current() const;
   // FAILED_PRECONDITION: nothing can be made durable.
   absl::Status CheckStands() const;
-  // Explains `status` when it comes from the owner's folder being gone.
+  // Adds an explanation to `status` if its cause is that the owner's folder is gone.
   static absl::Status Explained(const Access& access, const absl::Status& status);
-  // Replaces the access unless another thread did. OK: there is one to try.
+  // Replaces the access unless another thread did. OK: there is an access to try.
   absl::Status Replace(uint64_t generation, absl::Time end);
-  // Nobody has what was opened any more: a process opens an index once.
+  // Waits until no call uses the opened store: a process opens an index only once.
   absl::Status LetGo(absl::Time end);
   absl::Status PutUnsavedTo(Store& store);
   std::set<uint64_t> PutSoFar() const;
@@ -113,7 +113,7 @@ class SharedStore final : public StoreDirectory, public DeadBytes, public Replac
 
   const std::string directory_;
   const absl::Duration timeout_;
-  base::Mutex replace_mutex_;  // one thread at a time looks for an owner; before mutex_
+  base::Mutex replace_mutex_;  // one thread at a time looks for an owner; locked before mutex_
   mutable base::Mutex mutex_;
   Access access_ GALLEY_GUARDED_BY(mutex_);
   // In the order of Put.

@@ -1,5 +1,5 @@
-// StoreServer: the owner's face on the store's Unix socket (mode 0600), and OpenOrConnect, which
-// every command opens its store with.
+// StoreServer: serves the owner's store on the store's Unix socket (mode 0600). OpenOrConnect:
+// opens the store for every command.
 #pragma once
 
 #include <memory>
@@ -11,12 +11,12 @@
 
 namespace galley::store {
 
-// Serves until it is destroyed; calls in flight are given a second to end.
-// Threads: its own; `store` is called from many.
+// Serves until it is destroyed; running calls get a second to end.
+// Threads: its own; calls `store` from many.
 class StoreServer {
  public:
-  // REQUIRES: the caller owns the store in `directory` (a stale socket there is replaced); `store`
-  // outlives the server.
+  // Replaces a stale socket. REQUIRES: the caller owns the store in `directory`; `store` outlives
+  // the server.
   static absl::StatusOr<std::unique_ptr<StoreServer>> Start(StoreDirectory& store,
                                                             const std::string& directory);
   virtual ~StoreServer() = default;
@@ -24,11 +24,11 @@ class StoreServer {
 
 enum class OpenMode { kMakeIfAbsent, kMustExist };
 
-// The store in `directory`: owned and served by this process when nobody owns it, else reached
-// through the owner's socket. When that owner goes away while the store is in use, this process
-// becomes the owner, or a client of the next one (shared_store.h). UNAVAILABLE: it is owned by a
-// process that does not answer within `timeout`. NOT_FOUND: kMustExist, and there is no store
-// there; nothing is made. Others as OpenLocalStore.
+// Opens the store in `directory`: if nobody owns it, this process owns and serves it; else it is
+// reached through the owner's socket. When the owner goes away later, this process becomes the
+// owner, or a client of the next owner (shared_store.h). UNAVAILABLE: the owner does not answer
+// within `timeout`. NOT_FOUND: kMustExist, and there is no store; nothing is made. Other errors: as
+// OpenLocalStore.
 absl::StatusOr<std::unique_ptr<StoreDirectory>> OpenOrConnect(
     const std::string& directory, OpenMode mode = OpenMode::kMakeIfAbsent,
     absl::Duration timeout = absl::Seconds(10));

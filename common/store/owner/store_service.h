@@ -1,4 +1,5 @@
-// The gRPC service galley.v1.Store over any Store. gRPC headers: only serve/*.cc include this.
+// StoreService: the gRPC service galley.v1.Store over any Store. Includes gRPC headers: only for
+// .cc files of this folder.
 #pragma once
 
 #include "common/store/interface/store_admin.h"

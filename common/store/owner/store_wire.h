@@ -1,5 +1,5 @@
-// The store's wire (proto/galley/v1/store.proto) as both ends use it: digests, statuses, messages
-// in chunks. It includes headers of gRPC: for the .cc files of this folder only.
+// Conversions for the store's protocol (proto/galley/v1/store.proto), for both ends: digests,
+// statuses, messages in chunks. Includes gRPC headers: only for .cc files of this folder.
 #pragma once
 
 #include <algorithm>
@@ -49,7 +49,7 @@ absl::StatusOr<RevokeReport> FromWire(const v1::RevokeReply& wire);
 v1::WhyReply ToWire(const WhyReport& report);
 absl::StatusOr<WhyReport> FromWire(const v1::WhyReply& wire);
 
-// Writes `bytes` in chunks; UNAVAILABLE when the other end went away.
+// Writes `bytes` in chunks. UNAVAILABLE: the other end went away.
 template <typename Writer>
 absl::Status WriteChunks(Writer& writer, std::string_view bytes) {
   v1::Chunk chunk;
@@ -83,7 +83,7 @@ absl::StatusOr<Message> ParseMessage(const std::string& bytes) {
   return message;
 }
 
-// "unix:" and the path, escaped as gRPC's target names are.
+// Returns "unix:" and the path, escaped for a gRPC target name.
 std::string SocketTarget(std::string_view path);
 
 }  // namespace galley::store

@@ -1,5 +1,5 @@
-// MemoryStore: a store with a memory and no disk, for tests. It keeps the same
-// promises as the local one; what it holds is gone with it.
+// MemoryStore: a store in memory, for tests. It keeps the promises of the local store, except that
+// its contents go with it.
 //
 // Threads: any.
 #pragma once
@@ -20,12 +20,12 @@ class MemoryStore : public StoreDirectory {
  public:
   explicit MemoryStore(std::string store_id = std::string(32, '0'));
 
-  // Writes bytes as a local worker does with a SegmentWriter: they lie in `segment`, and become the
-  // store's when a Commit names them. NOT_FOUND: no such segment.
+  // Writes bytes to `segment` as a local worker does with a SegmentWriter; a Commit that names them
+  // makes them a blob of the store. NOT_FOUND: no such segment.
   absl::StatusOr<std::pair<Digest, BlobLocation>> WriteAsWorker(uint64_t segment,
                                                                 std::string_view bytes);
-  // Makes a blob's bytes wrong, as a faulty disk does: the next Get finds them, answers DATA_LOSS
-  // and drops the blob, and the loss epoch rises. False: it is absent.
+  // Makes a blob's bytes wrong, as a faulty disk does: the next Get returns DATA_LOSS and drops the
+  // blob, and the loss epoch rises. False: the blob is absent.
   bool Corrupt(const Digest& digest);
   // Drops a blob, as an eviction does; the loss epoch rises.
   void Drop(const Digest& digest);
@@ -74,7 +74,7 @@ class MemoryStore : public StoreDirectory {
   uint64_t disputed_epoch_ GALLEY_GUARDED_BY(mutex_) = 0;
   uint64_t quarantined_ GALLEY_GUARDED_BY(mutex_) = 0;
   std::map<Digest, Stored> blobs_ GALLEY_GUARDED_BY(mutex_);
-  // The bytes that were written to each, one blob behind another.
+  // Bytes by segment, one blob behind another.
   std::map<uint64_t, std::string> segments_ GALLEY_GUARDED_BY(mutex_);
   std::map<std::pair<Digest, BlobLocation>, Blob> written_ GALLEY_GUARDED_BY(mutex_);
   std::map<Digest, std::vector<std::string>> sets_ GALLEY_GUARDED_BY(mutex_);

@@ -17,7 +17,7 @@
 
 namespace galley::store {
 
-// A folder that goes with the test.
+// TemporaryFolder: a folder that is removed after the test.
 class TemporaryFolder {
  public:
   TemporaryFolder() : path_(*MakeTemporaryDirectory(testing::TempDir(), "store-")) {}
@@ -29,18 +29,18 @@ class TemporaryFolder {
   const std::string path_;
 };
 
-// A disk that rots asks for no permission: what a store has written once is not for writing.
+// Makes a stored file writable, so that a test can damage it: the store's files are read-only.
 inline void MakeWritable(const std::string& path) {
   std::filesystem::permissions(path, std::filesystem::perms::owner_write,
                                std::filesystem::perm_options::add);
 }
 
-// More than any store keeps beside others in one file.
+// Returns a blob that every store keeps in a file of its own.
 inline std::string LargeBytes(char fill, size_t size = 1'500'000) {
   return std::string(size, fill);
 }
 
-// A result with one output, that of `action`.
+// Returns a result of `action` with one output.
 inline PutResult SampleResult(std::string_view action, const Digest& output) {
   record::Result result;
   result.outputs.push_back({.suffix = ".out", .digest = output});
@@ -51,7 +51,7 @@ inline PutResult SampleResult(std::string_view action, const Digest& output) {
                    .result = record::EncodeResult(result)};
 }
 
-// The cooker's judgement that the inputs of `action` are wrong.
+// Returns a verdict: the inputs of `action` are wrong.
 inline PutResult SampleVerdict(std::string_view action) {
   PutResult put = SampleResult(action, Digest());
   record::Result verdict;
@@ -88,7 +88,7 @@ inline std::optional<std::string> ResultOf(ActionCache& cache, const Digest& act
 
 inline uint64_t EpochOf(Store& store) { return store.Info()->loss_epoch; }
 
-// A REAPI ActionResult with these output files.
+// Returns a REAPI ActionResult with these output files.
 inline std::string SampleActionResult(
     const std::vector<std::pair<std::string, Digest>>& output_files) {
   WireWriter result;

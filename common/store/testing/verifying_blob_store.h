@@ -1,5 +1,5 @@
-// VerifyingBlobStore: a BlobStore in front of one that is not trusted. What comes out hashes to its
-// digest, what goes in does too.
+// VerifyingBlobStore: a BlobStore in front of an untrusted BlobStore. Verifies the digest of every
+// blob that is read or put.
 //
 // Threads: as the store behind it.
 // Cost: one SHA-256 of each blob that passes.
@@ -18,9 +18,9 @@ class VerifyingBlobStore final : public BlobStore {
  public:
   explicit VerifyingBlobStore(std::shared_ptr<BlobStore> behind);
 
-  // INTERNAL when the store behind names a blob that was not asked for: its answer is of no use.
+  // INTERNAL: the store behind returned a blob that was not asked for.
   absl::StatusOr<std::vector<Digest>> FindMissing(std::span<const Digest> digests) override;
-  // DATA_LOSS when the bytes are not those of the digest.
+  // DATA_LOSS: the bytes do not have the digest.
   absl::StatusOr<Blob> Get(const Digest& digest) override;
   absl::Status Put(const Digest& digest, std::string_view bytes) override;
 

@@ -1,12 +1,13 @@
-// Collector: drops what nobody needs from a store: one collection.
+// Collector: runs one collection: drops everything that nobody needs from a store.
 //
-// First it is found out, without holding anybody up, what is needed and what is to go. Then that
-// goes in small steps (sweeper.h). Last, segments go in which little is left (compactor.h), and
-// files that nobody adopted (left_behind.h) have gone before, since that needs no space.
+// First it chooses what to keep and what to drop, without blocking anybody. Then it removes files
+// that nobody adopted (left_behind.h), which needs no space; drops the chosen blobs and results in
+// small steps (sweeper.h); and last removes segments with few live bytes (compactor.h).
 //
-// Errors: ABORTED: another index was made meanwhile, so begin anew. CANCELLED: by the caller.
-// DATA_LOSS: a folder of a kept tree cannot be read. What went until then was needed by nobody.
-// Threads: one, under Maintenance's lock of collections.
+// Errors: ABORTED: another index was made meanwhile; begin anew. CANCELLED: by the caller.
+// DATA_LOSS: a folder of a kept tree cannot be read. Everything that was dropped before an error
+// was needed by nobody.
+// Threads: one, with Maintenance's lock of collections held.
 #pragma once
 
 #include <cstdint>
@@ -27,11 +28,11 @@
 
 namespace galley::store {
 
-// Needed: the digests that are needed, with their sizes. A digest is known by eight bytes of its
-// hash: another one may be taken for it, and stays.
+// Needed: the set of needed digests, and the sum of their sizes. A digest is known by eight bytes
+// of its hash: another digest with the same bytes stays as well.
 class Needed {
  public:
-  // False: it was there.
+  // False: the digest was there already.
   bool Add(const Digest& digest) {
     if (!fingerprints_.insert(DigestHash()(digest)).second) return false;
     bytes_ += digest.size_bytes();
@@ -47,22 +48,22 @@ class Needed {
 
 class Collector {
  public:
-  // `coverage`: of the index by which it is found out what may go.
+  // `coverage`: of the index that decides what may go.
   Collector(StoreParts& store, const GcOptions& options, const Coverage& coverage)
       : store_(store), options_(options), coverage_(coverage) {}
 
   absl::StatusOr<GcReport> Run();
 
  private:
-  // Result: what is known of a stored result, ours or another program's.
+  // Result: a stored result, ours or another program's.
   struct Result {
     Digest key;
     RecordPlace place;
-    std::optional<uint64_t> weak_key;  // its fingerprint, as in Needed; none: not known
+    std::optional<uint64_t> weak_key;  // fingerprint, as in Needed; nullopt: unknown
     bool is_disputed = false;
     bool is_ours = true;
     absl::Time used;
-    std::vector<Digest> named;  // the outputs first
+    std::vector<Digest> named;  // named blobs, the outputs first
     size_t outputs = 0;
   };
 
@@ -93,7 +94,7 @@ class Collector {
   std::vector<Result> results_;
   std::vector<const Result*> dropped_results_;
   std::vector<LocatedBlob> dropped_blobs_;
-  absl::flat_hash_set<uint64_t> weak_keys_;  // of results that stay
+  absl::flat_hash_set<uint64_t> weak_keys_;  // of kept results
   bool some_weak_key_is_unknown_ = false;
   std::vector<std::pair<Digest, RecordPlace>> dropped_sets_;
   std::map<uint64_t, absl::Time> segment_written_;

@@ -1,19 +1,20 @@
-// Compactor: the part of a collection for segments in which little is still live.
+// Compactor: the part of a collection that removes segments with few live bytes.
 //
-// The live records of such a segment are written again behind the owner's log, synced and indexed;
-// then the segment goes. Of workers' segments any may go. The owner's are the log, which has to
-// tell the whole story without the index: they go from its begin on only, in order. So a record
-// that took something back never goes before what it took back, and need not be said again.
+// The live records of such a segment are written again at the end of the owner's log, synced and
+// indexed; then the segment is removed. Any worker's segment may go. The owner's segments are the
+// log, which has to be complete without the index, so they go only from the first on, in order.
+// Therefore a record that revoked another never goes before that other record, and need not be
+// written again.
 //
-// Whoever knows where something lies may still read it there: a segment goes when all sessions
-// began after it was left. Until then it lies there with nothing live in it, and the next
-// collection finds it.
+// A session that knows a location may still read there: a segment is removed only when all sessions
+// began after the last live record was moved out. Until then the segment stays without live
+// records, and the next collection finds it.
 //
-// First Plan chooses, with what is about to be dropped taken for dead; it changes nothing, and says
-// what will come of it. MakeRoom and Run then do that; what is dropped goes between the two.
+// Plan chooses segments, counting all that is about to be dropped as dead; it changes nothing, and
+// estimates the outcome. MakeRoom and Run then carry out the plan; the sweep comes between the two.
 //
-// Errors: as Collector's. Where there is no space for what is live in a segment, that one stays.
-// Threads: one, under Maintenance's lock of collections.
+// Errors: as Collector's. A segment stays if there is no space for its live records.
+// Threads: one, with Maintenance's lock of collections held.
 #pragma once
 
 #include <map>
@@ -30,43 +31,44 @@
 
 namespace galley::store {
 
-// Too much is dead: more than this part of what lives.
+// Too many bytes are dead above this part of the live bytes: 1 / kDeadShare.
 inline constexpr uint64_t kDeadShare = 5;
 
 class Compactor {
  public:
-  // After a cook nothing is done unless too much is dead, and a bounded amount is moved.
+  // `is_after_cook`: do nothing unless too many bytes are dead, and move a bounded amount.
   Compactor(StoreParts& store, const GcOptions& options, const Coverage& coverage,
             bool is_after_cook)
       : store_(store), options_(options), coverage_(coverage), is_after_cook_(is_after_cook) {}
 
   absl::Status Plan(const Dropped& dropped);
-  // Begins a new segment where the one that is filled is to go, or the one with the highest number.
+  // Begins a new segment if the segment that is being filled, or the segment with the highest
+  // number, is to go.
   absl::Status MakeRoom();
   absl::Status Run();
 
-  // Whether anything is to go, and whether what stays has too much dead; as planned.
+  // Whether the plan removes a segment, and whether too many bytes stay dead after it.
   bool has_chosen() const { return !chosen_.empty() || chosen_log_ > 0; }
   bool HasTooMuchDead() const;
-  // Bytes of segments that went, and bytes that were written again for it; before Run: as planned.
+  // Bytes of removed segments, and bytes that were written again for that; before Run: as planned.
   uint64_t freed_bytes() const { return freed_bytes_; }
   uint64_t moved_bytes() const { return moved_bytes_; }
 
  private:
-  // Weighed: what is known of a segment before it is read.
+  // Weighed: the live bytes of a segment, estimated or exact.
   struct Weighed {
     SegmentListing segment;
     uint64_t live_bytes = 0;
-    bool is_exact = false;  // it was read
+    bool is_exact = false;  // the segment was read
     uint64_t dead_bytes() const {
       return segment.size_bytes > live_bytes ? segment.size_bytes - live_bytes : 0;
     }
   };
-  // Left: a segment in which nothing is live any more.
+  // Left: a segment without live records.
   struct Left {
     SegmentListing segment;
-    FileDescriptor file;                      // its lock
-    absl::Time since = absl::InfinitePast();  // when something was moved from it; sessions' clock
+    FileDescriptor file;                      // holds the segment's lock
+    absl::Time since = absl::InfinitePast();  // when the last record was moved out; sessions' clock
   };
 
   absl::Status UnlessFull(const absl::Status& status);
@@ -106,13 +108,13 @@ class Compactor {
   const GcOptions& options_;
   const Coverage coverage_;
   const bool is_after_cook_;
-  std::vector<Weighed> workers_;  // that nobody appends to any more
-  std::vector<Weighed> log_;      // all of the owner's, in order
-  std::vector<Weighed> others_;   // workers' that have to stay
+  std::vector<Weighed> workers_;  // workers' segments that nobody appends to
+  std::vector<Weighed> log_;      // all of the owner's segments, in order
+  std::vector<Weighed> others_;   // workers' segments that have to stay
   std::vector<Weighed> chosen_;   // of workers_
-  uint64_t chosen_bytes_ = 0;     // live ones of chosen_
-  size_t chosen_log_ = 0;         // so many of log_, from its begin on
-  uint64_t highest_ = 0;          // number of a segment
+  uint64_t chosen_bytes_ = 0;     // live bytes of chosen_
+  size_t chosen_log_ = 0;         // number of segments at the begin of log_ that go
+  uint64_t highest_ = 0;          // highest number of a segment
   uint64_t file_bytes_ = 0;       // of live blobs that are files
   std::vector<Left> left_;
   uint64_t freed_bytes_ = 0, moved_bytes_ = 0;

@@ -1,10 +1,11 @@
-// Giving back the dead bytes of segments after a cook.
+// GiveBackDeadBytes: frees the dead bytes of segments after a cook.
 //
-// Most cooks leave few of them, and have to end at once: what sizes and counters say costs next to
-// nothing. The index is read only when by them too much may be dead, and the segments have grown,
-// or the blobs shrunk, by a twentieth since nothing was left to do: a note (the file `compacted`)
-// says how large they were then. What a run leaves, because it would be too long or because a
-// session began meanwhile, is the next one's: it leaves no note.
+// Most cooks leave few dead bytes, and have to end at once, so the first check uses only sizes and
+// counters, which costs next to nothing. The index is read only if by these too many bytes may be
+// dead, and the segments have changed in size, or the blobs shrunk, by a twentieth since a run last
+// found nothing more to do. A note, the file `compacted`, keeps the sizes of that time. A run that
+// leaves work to the next run, because of its bound or because a session began meanwhile, writes no
+// note.
 #pragma once
 
 #include "absl/status/statusor.h"
@@ -14,7 +15,7 @@
 
 namespace galley::store {
 
-// DeadBytes::GiveBackDeadBytes. REQUIRES: Maintenance's lock of collections is held.
+// See DeadBytes::GiveBackDeadBytes. REQUIRES: Maintenance's lock of collections is held.
 absl::StatusOr<GcReport> GiveBackDeadBytes(StoreParts& store, Cancellation* cancellation);
 
 }  // namespace galley::store

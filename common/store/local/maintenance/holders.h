@@ -1,4 +1,4 @@
-// Holders: those for whose sake things stay in a store that nobody needs: live sessions.
+// Holders: the live sessions, for which a store keeps blobs and results that nothing else needs.
 #pragma once
 
 #include <string>
@@ -11,13 +11,13 @@
 namespace galley::store {
 
 struct Holders {
-  absl::Time since;                // the oldest live session began; by the clock of sessions.h
-  absl::Time oldest_write;         // the same by the files' clock
-  bool hold_all = false;           // what they were told before this owner came, nobody knows
-  std::vector<std::string> names;  // none: nobody
+  absl::Time since;                // begin of the oldest live session; clock of sessions.h
+  absl::Time oldest_write;         // the same time by the files' clock
+  bool hold_all = false;           // a session began before this owner: what it was told is unknown
+  std::vector<std::string> names;  // empty: no session
 };
 
-// The sessions that live now. An error: they cannot be listed.
+// Returns the live sessions. An error: they cannot be listed.
 absl::StatusOr<Holders> FindHolders(const StoreState& store);
 
 }  // namespace galley::store

@@ -1,13 +1,13 @@
-// LeftBehind: what killed processes and full disks left in a store that no index and no process
-// knows: large files that nobody adopted, and temporary ones.
+// LeftBehind: removes files in a store that no index and no process knows: large files that nobody
+// adopted, and temporary files, left by killed processes and full disks.
 //
-// A cook that was killed, or a disk that was full, leaves large files in `files`, and the index
-// does not know them. One is adopted only on demand: whoever wants to put its bytes reads it, finds
-// that it is right, and sets its time to now (blob_file.h); a commit then syncs it as any other. A
-// collection removes one when nothing that stays names it, the index knows what all segments say,
-// nobody who lives may be about to report it, and either its writer is known and dead
-// (writer_note.h) or it is a day old. Under the writer's lock it is put aside first and its time is
-// looked at again: so a process that found it right in between finds that it is gone, or keeps it.
+// A killed cook, or a full disk, leaves large files in `files` that the index does not know. Such a
+// file is adopted only on demand: a process that wants to put its bytes reads the file, finds it
+// right, and sets its time to now (blob_file.h); a commit then syncs it. A collection removes a
+// file if nothing that stays names it, the index covers all segments, no live process may be about
+// to report it, and its writer is known to be dead (writer_note.h) or the file is a day old. The
+// file is put aside first, with the writer's lock held, and its time is checked again: so a process
+// that found it right in between either finds it gone or keeps it.
 //
 // Errors: as Collector's.
 #pragma once
@@ -35,29 +35,29 @@ struct LargeFile {
 
 struct TemporaryLeft {
   std::string path;
-  bool is_live = false;  // a process has the number that its name begins with
+  bool is_live = false;  // a process with the number in its name lives
   uint64_t size_bytes = 0;
-  absl::Time written = absl::InfinitePast();  // the last of it
+  absl::Time written = absl::InfinitePast();  // last write
 };
 
-// Temporary files whose names say which process writes them.
+// Returns the temporary files whose names tell their process.
 std::vector<TemporaryLeft> TemporaryFiles(const StoreState& store);
-// Large files that the index does not know.
+// Returns the large files that the index does not know.
 absl::StatusOr<std::vector<LargeFile>> UnadoptedFiles(StoreParts& store);
-// Removes notes of writers that are dead, when they say nothing which the index does not.
+// Removes the notes of dead writers that name no file which the index does not know.
 void RemoveOldWriterNotes(StoreParts& store);
 
-// LeftBehind: the files of one collection.
-// Threads: one, under Maintenance's lock of collections.
+// LeftBehind: finds and removes the files for one collection.
+// Threads: one, with Maintenance's lock of collections held.
 class LeftBehind {
  public:
   LeftBehind(StoreParts& store, const Holders& holders, const Coverage& coverage);
 
-  // `is_needed`: something that stays names it.
+  // `is_needed`: says whether something that stays names the blob.
   absl::Status Find(const std::function<bool(const Digest&)>& is_needed);
-  // Removes the files that were found, but for those that somebody came to rely on meanwhile.
+  // Removes the found files, except files that somebody began to rely on meanwhile.
   absl::Status Remove(const GcOptions& options);
-  // Found; when Remove was called, removed.
+  // Numbers of found files; after Remove, of removed files.
   uint64_t files() const { return files_.size() + temporary_.size(); }
   uint64_t bytes() const;
 
@@ -71,7 +71,7 @@ class LeftBehind {
   const absl::Time day_ago_;
   std::vector<WriterNote> notes_;
   std::vector<LargeFile> files_;
-  std::set<Digest> staying_;  // not adopted, and not removed
+  std::set<Digest> staying_;  // neither adopted nor removed
   std::vector<TemporaryLeft> temporary_;
 };
 

@@ -1,8 +1,8 @@
-// The records of a segment that are live: that the index knows to lie there.
+// Live records of a segment: the records that the index locates there.
 //
 // Errors: those of the index and of the disk.
-// Threads: any; takes no lock. What is asked of the index may be different a moment later, unless
-// the caller holds the writer's lock.
+// Threads: any; takes no lock. The index may change a moment later, unless the caller holds the
+// writer's lock.
 #pragma once
 
 #include <cstdint>
@@ -27,24 +27,23 @@ struct LiveRecord {
   uint64_t span = 0;
   uint64_t written_s = 0;
   std::vector<LocatedBlob> adopted;
-  uint32_t used_hours = 0;  // of results
+  uint32_t used_hours = 0;  // for results
 };
 
 // Dropped: the blobs and records that a collection is about to drop.
 struct Dropped {
   absl::flat_hash_set<Digest> blobs;
-  std::set<RecordPlace> records;  // of results and observation sets
+  std::set<RecordPlace> records;  // places of results and observation sets
 };
 
 // Returns the live records of a whole segment, with `dropped` taken for dead.
 absl::StatusOr<std::vector<LiveRecord>> LiveOf(StoreState& store, uint64_t segment,
                                                const Dropped& dropped);
-// About how many bytes of a segment are live: one record of sixteen is asked for. nullopt: it has
-// too few to tell.
+// Estimates the live bytes of a segment from one record of sixteen. nullopt: too few records.
 absl::StatusOr<std::optional<uint64_t>> EstimateLiveBytes(StoreState& store, uint64_t segment,
                                                           const Dropped& dropped);
-// Returns the live ones of `records`, which lie in this order in the segment. A blob that an
-// adopted record names is left out where the index says otherwise.
+// Returns those of `records` that are live; they lie in this order in the segment. Leaves out a
+// blob of an adopted record if the index locates it elsewhere.
 absl::StatusOr<std::vector<LiveRecord>> StillLive(StoreState& store, uint64_t segment,
                                                   std::vector<LiveRecord> records,
                                                   const Dropped& dropped);

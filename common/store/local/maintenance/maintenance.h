@@ -1,9 +1,9 @@
-// Maintenance: looks after an open store: verifies it, collects what nobody needs, gives back the
-// bytes of segments, counts, and says why something is kept.
+// Maintenance: administers an open store: verifies it, collects unneeded blobs and results, frees
+// dead bytes of segments, counts, and says why a blob is kept.
 //
 // Every task is a class of its own in this folder that works on StoreParts. This class decides
-// which of them may run at the same time: one collection (or what follows a cook), one verify, and
-// everything else beside them.
+// which tasks may run at the same time: one collection or freeing of dead bytes, one verify, and
+// any number of the others.
 //
 // Errors: as the functions of Store and DeadBytes.
 // Threads: any. A collection's lock is taken before all others of the store.
@@ -21,7 +21,7 @@ namespace galley::store {
 
 class Maintenance {
  public:
-  // Removes notes of the owner's predecessors that say nothing which the index does not.
+  // Removes the notes of earlier owners that name no file which the index does not know.
   explicit Maintenance(StoreParts& store);
 
   absl::StatusOr<StoreStats> Stats(const StatsOptions& options);
@@ -34,7 +34,7 @@ class Maintenance {
  private:
   StoreParts& store_;
   std::atomic<bool> is_verifying_ = false;
-  base::Mutex collect_mutex_;  // one collection at a time; before all others
+  base::Mutex collect_mutex_;  // one collection at a time; locked before all others
 };
 
 }  // namespace galley::store

@@ -1,10 +1,10 @@
-// Revoker: takes back what one worker made (Store::Revoke).
+// Revoker: revokes the results of one worker (StoreAdmin::Revoke).
 //
-// The revocation is on the disk before any result goes: whoever is interrupted says it again, and
-// finds the rest. A result that was replaced while all were read is let be.
+// The revocation is on the disk before any result goes: after an interrupt, another Revoke finds
+// the rest. A result that was replaced while the results were read stays.
 //
-// Errors: those of the index and of the disk; a result that cannot be read is passed over, since
-// nobody gets it either.
+// Errors: those of the index and of the disk; an unreadable result is skipped, since no caller gets
+// it either.
 // Threads: one, once.
 #pragma once
 
@@ -32,7 +32,7 @@ class Revoker {
   StoreParts& store_;
   RevokeOptions options_;
   RevokeReport report_;
-  std::map<Digest, RecordPlace> ours_, others_;  // what is to go, where it was read
+  std::map<Digest, RecordPlace> ours_, others_;  // results to forget, and where they were read
 };
 
 }  // namespace galley::store

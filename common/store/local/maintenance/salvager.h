@@ -1,6 +1,6 @@
 // Salvager: the part of a verify that finds blobs which results or kept trees name and the index
-// does not know, though they lie there whole: after a part of the log was lost, or one of two
-// copies. They are put as if they came anew: nobody knows whether the disk has them.
+// does not know, though their bytes lie whole in the store: after a part of the log, or one of two
+// copies, was lost. Such blobs are put as if they were new: nobody knows whether they are synced.
 //
 // Errors: as Verifier's.
 // Threads: one, once.
@@ -19,7 +19,7 @@ namespace galley::store {
 
 class Salvager {
  public:
-  // `cursor` gets a problem for each blob that was found.
+  // Adds a problem to `cursor` for each blob that it finds.
   Salvager(StoreParts& store, VerifyPace& pace, VerifyCursor& cursor)
       : store_(store), pace_(pace), cursor_(cursor) {}
 

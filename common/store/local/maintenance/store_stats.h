@@ -1,4 +1,4 @@
-// The numbers of a store.
+// StoreStats: the sizes and counts of a store.
 #pragma once
 
 #include "absl/status/statusor.h"
@@ -7,10 +7,10 @@
 
 namespace galley::store {
 
-// The sizes that the index and the names of segments tell. Commits what is pending, if there is
-// room for it.
+// Returns the sizes by the index and the list of segments. Commits the pending blobs, if there is
+// space.
 absl::StatusOr<StoreStats> SizesOf(StoreParts& store);
-// Store::Stats.
+// See StoreAdmin::Stats.
 absl::StatusOr<StoreStats> StatsOf(StoreParts& store, const StatsOptions& options);
 
 }  // namespace galley::store

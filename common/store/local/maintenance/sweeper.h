@@ -1,7 +1,7 @@
-// Sweeper: the part of a collection that drops what was found to be of no use.
+// Sweeper: the part of a collection that drops what the collection chose.
 //
-// A sweep goes in small steps, each of which asks again whether anybody was told meanwhile that it
-// is there:
+// A sweep goes in small steps; each step checks again whether anybody was told meanwhile that a
+// blob or result is present:
 //   1. the loss epoch rises;
 //   2. under the lock that everybody shares who tells that something is there: what was not told is
 //      *condemned* (told.h). From here on it is absent, so that whoever wants it puts it again,
@@ -27,18 +27,18 @@
 
 namespace galley::store {
 
-// CANCELLED: the caller of the collection went away.
+// CANCELLED: by the collection's cancellation.
 absl::Status CheckCancelled(const GcOptions& options);
 
 class Sweeper {
  public:
-  // The things that a collection found to be of no use.
+  // The choice of a collection.
   struct DroppedResult {
     Digest key;
-    bool is_ours = true;  // else another program's
+    bool is_ours = true;  // false: another program's
   };
   struct Plan {
-    std::vector<std::pair<Digest, RecordPlace>> sets;  // weak keys, and where their sets lie
+    std::vector<std::pair<Digest, RecordPlace>> sets;  // weak keys, and places of their sets
     std::vector<DroppedResult> results;
     std::vector<LocatedBlob> blobs;
   };
@@ -47,8 +47,8 @@ class Sweeper {
           const Holders& holders)
       : store_(store), options_(options), coverage_(coverage), holders_(holders) {}
 
-  // Drops what is in `plan`, but for what anybody was told of meanwhile. The report's numbers of
-  // what was dropped are those of the plan before, and become those of what went.
+  // Drops what is in `plan`, except what anybody was told of meanwhile. The dropped counts of
+  // `report` are those of the plan at first, and become the actual counts.
   absl::Status Sweep(const Plan& plan, GcReport& report);
 
  private:
@@ -74,7 +74,7 @@ class Sweeper {
   const GcOptions& options_;
   const Coverage& coverage_;
   const Holders& holders_;
-  uint64_t epoch_ = 0;  // that the steps drop in
+  uint64_t epoch_ = 0;  // under which the steps drop
 };
 
 }  // namespace galley::store

@@ -1,13 +1,13 @@
-// Verifier: reads everything in a store, and puts right what can be put right: one verify.
+// Verifier: runs one verify: reads everything in a store, and repairs what can be repaired.
 //
-// Wrong blobs are quarantined, entries of the log that cannot be read are dropped or written again,
-// damage of segments is noted, and what is wanted and lies there unknown is known again. It reads
-// without any lock, and takes the writer's for what it has found wrong, when it looks again whether
-// that still lies where it was read.
+// Wrong blobs are quarantined, unreadable records of the log are dropped or written again, damage
+// of segments is noted, and needed blobs that the index does not know are salvaged. The verify
+// reads without any lock, and takes the writer's lock for each fault, when it checks again that the
+// record still lies where it was read.
 //
-// Errors: ABORTED: the caller stopped it; the next one goes on from there. Else those of the
-// machine: wrong bytes are no errors but problems of the report.
-// Threads: one, once; Maintenance sees to it that only one runs.
+// Errors: ABORTED: the caller stopped the verify; the next verify goes on from there. Other errors
+// are the machine's: wrong bytes are problems of the report, not errors.
+// Threads: one, once; Maintenance lets only one run.
 #pragma once
 
 #include <cstdint>
@@ -38,10 +38,10 @@ class Verifier {
   // Suspect: a blob whose bytes were wrong when they were read.
   struct Suspect {
     LocatedBlob blob;
-    std::optional<FileStat> file;  // before it was read; none: it was gone, or is in a segment
+    std::optional<FileStat> file;  // before the read; nullopt: gone, or in a segment
     std::string why;
   };
-  // Entry: a record of the log, as the index has it.
+  // Entry: a record of the log, by the index.
   struct Entry {
     Digest key;
     RecordPlace place;

@@ -1,5 +1,5 @@
-// VerifyCursor: how far a verify of a store has come, so that the next one goes on from there. It
-// is kept in the file `verify` in the store's folder, which is replaced as a whole:
+// VerifyCursor: the progress of a verify, so that the next verify goes on from there. It is kept in
+// the file `verify` in the store's folder, which is replaced as a whole:
 //
 //   galley-verify 1
 //   begun <seconds since 1970>
@@ -24,7 +24,7 @@
 
 namespace galley::store {
 
-// In their order; the numbers are stored.
+// VerifyPhase: in the order of the phases; the numbers are stored.
 enum class VerifyPhase {
   kBlobs = 1,
   kResults = 2,
@@ -32,7 +32,7 @@ enum class VerifyPhase {
   kObservationSets = 4,
   kRoots = 5,
   kSegments = 6,  // damage that no index entry points to
-  kSalvage = 7,   // what is wanted, lies there whole, and is not known
+  kSalvage = 7,   // needed blobs that lie whole in the store and are not indexed
 };
 std::string_view NameOf(VerifyPhase phase);
 
@@ -41,23 +41,23 @@ struct VerifyCursor {
 
   absl::Time begun;
   VerifyPhase phase = VerifyPhase::kBlobs;
-  std::optional<Digest> after;  // keys up to this one are read; none: from the first on
+  std::optional<Digest> after;  // the last key that was read; nullopt: none yet
   uint64_t after_segment = 0;
   uint64_t blobs = 0, bytes = 0;
   std::vector<std::string> problems;
-  uint64_t problems_untold = 0;  // beyond kProblemsMax
+  uint64_t problems_untold = 0;  // number beyond kProblemsMax
   bool operator==(const VerifyCursor&) const = default;
 
   void AddProblem(std::string text);
-  // The first of `next`.
+  // Moves to the first key of phase `next`.
   void EnterPhase(VerifyPhase next);
 };
 
 std::string EncodeVerifyCursor(const VerifyCursor& cursor);
-// DATA_LOSS.
+// DATA_LOSS: the text has another form.
 absl::StatusOr<VerifyCursor> DecodeVerifyCursor(std::string_view text);
 
-// NOT_FOUND: there is none.
+// NOT_FOUND: there is no cursor.
 absl::StatusOr<VerifyCursor> ReadVerifyCursor(const std::string& store_directory);
 absl::Status WriteVerifyCursor(const std::string& store_directory, const VerifyCursor& cursor);
 absl::Status RemoveVerifyCursor(const std::string& store_directory);

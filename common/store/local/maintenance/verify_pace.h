@@ -1,5 +1,5 @@
-// VerifyPace: how fast a verify reads, and what it says of that: it keeps to the rate, tells its
-// caller how far it is, and saves the cursor now and then (verify_cursor.h).
+// VerifyPace: limits the rate of a verify, reports its progress to the caller, and saves the cursor
+// from time to time (verify_cursor.h).
 //
 // Errors: ABORTED: the caller stopped the verify. Read: DATA_LOSS: the bytes are wrong.
 // Threads: one. Takes no lock of the store.
@@ -24,7 +24,7 @@ class VerifyPace {
  public:
   static constexpr absl::Duration kPauseMax = absl::Milliseconds(200);
 
-  // `cursor` is what is told of and saved; the verify changes it.
+  // `cursor`: reported and saved here; the verify changes it.
   VerifyPace(StoreParts& store, const VerifyOptions& options, const VerifyCursor& cursor);
 
   // Called once, before anything is read: the time to the first save counts from here.
@@ -34,8 +34,8 @@ class VerifyPace {
   // Reads and checks a blob.
   absl::Status Read(const LocatedBlob& blob);
   bool IsTimeToSave() const;
-  // REQUIRES: everything up to what the cursor says is read and settled. What cannot be saved is
-  // logged.
+  // Saves the cursor; a failure is only logged. REQUIRES: everything up to the cursor is read and
+  // settled.
   void Save();
 
  private:
@@ -55,7 +55,7 @@ class VerifyPace {
   const VerifyOptions& options_;
   const VerifyCursor& cursor_;
   BootClock clock_;
-  std::optional<TokenBucket> bucket_;  // none: no limit
+  std::optional<TokenBucket> bucket_;  // nullopt: no limit
   absl::Time told_ = absl::InfinitePast(), saved_ = absl::InfinitePast();
   uint64_t unsaved_bytes_ = 0;  // read since the cursor was saved
 };

@@ -1,6 +1,6 @@
-// WhyFinder: finds out what keeps a blob in a store, and what became of one that is gone.
+// WhyFinder: finds what keeps a blob in a store, and the history of an absent blob.
 //
-// Errors: those of the index and of the disk; what cannot be read keeps nothing.
+// Errors: those of the index and of the disk; an unreadable result or tree keeps nothing.
 // Threads: one, once.
 #pragma once
 
@@ -19,7 +19,7 @@ namespace galley::store {
 
 class WhyFinder {
  public:
-  // `limit`: of roots and of results that are listed.
+  // `limit`: the most roots, and the most results, to list.
   WhyFinder(StoreParts& store, const Digest& digest, size_t limit)
       : store_(store), digest_(digest), limit_(limit) {}
 
@@ -39,8 +39,8 @@ class WhyFinder {
   const Digest digest_;
   const size_t limit_;
   WhyReport report_;
-  std::string unnoticed_;  // that its bytes are not where the index has them
-  absl::flat_hash_map<Digest, std::optional<std::string>> paths_;  // in folders
+  std::string unnoticed_;  // says that the blob is not where the index has it
+  absl::flat_hash_map<Digest, std::optional<std::string>> paths_;  // of the blob, by folder
 };
 
 }  // namespace galley::store

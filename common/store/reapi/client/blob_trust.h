@@ -1,11 +1,11 @@
-// BlobTrust: what one cook has learnt of the bytes that a remote store answers with: which blobs
-// are wrong there, whether it is still read from (remote_verdict.h), and what became of the wrong
-// ones when they were made and sent again.
+// BlobTrust: what one cook has learnt of a remote store's bytes: the wrong blobs, whether the store
+// is still read from (remote_verdict.h), and the outcome for wrong blobs that were made and sent
+// again.
 //
-// A protocol that names blobs by their digests has no call that replaces one: a server may keep
-// what it has and say OK. So the first few that were wrong are read back after they were sent, of
-// large ones (ByteStream.Write) and small ones (BatchUpdateBlobs) each; where none of them is right
-// then, no more of that kind are sent again.
+// A protocol that names blobs by their digests has no call to replace a blob: a server may keep its
+// blob and return OK. So the first few wrong blobs are read back after they were sent again,
+// separately for large blobs (ByteStream.Write) and small blobs (BatchUpdateBlobs). If none of them
+// is right then, no more blobs of that kind are sent again.
 //
 // Threads: any.
 #pragma once
@@ -26,7 +26,7 @@ namespace galley::store {
 
 class BlobTrust {
  public:
-  // Larger blobs go by another call than smaller ones.
+  // `stream_bytes_min`: larger blobs are sent by ByteStream.Write.
   explicit BlobTrust(uint64_t stream_bytes_min, const RemoteVerdictOptions& options = {})
       : stream_bytes_min_(stream_bytes_min), verdict_(options) {}
 
@@ -38,32 +38,34 @@ class BlobTrust {
 
   // --- The verdict.
   bool has_given_up() const { return given_up_.is_cancelled(); }
-  // Ends the reads that are under way.
+  // Cancelled when the verdict falls; ends running reads.
   Cancellation& given_up() { return given_up_; }
   absl::Duration LeftToLose() const;
 
   // --- Blobs that are sent again.
-  // Those of `digests` that the server may say it has, and that are to be sent all the same: they
-  // are wrong there; or so many are that nothing is believed which this cook did not send.
+  // Returns those of `digests` to send even if the server claims to have them: their bytes there
+  // are wrong; or so many blobs were wrong that the server is trusted only for blobs that this cook
+  // sent.
   std::vector<Digest> Doubted(std::span<const Digest> digests);
-  // The blobs of `sent` to read back: they show whether this server replaces a blob that it has.
+  // Returns the blobs of `sent` to read back, to learn whether this server replaces a blob that it
+  // has.
   std::vector<Digest> ToReadBack(std::span<const Digest> sent) const;
   void ReadBack(const Digest& digest, bool is_right);
-  // Called after the blobs of `sent` that are to be read back were.
+  // Notes that blobs were sent. Call after ReadBack for the blobs of ToReadBack.
   void Sent(std::span<const Digest> digests);
 
   struct Counts {
     RemoteVerdict::Reason given_up = RemoteVerdict::Reason::kNone;
     uint64_t blobs_came = 0, blobs_wrong = 0;
     absl::Duration lost;
-    uint64_t blobs_repaired = 0;    // were wrong, and were sent again
-    uint64_t blobs_kept_wrong = 0;  // were made again, and the server keeps the wrong ones
+    uint64_t blobs_repaired = 0;    // wrong blobs that are right after sending again
+    uint64_t blobs_kept_wrong = 0;  // wrong blobs that were made again and are still wrong
   };
   Counts counts() const;
 
  private:
   struct Kind {
-    uint64_t taken = 0, kept = 0;  // of those that were read back
+    uint64_t taken = 0, kept = 0;  // blobs that were read back: replaced, not replaced
     bool takes_none() const { return taken == 0 && kept > 0; }
   };
   size_t KindOf(const Digest& digest) const {
@@ -77,7 +79,7 @@ class BlobTrust {
   mutable base::Mutex mutex_;
   RemoteVerdict verdict_ GALLEY_GUARDED_BY(mutex_);
   std::set<Digest> wrong_ GALLEY_GUARDED_BY(mutex_);
-  std::set<Digest> sent_ GALLEY_GUARDED_BY(mutex_);        // since the verdict was that it is wrong
+  std::set<Digest> sent_ GALLEY_GUARDED_BY(mutex_);        // since the verdict kWrong
   std::set<Digest> made_again_ GALLEY_GUARDED_BY(mutex_);  // of `wrong_`
   uint64_t repaired_ GALLEY_GUARDED_BY(mutex_) = 0;
   std::array<Kind, 2> kinds_ GALLEY_GUARDED_BY(mutex_);

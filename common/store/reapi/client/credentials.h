@@ -1,8 +1,10 @@
-// RemoteCredentials: what a channel to a remote store needs from files: a token, certificates. They
-// are read when the channel is made; the token again when the server refuses it.
+// RemoteCredentials: the token and certificates for a channel to a remote store, from files. The
+// files are read when the channel is made; the token's file again when the server refuses the
+// token.
 //
 // A credential file holds one line: a token (sent as `authorization: Bearer <token>`), or a whole
-// value that begins with "Bearer " or "Basic ". It should be readable by its owner only.
+// header value that begins with "Bearer " or "Basic ". Only its owner should be able to read the
+// file.
 #pragma once
 
 #include <string>
@@ -18,7 +20,7 @@ namespace galley::store {
 struct CredentialFiles {  // absolute paths; empty: none
   std::string credential;
   std::string tls_ca;    // PEM; empty: the system's
-  std::string tls_cert;  // PEM, with tls_key: who we are
+  std::string tls_cert;  // PEM: our certificate, with tls_key
   std::string tls_key;
 };
 
@@ -28,12 +30,12 @@ struct RemoteCredentials {
   std::vector<std::string> warnings;
 };
 
-// INVALID_ARGUMENT: a file that holds no token, no certificate, or not its key; else why it cannot
-// be read. Neither repeats what the file holds.
+// INVALID_ARGUMENT: a file holds no token or no certificate, or the key belongs to another
+// certificate. Other errors: a file cannot be read. No error repeats a file's contents.
 absl::StatusOr<RemoteCredentials> ReadCredentials(const CredentialFiles& files);
 
-// The header's value, which changes with its file: tokens expire, and whoever makes a new one
-// replaces the file under a cook.
+// Authorization: the value of the authorization header. It changes with its file: tokens expire,
+// and a new token replaces the file during a cook.
 // Threads: any.
 class Authorization {
  public:
@@ -41,10 +43,11 @@ class Authorization {
       : file_(std::move(file)), value_(std::move(value)) {}
 
   std::string value() const;
-  // The server refused this value. True: there is another one by now, worth a try.
+  // Reads the file again after the server refused a value. True: there is another value now, worth
+  // a try.
   bool Renew(const std::string& refused);
-  // "the server does not accept the token of <file>, which is read again before each try", or what
-  // else a person needs to know.
+  // Returns the reason of a refusal for people: "the server does not accept the token of <file>,
+  // which is read again before each further try".
   std::string RefusalText() const;
 
  private:

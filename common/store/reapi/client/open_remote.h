@@ -1,4 +1,4 @@
-// OpenRemote: the remote store behind ours, as it is put together:
+// OpenRemote: puts the remote store behind our store together:
 //
 //   cache    ReapiClient: batches, streams, retries, verification
 //   known    ExistenceCache -> cache: what was seen there a minute ago is not asked for again
@@ -26,7 +26,8 @@ struct Remote {
   std::vector<std::string> warnings;
 };
 
-// No connection is made yet. INVALID_ARGUMENT: the address; else why credentials cannot be read.
+// Makes no connection yet. INVALID_ARGUMENT: the address is wrong. Other errors: as
+// ReadCredentials.
 absl::StatusOr<Remote> OpenRemote(const RemoteConfig& config);
 
 }  // namespace galley::store

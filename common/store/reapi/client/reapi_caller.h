@@ -1,9 +1,9 @@
-// ReapiCaller: one channel to a REAPI server, and how calls on it are made: with deadlines, again
-// when that may help, not at all while the server is down, ended when nobody wants the answer.
+// ReapiCaller: makes calls on one channel to a REAPI server: with deadlines, with retries where
+// they may help, with no call while the server is down, and cancelled when nobody wants the answer.
 //
-// Before the first call it asks for the server's capabilities; a server that does not answer that,
-// or speaks no SHA-256, is down. One that does not accept our token is down, too, until it does:
-// the token is read again from its file first.
+// Before the first call the server's capabilities are asked for; a server that does not answer, or
+// has no SHA-256, counts as down. A server that refuses our token counts as down until it accepts a
+// token, which is read again from its file.
 // Threads: any.
 #pragma once
 
@@ -28,9 +28,9 @@
 
 namespace galley::store {
 
-// ReapiCapabilities: what the server said of itself.
+// ReapiCapabilities: the capabilities that the server reported.
 struct ReapiCapabilities {
-  uint64_t batch_bytes_max = 0;  // of digests' sizes in one call, with room for the rest
+  uint64_t batch_bytes_max = 0;  // sum of blob sizes in one call, less room for the rest
   bool has_zstd_streams = false;
   bool has_zstd_batches = false;
   bool takes_results = true;
@@ -46,22 +46,22 @@ class ReapiCaller {
   google::bytestream::ByteStream::Stub& byte_stream() { return *byte_stream_; }
 
   using Attempt = std::function<grpc::Status(grpc::ClientContext&)>;
-  // Makes the call until it succeeds, is refused, or its tries or its time are over. `bytes`: what
-  // it moves, for which it gets more time. UNAVAILABLE at once while the server is down.
+  // Makes the call until it succeeds, is refused, or its tries or its time run out. `bytes`: moved
+  // by the call, which adds to its time. UNAVAILABLE at once while the server is down.
   absl::Status Call(std::string_view what, uint64_t bytes, const RemoteLimits& limits,
                     const Attempt& attempt);
-  // The same for a read that goes on where the last try ended: no try lasts longer than
-  // kReadTryMax, and one that moved enough on (`moved`, which the attempt keeps) is as good as the
-  // first. So a server that falls silent in the middle of a large blob is found out.
+  // Like Call, for a read that goes on where the last try ended: no try lasts longer than
+  // kReadTryMax, and a try that moved enough (`moved`, which the attempt counts) starts the retries
+  // anew. So a server that falls silent in the middle of a large blob is noticed.
   static constexpr absl::Duration kReadTryMax = absl::Minutes(1);
   absl::Status CallInParts(std::string_view what, uint64_t bytes, const uint64_t& moved,
                            const RemoteLimits& limits, const Attempt& attempt);
-  // Calls once; unlike in Call, the outcome says nothing about the server.
+  // Makes the call once; unlike with Call, the outcome says nothing about the server.
   absl::Status CallOnce(uint64_t bytes, const RemoteLimits& limits, const Attempt& attempt);
 
-  // UNAVAILABLE: the server is down; FAILED_PRECONDITION: it is of no use.
+  // UNAVAILABLE: the server is down. FAILED_PRECONDITION: the server is useless for us.
   absl::StatusOr<ReapiCapabilities> Capabilities(const RemoteLimits& limits);
-  // "compressed" turned out not to work: from here on nothing is.
+  // Stops all compression: the server does not support it after all.
   void TurnOffZstd() { is_zstd_off_ = true; }
   std::string NewUuid();
 
@@ -77,7 +77,7 @@ class ReapiCaller {
  private:
   struct Tried {
     absl::Status status;
-    std::string authorization;  // that was sent along
+    std::string authorization;  // value that was sent
     std::optional<absl::Duration> hint;
   };
   Tried Try(absl::Duration deadline, const RemoteLimits& limits, const Attempt& attempt);
@@ -88,7 +88,7 @@ class ReapiCaller {
   absl::Status AskCapabilities(const RemoteLimits& limits, bool is_probe);
   absl::Status CheckUp(const RemoteLimits& limits);
   void Note(const absl::Status& status, std::string_view what);
-  // No further try is made before a probe.
+  // Opens the breaker: no further call is made before a probe.
   void TakeForDown(const absl::Status& status, std::string_view what) GALLEY_REQUIRES(mutex_);
   std::string ReasonOf(const absl::Status& status, std::string_view what) const;
   uint64_t Random();
@@ -109,11 +109,11 @@ class ReapiCaller {
   Cancellation stopped_;
   std::atomic<bool> is_zstd_off_ = false;
 
-  base::Mutex asking_;  // held while capabilities are asked for the first time: the others wait
+  base::Mutex asking_;  // held during the first question for capabilities: others wait
   mutable base::Mutex mutex_;
   Breaker breaker_ GALLEY_GUARDED_BY(mutex_);
   std::optional<ReapiCapabilities> capabilities_ GALLEY_GUARDED_BY(mutex_);
-  std::string useless_ GALLEY_GUARDED_BY(mutex_);  // why nothing is asked any more
+  std::string useless_ GALLEY_GUARDED_BY(mutex_);  // why the server is not asked any more
   std::mt19937_64 random_ GALLEY_GUARDED_BY(mutex_);
 };
 

@@ -5,8 +5,8 @@
 //   writes    small blobs in BatchUpdateBlobs, large ones by ByteStream.Write; a stream that broke
 //             goes on where QueryWriteStatus says
 //
-// Differences between servers are taken as they come; docs/shared-store.md lists them. No gRPC in
-// this header.
+// The client copes with the differences between servers; docs/shared-store.md lists them. No gRPC
+// in this header.
 #pragma once
 
 #include <memory>
@@ -25,14 +25,15 @@ struct ReapiClientOptions {
   RemoteUrl url;
   std::string instance;
   RemoteCredentials credentials;
-  // The file of credentials.authorization, which is read again when it is refused; empty: it does
-  // not change.
+  // The file of credentials.authorization, read again when the server refuses the value; empty: the
+  // value does not change.
   std::string credential_file;
   RetryOptions retry;
   BreakerOptions breaker;
   RemoteVerdictOptions verdict;
-  absl::Duration call_deadline = absl::Seconds(10);  // of one try, and a second for each MB moved
-  absl::Duration probe_deadline = absl::Seconds(3);  // of a question whether it is up again
+  // of one try; a second is added for each MB moved
+  absl::Duration call_deadline = absl::Seconds(10);
+  absl::Duration probe_deadline = absl::Seconds(3);  // of a probe
   size_t calls_at_once = 4;                          // of one Fetch, Send or ActionResults
   uint64_t stream_bytes_min = 1 << 20;               // larger blobs go by ByteStream
   std::shared_ptr<Clock> clock = std::make_shared<SystemClock>();

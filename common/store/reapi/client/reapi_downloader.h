@@ -1,7 +1,6 @@
-// ReapiDownloader: brings blobs from a REAPI server, many at a time, each verified before it is
-// Put. A blob whose bytes were wrong is asked for once more, by itself and not compressed, and
-// never again when they are wrong then, too. Where the store is given up, nothing is asked for
-// (blob_trust.h).
+// ReapiDownloader: fetches blobs from a REAPI server, many at a time, and verifies each before Put.
+// A blob with wrong bytes is fetched once more, alone and uncompressed; if it is wrong again, it is
+// never asked for again. After the store was given up (blob_trust.h), nothing is asked for.
 //
 // Threads: any.
 #pragma once
@@ -20,18 +19,19 @@ class ReapiDownloader {
  public:
   ReapiDownloader(ReapiCaller& caller, BlobTrust& trust) : caller_(caller), trust_(trust) {}
 
-  // Does what RemoteCache::Fetch says.
+  // See RemoteCache::Fetch.
   absl::StatusOr<std::vector<Digest>> Fetch(std::span<const Digest> digests, BlobStore& into,
                                             const RemoteLimits& limits);
-  // Fetches one blob into memory. NOT_FOUND, DATA_LOSS (twice wrong), or why the server did not
-  // answer.
+  // Fetches one blob into memory. NOT_FOUND; DATA_LOSS: wrong twice; other errors: why the server
+  // did not answer.
   absl::StatusOr<Blob> Get(const Digest& digest, const RemoteLimits& limits);
-  // Whether the server's bytes are right, whatever is known of them; nothing: it did not say.
+  // Reads the blob and says whether the server's bytes are right, whatever BlobTrust knows;
+  // nullopt: the server did not answer.
   std::optional<bool> IsRightThere(const Digest& digest, const RemoteLimits& limits);
 
  private:
   struct Work;    // of one Fetch
-  struct Stream;  // one blob that comes in pieces
+  struct Stream;  // one blob that is read in pieces
   void FetchBatch(std::span<const Digest> batch, Work& work);
   void FetchAlone(const Digest& digest, int rounds, Work& work);
   absl::Status Read(Stream& stream, int rounds, const RemoteLimits& limits);

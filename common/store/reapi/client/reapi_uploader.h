@@ -16,7 +16,7 @@ class ReapiUploader {
  public:
   explicit ReapiUploader(ReapiCaller& caller) : caller_(caller) {}
 
-  // Does what RemoteCache::Send says. The first error ends it.
+  // See RemoteCache::Send. Stops at the first error.
   absl::Status Send(std::span<const Digest> digests, BlobStore& from, const RemoteLimits& limits);
 
  private:

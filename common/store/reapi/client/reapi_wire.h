@@ -1,4 +1,4 @@
-// REAPI's names of blobs, and what its statuses say. Pure but for protobuf. Its digests:
+// REAPI's resource names of blobs, and RetryInfo of its statuses. Pure; uses protobuf. Digests:
 // common/wire/digest_messages.h.
 #pragma once
 
@@ -14,13 +14,15 @@ namespace galley::store {
 
 namespace reapi = build::bazel::remote::execution::v2;
 
-// "[instance/]blobs/<hash>/<size>", or "[instance/]compressed-blobs/zstd/...".
+// Returns "[instance/]blobs/<hash>/<size>"; zstd: "[instance/]compressed-blobs/zstd/<hash>/<size>".
 std::string ReadName(std::string_view instance, const Digest& digest, bool is_zstd);
-// "[instance/]uploads/<uuid>/blobs/<hash>/<size>", or "compressed-blobs/zstd" in it.
+// Returns "[instance/]uploads/<uuid>/blobs/<hash>/<size>"; zstd: "compressed-blobs/zstd" for
+// "blobs".
 std::string WriteName(std::string_view instance, std::string_view uuid, const Digest& digest,
                       bool is_zstd);
 
-// google.rpc.RetryInfo in the details of a status (a serialised google.rpc.Status), if there.
+// Returns the delay of the google.rpc.RetryInfo in a status's details (a serialised
+// google.rpc.Status), if there is one.
 std::optional<absl::Duration> RetryInfoIn(const std::string& status_details);
 
 }  // namespace galley::store

@@ -1,4 +1,4 @@
-// RemoteUrl: where a remote store is. Pure.
+// RemoteUrl: the address of a remote store. Pure.
 //
 //   grpc://host[:port]    plain; port 8980 when none is given
 //   grpcs://host[:port]   TLS; port 443 when none is given
@@ -19,10 +19,10 @@ struct RemoteUrl {
   std::string text;    // for people: as given, without a trailing '/'
   std::string target;  // for gRPC: "dns:///host:port" or "unix:/path"
   bool is_tls = false;
-  bool is_local = false;  // a loopback address or a socket: what is sent there stays on the machine
+  bool is_local = false;  // a loopback address or a socket: sent bytes stay on this machine
 };
 
-// INVALID_ARGUMENT says what is expected. It does not repeat a password.
+// INVALID_ARGUMENT names the expected form, and never repeats a password.
 absl::StatusOr<RemoteUrl> ParseRemoteUrl(std::string_view text);
 
 }  // namespace galley::store

@@ -1,14 +1,13 @@
-// RemoteVerdict: whether a cook goes on reading from a remote store. It does until reading has cost
-// more than it is worth; then it never asks again, since a cook that asks again and again pays
-// again and again.
+// RemoteVerdict: decides whether a cook goes on reading from a remote store. When reads have cost
+// more than they are worth, the cook never asks again, so that it does not pay again and again.
 //
 //   wrong   at least 32 blobs, and more than one in five of those that came, had wrong bytes
 //   slow    reads lost more than 10 s, and beyond that a quarter of the time in which they were of
 //           use
 //
-// A read may take half a second, and a second for each 250 KB that it asks for. What it takes
-// beyond that is lost; of a read that brought nothing right, all is. Reads that run side by side
-// lose the same second only once. Pure.
+// A read may take half a second, and a second for each 250 KB that it asks for. Time beyond that is
+// lost; all time of a read that gave nothing right is lost. Concurrent reads lose the same second
+// only once. Pure.
 #pragma once
 
 #include <cstdint>
@@ -32,22 +31,22 @@ class RemoteVerdict {
   enum class Reason { kNone, kWrong, kSlow };
   struct Read {
     absl::Time begin, end;   // monotonic
-    uint64_t bytes = 0;      // that it asked for
-    bool is_of_use = false;  // the server answered it, and not with wrong bytes
+    uint64_t bytes = 0;      // asked for
+    bool is_of_use = false;  // the server answered, without wrong bytes
   };
 
   explicit RemoteVerdict(const RemoteVerdictOptions& options = {}) : options_(options) {}
 
   void CameRight(uint64_t blobs);
   void CameWrong();
-  // Reads are given in the order of their ends, or nearly so.
+  // REQUIRES: calls come in the order of the reads' ends, or nearly so.
   void Took(const Read& read);
 
   Reason reason() const { return reason_; }
   uint64_t blobs_came() const { return right_ + wrong_; }
   uint64_t blobs_wrong() const { return wrong_; }
   absl::Duration lost() const { return lost_; }
-  // How much more may be lost before the verdict.
+  // Returns how much more time may be lost before the verdict.
   absl::Duration LeftToLose() const;
 
  private:

@@ -1,4 +1,4 @@
-// When a call to a remote store is made again, and after how long. Pure.
+// RetrySchedule: when to make a call to a remote store again. Pure.
 //
 //   RetrySchedule schedule(options, seed);
 //   while (true) {
@@ -23,12 +23,13 @@ struct RetryOptions {
   absl::Duration first = absl::Milliseconds(50);
   absl::Duration most = absl::Seconds(5);
   double factor = 2;
-  // A wait is this part longer or shorter, so that clients do not come in step.
+  // Makes every wait longer or shorter by at most this fraction, so that clients do not come in
+  // step.
   double jitter = 0.5;
-  absl::Duration hint_max = absl::Seconds(30);  // of what a server asks for
+  absl::Duration hint_max = absl::Seconds(30);  // of the server's hint
 };
 
-// Another try may succeed: the server or the way to it failed, not what was asked for.
+// True: another try may succeed, since the server or the network failed, not the request.
 // Source: the error table of remote_execution.proto, and what Bazel takes for retriable.
 bool IsWorthRetrying(absl::StatusCode code);
 
@@ -36,8 +37,8 @@ class RetrySchedule {
  public:
   RetrySchedule(const RetryOptions& options, uint64_t seed);
 
-  // After a call that ended with `status`: how long to wait before the next; nothing: it is final.
-  // `hint`: the server's google.rpc.RetryInfo, waited for at least, as far as `hint_max`.
+  // Returns the wait before the next call, after a call that ended with `status`; nullopt: the
+  // status is final. `hint`: the server's google.rpc.RetryInfo, the least wait, up to `hint_max`.
   std::optional<absl::Duration> Next(const absl::Status& status,
                                      std::optional<absl::Duration> hint = std::nullopt);
 

@@ -1,5 +1,6 @@
-// WaitedRead: the limits of a read that a cook waits for: it ends when the store is given up, and
-// no try hangs longer than the store may still lose. Other reads have the limits of whoever asks.
+// WaitedRead: the limits of a read that a cook waits for: the read ends when the store is given up,
+// and no try hangs longer than the time that the store may still lose. Other reads keep the limits
+// of their caller.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +26,7 @@ class WaitedRead {
   }
 
   const RemoteLimits& limits() const { return limits_; }
-  // The read is over. A store that is down loses nothing more: it is not asked.
+  // Notes the end of the read. A store that is down loses no more time, since it is not asked.
   void Ended(uint64_t bytes, bool is_of_use, bool is_down) {
     if (!limits_.is_waited_for || is_down) return;
     trust_.ReadTook(
@@ -36,7 +37,7 @@ class WaitedRead {
   static constexpr absl::Duration kStallMin = absl::Seconds(1);
 
   BlobTrust& trust_;
-  SystemClock clock_;  // real time, as the deadlines of calls are
+  SystemClock clock_;  // real time, like the deadlines of calls
   Cancellation either_;
   const Cancellation::Hook asked_, given_up_;
   RemoteLimits limits_;

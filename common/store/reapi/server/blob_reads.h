@@ -1,6 +1,6 @@
-// ByteStreamRead: ByteStream.Read over any BlobStore: a blob from an offset on, in pieces, as it is
-// or as one zstd frame. No byte is believed before the whole was found right: the last piece, or
-// the end of the frame, is withheld until then, so that who got all of it got the blob.
+// ByteStreamRead: handles ByteStream.Read over any BlobStore: sends a blob from an offset on, in
+// pieces, plain or as one zstd frame. The last piece, or the end of the frame, is sent only after
+// the whole blob was verified: a client that gets everything has the right blob.
 //
 // Memory: two pieces.
 // Threads: one at a time.
@@ -23,13 +23,13 @@ inline constexpr size_t kReadPieceBytes = 256 << 10;
 
 class ByteStreamRead final : public CallHandler {
  public:
-  // `store` outlives it.
+  // `store` must outlive the handler.
   ByteStreamRead(BlobStore& store, const ReapiOptions& options, const Caller& caller)
       : store_(store), options_(options), caller_(caller) {}
 
-  // Every step gives one ReadResponse. OUT_OF_RANGE: an offset or a limit below 0, an offset behind
-  // the end. INVALID_ARGUMENT: a limit on a compressed blob. NOT_FOUND: absent, also when its bytes
-  // turned out wrong.
+  // Every step returns one ReadResponse. OUT_OF_RANGE: the offset or the limit is below 0, or the
+  // offset is beyond the end. INVALID_ARGUMENT: a limit on a compressed blob. NOT_FOUND: the blob
+  // is absent, or its bytes are wrong.
   Step OnMessage(std::string_view request) override;
   Step OnContinue() override;
 
@@ -43,8 +43,8 @@ class ByteStreamRead final : public CallHandler {
   const Caller caller_;
   std::unique_ptr<BlobReader> reader_;
   std::optional<ZstdCompressor> compressor_;
-  uint64_t left_ = 0;  // bytes that were asked for and are not read yet
-  std::string held_;   // read, not told yet
+  uint64_t left_ = 0;  // requested bytes that are not read yet
+  std::string held_;   // read, not sent yet
 };
 
 }  // namespace galley::store

@@ -1,8 +1,8 @@
-// CallHandler: a method's work on one call, without the wire: messages in, steps out. The server
-// (reapi_server.h) carries the steps out; tests call the functions themselves.
+// CallHandler: handles one call of a method, without the wire: messages in, steps out. The server
+// (reapi_server.h) carries the steps out; tests call the functions directly.
 //
 // Threads: one function at a time, on threads that may wait for the disk. A handler is destroyed
-// when its call has ended, however it ended; no function runs then.
+// after its call has ended in any way; no function runs then.
 #pragma once
 
 #include <functional>
@@ -25,10 +25,10 @@ struct Step {
     kWait,      // nothing, until the caller goes away
     kEnd,       // the call ends with `status`
   };
-  // Committed before anything else, so that what was put is durable when the caller hears of it.
-  // An error of the commit ends the call.
+  // Committed first, so that puts are durable when the client gets the reply. An error of the
+  // commit ends the call.
   std::optional<CommitBatch> commit;
-  std::optional<std::string> reply;  // sent first
+  std::optional<std::string> reply;  // sent before `next`
   Next next = Next::kEnd;
   absl::Status status;
 };
@@ -37,15 +37,15 @@ class CallHandler {
  public:
   virtual ~CallHandler() = default;
   virtual Step OnMessage(std::string_view message) = 0;
-  // The caller sends nothing more.
+  // Called when the client sends nothing more.
   virtual Step OnHalfClose() {
     return Step{.status = absl::InvalidArgumentError("expected a request, there was none")};
   }
-  // After a step with kContinue, when its reply was taken.
+  // Called after a step with kContinue, when its reply was taken.
   virtual Step OnContinue() { return Step{}; }
 };
 
-// A call with one message in and one out.
+// UnaryHandler: handles a call with one request and one reply.
 class UnaryHandler final : public CallHandler {
  public:
   struct Answer {

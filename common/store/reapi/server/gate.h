@@ -1,4 +1,4 @@
-// Gate: who a caller is, and what they may do. Identities come from a file:
+// Gate: identifies callers and checks their rights. Identities come from a file:
 //
 //   [[identity]]
 //   name = "ci"
@@ -9,8 +9,9 @@
 //   instances = ["main"]                # default: all
 //   trust = ["main"]                    # trust domains whose results may be written; default: all
 //
-// With no identity everybody may read, write, and write results: a server listens on loopback only
-// then. With one, who shows none is UNAUTHENTICATED, and who lacks a right PERMISSION_DENIED. Pure.
+// Without identities everybody may read, write, and write results; then a server listens on
+// loopback only. With identities, a caller without a known identity gets UNAUTHENTICATED, and a
+// caller without the right PERMISSION_DENIED. Pure.
 #pragma once
 
 #include <optional>
@@ -24,10 +25,10 @@
 namespace galley::store {
 
 enum class Right {
-  kNone,          // also who shows no credential
-  kRead,          // what is stored
+  kNone,          // also for callers without a credential
+  kRead,          // blobs and results
   kWrite,         // blobs
-  kWriteResults,  // a result of an action
+  kWriteResults,  // results of actions
 };
 
 enum class Role { kReader, kWriter, kAdmin };
@@ -42,30 +43,30 @@ struct Identity {
   std::vector<std::string> trust;
 };
 
-// INVALID_ARGUMENT "<file>:<line>: ...": what is unknown, missing or there twice.
+// INVALID_ARGUMENT "<file>:<line>: ...": something is unknown, missing or there twice.
 absl::StatusOr<std::vector<Identity>> ParseIdentities(std::string_view toml, std::string_view file);
-// The file's; PERMISSION_DENIED: others than its owner may read or write it.
+// Reads a file of identities. PERMISSION_DENIED: others than its owner may read or write the file.
 absl::StatusOr<std::vector<Identity>> ReadIdentities(const std::string& file);
 
-// IdentitiesFile: a file of identities that is looked at again and again.
+// IdentitiesFile: a file of identities, checked for changes again and again.
 // Threads: one at a time.
 class IdentitiesFile {
  public:
-  // "": none, which never changes.
+  // `path`: "": no file; nothing ever changes.
   explicit IdentitiesFile(std::string path) : path_(std::move(path)) {}
-  // The identities in the file, the first time and when it has changed since; nullopt: it is the
-  // same. An error, told once: its identities cannot be used.
+  // Returns the identities at the first call and after each change of the file; nullopt: no change.
+  // An error, returned once for each change: the file's identities cannot be used.
   absl::StatusOr<std::optional<std::vector<Identity>>> Changed();
 
  private:
-  // The inode, size and times of the file.
+  // Returns the inode, size and times of the file.
   std::string Look() const;
 
   const std::string path_;
-  std::string seen_;  // "": not looked at, or gone
+  std::string seen_;  // "": not read yet, or gone
 };
 
-// Credentials: what a caller shows.
+// Credentials: the credentials that a caller presents.
 struct Credentials {
   std::optional<std::string> authorization;    // the header
   std::vector<std::string> certificate_names;  // of a verified certificate: URIs, DNS names, CN
@@ -77,7 +78,7 @@ class Gate {
   explicit Gate(std::vector<Identity> identities) : identities_(std::move(identities)) {}
 
   bool is_open() const { return identities_.empty(); }
-  // UNAUTHENTICATED, PERMISSION_DENIED.
+  // UNAUTHENTICATED, PERMISSION_DENIED: as above.
   absl::StatusOr<Caller> Admit(const Credentials& credentials, Right right) const;
 
  private:

@@ -1,5 +1,5 @@
-// GroupCommit: many that wait for a commit share one, on a thread of its own: whoever comes while
-// one runs is in the next.
+// GroupCommit: callers that wait for a commit share one, on a thread of its own: batches that come
+// during a commit go into the next.
 //
 // Threads: any.
 #pragma once
@@ -18,12 +18,12 @@ class GroupCommit {
  public:
   using Done = std::function<void(const absl::Status&)>;
 
-  // `store` outlives it.
+  // `store` must outlive this object.
   explicit GroupCommit(Store& store);
-  // Commits what waits.
+  // Commits the waiting batches.
   ~GroupCommit();
 
-  // `done` is called on the commit thread, soon: it must not wait. A batch that the store refuses
+  // Calls `done` on the commit thread, so `done` must not block. A batch that the store refuses
   // (INVALID_ARGUMENT) fails alone.
   void Commit(CommitBatch batch, Done done);
 

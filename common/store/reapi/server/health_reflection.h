@@ -1,5 +1,6 @@
-// gRPC's health and reflection services, as handlers behind the same gate as all others (those that
-// gRPC brings along cannot be refused to anybody). What is served is served until the server ends.
+// gRPC's health and reflection services, as handlers behind the same gate as all others; the
+// services that come with gRPC cannot be refused to a caller. A service is served until the server
+// ends.
 #pragma once
 
 #include <memory>
@@ -8,9 +9,9 @@
 
 namespace galley::store {
 
-// NOT_FOUND: a service that is not served.
+// NOT_FOUND: the service is not served.
 std::unique_ptr<CallHandler> NewHealthCheck();
-// The status, and then nothing: it does not change.
+// Sends the status once: it never changes.
 std::unique_ptr<CallHandler> NewHealthWatch();
 std::unique_ptr<CallHandler> NewReflection();
 

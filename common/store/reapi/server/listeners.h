@@ -1,5 +1,5 @@
-// The addresses at which a server listens, and their credentials: other addresses than loopback
-// only with TLS and with identities. gRPC stays in listeners.cc.
+// Listeners: checks the addresses of a server: addresses other than loopback need TLS and
+// identities. gRPC stays in listeners.cc.
 #pragma once
 
 #include <string>
@@ -9,7 +9,8 @@
 
 namespace galley::store {
 
-// INVALID_ARGUMENT: no address; FAILED_PRECONDITION: what such an address needs and has not.
+// INVALID_ARGUMENT: `address` is no address. FAILED_PRECONDITION: the address needs TLS or
+// identities.
 absl::Status CheckListener(std::string_view address, bool has_tls, bool has_identities);
 
 }  // namespace galley::store

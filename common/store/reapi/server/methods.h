@@ -1,6 +1,6 @@
-// The methods that are served: for each its name on the wire, the right that it takes, how long a
-// call may last, and what handles one. Everything that a call has to pass before its handler is
-// made stands in this one table. No gRPC.
+// ReapiMethods: the table of served methods: for each method its name on the wire, the right that
+// it needs, the limits of a call, and its handler. Every check of a call before its handler is made
+// is in this table. No gRPC.
 #pragma once
 
 #include <functional>
@@ -17,12 +17,12 @@
 namespace galley::store {
 
 struct CallLimits {
-  absl::Duration idle_max;   // nothing came, and nothing could be sent
-  absl::Duration whole_max;  // of a call, whatever deadline the caller gave it
+  absl::Duration idle_max;   // without a message in or out
+  absl::Duration whole_max;  // of a call, whatever its deadline
 };
 inline constexpr CallLimits kUnaryLimits{absl::Seconds(60), absl::Seconds(60)};
 inline constexpr CallLimits kStreamLimits{absl::Seconds(60), absl::Hours(1)};
-// Limits of a call that waits for what may never come.
+// Limits of a call that waits for an event which may never come.
 inline constexpr CallLimits kWatchLimits{absl::Hours(1), absl::Hours(1)};
 
 struct Method {
@@ -31,7 +31,7 @@ struct Method {
   std::function<std::unique_ptr<CallHandler>(const Caller&)> make;
 };
 
-// The methods, by "/package.Service/Method". `store` and `uploads` outlive what it answers.
+// Returns the methods by "/package.Service/Method". `store` and `uploads` must outlive the table.
 std::map<std::string, Method, std::less<>> ReapiMethods(Store& store, const ReapiOptions& options,
                                                         Uploads& uploads);
 

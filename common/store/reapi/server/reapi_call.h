@@ -1,11 +1,11 @@
-// ReapiCall: one call on the wire. It carries out what the call's handler says (call_handler.h): it
-// reads messages, sends replies, waits for commits, ends. gRPC headers: only this folder's *.cc
-// that need them include this.
+// ReapiCall: one call on the wire. It carries out the steps of the call's handler (call_handler.h):
+// reads messages, sends replies, waits for commits, ends. Includes gRPC headers: only for .cc files
+// of this folder.
 //
-// gRPC's own threads only pass things on; handlers run in the pool, one step of a call at a time.
-// The next message is read when the one before is done with, so who sends faster than the disk
-// takes waits in HTTP/2's window. A call ends when its handler says so, when its caller goes away,
-// or when it is overdue.
+// gRPC's own threads only pass messages on; handlers run in the pool, one step of a call at a time.
+// The next message is read after the last was handled, so a client that sends faster than the disk
+// takes fills HTTP/2's window and waits. A call ends when its handler says so, when its client goes
+// away, or when it is overdue.
 #pragma once
 
 #include <functional>
@@ -33,16 +33,16 @@ namespace galley::store {
 
 class ReapiCall;
 
-// The calls that are open.
+// OpenCalls: the open calls.
 // Threads: any.
 class OpenCalls {
  public:
-  // False: there are as many as there may be.
+  // False: `calls_max` calls are open.
   bool Add(const std::shared_ptr<ReapiCall>& call, size_t calls_max);
   void Remove(const ReapiCall* call);
-  // Ends those that are overdue.
+  // Ends overdue calls.
   void Sweep(absl::Time now);
-  // Cancels those that are open still.
+  // Cancels those of `calls` that are still open.
   void Cancel(const std::vector<const void*>& calls);
   size_t size() const;
 
@@ -60,17 +60,17 @@ class ReapiCall final : public grpc::ServerGenericBidiReactor,
     OpenCalls& calls;
     ReplyBudget& replies;
     Clock& clock;
-    const std::function<void()>& on_step;  // as ReapiServerOptions
+    const std::function<void()>& on_step;  // as in ReapiServerOptions
   };
   ReapiCall(const Deps& deps, grpc::CallbackServerContext& context, const CallLimits& limits);
 
-  // Exactly one of them, once. gRPC owns the call from then on.
+  // Call exactly one of Start and Refuse, once. gRPC owns the call from then on.
   void Start(std::unique_ptr<CallHandler> handler);
   void Refuse(const absl::Status& status);
 
-  // Ends it when it is overdue.
+  // Ends the call if it is overdue.
   void Sweep(absl::Time now);
-  // Ends it, whatever waits to be taken.
+  // Ends the call, even if a reply still waits.
   void Cancel();
 
   void OnReadDone(bool is_ok) override;
@@ -79,13 +79,13 @@ class ReapiCall final : public grpc::ServerGenericBidiReactor,
   void OnDone() override;
 
  private:
-  // In the pool; `step` asks the handler.
+  // Runs `step`, which asks the handler, in the pool.
   template <typename AskHandler>
   void Post(AskHandler step);
   void Take(Step step);
   void CarryOut(Step step);
   bool HasEnded();
-  // False: there is no room for what it says; the call was ended.
+  // False: the reply has no room in the budget; the call was ended.
   bool TakeRoom(size_t bytes);
   void ReadLocked() GALLEY_REQUIRES(mutex_);
   void EndLocked(const absl::Status& status) GALLEY_REQUIRES(mutex_);
@@ -95,18 +95,18 @@ class ReapiCall final : public grpc::ServerGenericBidiReactor,
   const CallLimits limits_;
   const absl::Time begun_;
   std::unique_ptr<CallHandler> handler_;
-  // Buffers of an operation that runs.
+  // Buffers of the running operation.
   grpc::ByteBuffer read_, write_;
 
   base::Mutex mutex_;
   absl::Time active_ GALLEY_GUARDED_BY(mutex_);
-  bool has_ended_ GALLEY_GUARDED_BY(mutex_) = false;  // nothing may be begun on the wire
+  bool has_ended_ GALLEY_GUARDED_BY(mutex_) = false;  // no operation may begin on the wire
   bool is_done_ GALLEY_GUARDED_BY(mutex_) = false;    // context_ is gone soon
   bool is_writing_ GALLEY_GUARDED_BY(mutex_) = false;
-  Step::Next next_ GALLEY_GUARDED_BY(mutex_) = Step::Next::kRead;  // when the reply was taken
+  Step::Next next_ GALLEY_GUARDED_BY(mutex_) = Step::Next::kRead;  // after the reply was taken
 };
 
-// The status as it travels, with its details.
+// Returns the status for the wire, with its details.
 grpc::Status ToWire(const absl::Status& status);
 
 }  // namespace galley::store

@@ -1,4 +1,4 @@
-// REAPI's ActionCache over any Store. Two kinds of results live beside each other:
+// ReapiResults: REAPI's ActionCache over any Store, with two kinds of results:
 //
 //   native   Galley's own (ActionCache::Results), under the native instance only: what
 //            record::DecodeResult reads, and is no verdict, which is of one store only. The first
@@ -7,7 +7,7 @@
 //            wire message {repeated bytes set = 1}, newest first; an update adds its sets.
 //   foreign  all others, byte for byte as they came, by instance and action; the last one stands.
 //
-// A result is told only when all that it names is here. Errors as reapi_core.h.
+// A result is returned only if all blobs that it names are present. Errors: as reapi_core.h.
 // Threads: any.
 #pragma once
 
@@ -22,19 +22,19 @@
 namespace galley::store {
 
 inline constexpr std::string_view kObservationSetsPath = "observation-sets";
-// The size of an encoded list; older sets beyond it are left out.
+// The most bytes of an encoded list; older sets are left out.
 inline constexpr size_t kObservationSetsBytesMax = 1 << 20;
 
 class ReapiResults {
  public:
-  // An object for one call. `store` outlives it.
+  // For one call. `store` must outlive this object.
   ReapiResults(Store& store, const ReapiOptions& options, const Caller& caller)
       : store_(store), options_(options), caller_(caller) {}
 
   // NOT_FOUND: a miss.
   ReapiCore::Reply GetActionResult(std::string_view request);
-  // FAILED_PRECONDITION names blobs that are missing. PERMISSION_DENIED: a trust domain that is not
-  // the caller's. The answer is the result that stands.
+  // Returns the result that stands. FAILED_PRECONDITION names missing blobs. PERMISSION_DENIED: the
+  // trust domain is not the caller's.
   ReapiCore::Reply UpdateActionResult(std::string_view request);
 
  private:
@@ -44,7 +44,7 @@ class ReapiResults {
   absl::StatusOr<std::string> WithInlined(std::string result,
                                           const GetActionResultRequest& request);
   absl::Status CheckAllThere(std::string_view result);
-  // nullopt: it is none of ours.
+  // nullopt: the result is not native.
   absl::StatusOr<std::optional<std::string>> CommitNative(const Digest& action,
                                                           std::string_view result);
   absl::Status CheckTrust(const Digest& key, bool is_weak_key);

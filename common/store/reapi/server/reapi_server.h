@@ -1,15 +1,14 @@
-// ReapiServer: a store as a REAPI v2 cache for other programs: Capabilities,
-// ContentAddressableStorage, ActionCache, ByteStream; gRPC health and reflection. What each method
-// means is said in reapi_core.h, reapi_results.h, tree_pages.h, blob_reads.h and uploads.h; who may
-// call it in methods.h and gate.h.
+// ReapiServer: serves a store as a REAPI v2 cache for other programs: Capabilities,
+// ContentAddressableStorage, ActionCache, ByteStream; gRPC health and reflection. The methods are
+// documented in reapi_core.h, reapi_results.h, tree_pages.h, blob_reads.h and uploads.h; the rights
+// in methods.h and gate.h.
 //
-// Connections come through a door of ours (common/listen/accept_loop.h), which hands them to gRPC.
+// Connections are accepted by our own loop (common/listen/accept_loop.h), which hands them to gRPC.
 //
 // Limits, told to clients or enforced: messages of 4 MiB and 64 KiB, metadata of 16 KiB, 128 calls
-// on a connection and calls_max in all, uploads (uploads.h), 256 MiB for what is under way,
-// reply_bytes_max for replies that nobody has read yet, and a deadline for each call, whether its
-// caller set one or not. Messages packed by gRPC are refused: blobs have a compression of their
-// own.
+// on a connection and calls_max in all, uploads (uploads.h), 256 MiB for messages in work,
+// reply_bytes_max for replies that nobody has read yet, and a deadline for each call, even if its
+// client set none. Messages compressed by gRPC are refused: blobs have a compression of their own.
 #pragma once
 
 #include <functional>
@@ -35,35 +34,35 @@ struct ReapiServerOptions {
   std::vector<std::string> addresses;  // "host:port" (port 0: any), "unix:/path"
   ReapiOptions reapi;
   Uploads::Options uploads;
-  std::vector<Identity> identities;  // none: everybody
-  // The file that they were read from: read again when it has changed. "": they stay.
+  std::vector<Identity> identities;  // empty: everybody may call
+  // The file of `identities`, read again when it has changed; "": they stay.
   std::string identities_file;
-  wire::TlsFiles tls;                               // as they are now; read again when they change
-  absl::Duration tls_interval = absl::Seconds(10);  // how often Sweep looks at them
+  wire::TlsFiles tls;                               // read again when the files change
+  absl::Duration tls_interval = absl::Seconds(10);  // between two checks of the TLS files by Sweep
   listen::DoorLimits door;                          // connections, common/listen/accept_loop.h
   size_t calls_max = 4096;
-  size_t reply_bytes_max = size_t{256} << 20;  // not taken yet, reply_budget.h
-  size_t threads = 0;                          // that work on calls; 0: two for each processor
-  size_t tasks_max = 1024;                     // that wait for one of them
-  bool sweeps_by_itself = true;                // else Sweep is called: tests
-  // Called after each step of a call, before its caller hears of it, and when a call has ended;
-  // must not wait. Tests that wait for what another thread does.
+  size_t reply_bytes_max = size_t{256} << 20;  // of replies that are not taken yet, reply_budget.h
+  size_t threads = 0;                          // for handlers; 0: two for each processor
+  size_t tasks_max = 1024;                     // that wait for a thread
+  bool sweeps_by_itself = true;                // false: tests call Sweep
+  // For tests that wait for another thread: called after each step of a call, before the client
+  // sees the reply, and when a call has ended. Must not block.
   std::function<void()> on_step;
 };
 
 // Threads: any.
 class ReapiServer {
  public:
-  // `store` and `clock` outlive it. INVALID_ARGUMENT, FAILED_PRECONDITION as CheckListener;
-  // UNAVAILABLE: an address cannot be listened on.
+  // `store` and `clock` must outlive the server. INVALID_ARGUMENT, FAILED_PRECONDITION: as
+  // CheckListener. UNAVAILABLE: an address cannot be listened on.
   static absl::StatusOr<std::unique_ptr<ReapiServer>> Start(Store& store, Clock& clock,
                                                             const ReapiServerOptions& options);
-  // Calls that are open are given a second.
+  // Gives open calls a second to end.
   virtual ~ReapiServer() = default;
 
-  // The addresses as given, with the ports that were chosen.
+  // Returns the addresses as given, with the chosen ports.
   virtual std::vector<std::string> addresses() const = 0;
-  // Ends what is overdue, and takes identities and certificates whose files have changed.
+  // Ends overdue calls and uploads, and loads identities and certificates whose files have changed.
   virtual void Sweep() = 0;
   virtual size_t open_calls() const = 0;
   virtual size_t open_uploads() const = 0;

@@ -1,10 +1,10 @@
-// ReplyBudget: how much memory replies may hold that were handed to the wire and that nobody has
+// ReplyBudget: limits the memory of replies that were handed to the wire and that no client has
 // taken yet. A client that asks for much and reads nothing holds its replies until its calls are
-// overdue (methods.h), and must not fill the memory, nor keep the place of those who read.
+// overdue (methods.h): it must neither fill the memory nor keep room from clients that read.
 //
-// When a reply finds no room it is refused, and calls whose replies have waited for ten seconds and
-// longer are ended, the longest first: so there is room for whoever asks next. Their bytes count
-// until they have ended. Pure.
+// A reply without room is refused, and calls whose replies have waited for ten seconds or longer
+// are ended, the longest wait first, so that the next replies find room. Their bytes count until
+// the calls have ended. Pure.
 // Threads: any.
 #pragma once
 
@@ -24,14 +24,15 @@ class ReplyBudget {
   using Call = const void*;
   struct Outcome {
     bool fits = true;
-    std::vector<Call> ended;  // the caller cancels them; they give back as others do
+    std::vector<Call> ended;  // the caller cancels these calls; each still calls GiveBack
   };
 
   explicit ReplyBudget(size_t bytes_max) : bytes_max_(bytes_max) {}
 
-  // REQUIRES: the call holds nothing.
+  // REQUIRES: the call holds no reply.
   Outcome Take(Call call, size_t bytes, absl::Time now);
-  // The call's reply was taken, or the call has ended. Harmless when it holds nothing.
+  // Notes that the call's reply was taken, or that the call has ended. Does nothing if it holds no
+  // reply.
   void GiveBack(Call call);
   size_t bytes() const;
 
@@ -45,7 +46,8 @@ class ReplyBudget {
   mutable base::Mutex mutex_;
   size_t bytes_ GALLEY_GUARDED_BY(mutex_) = 0;
   std::map<Call, Reply> replies_ GALLEY_GUARDED_BY(mutex_);
-  std::set<std::pair<absl::Time, Call>> by_age_ GALLEY_GUARDED_BY(mutex_);  // but for ended ones
+  // without calls that Take ended
+  std::set<std::pair<absl::Time, Call>> by_age_ GALLEY_GUARDED_BY(mutex_);
 };
 
 }  // namespace galley::store

@@ -1,12 +1,12 @@
-// The requests of REAPI v2 and ByteStream, read by hand from their bytes
-// (proto/build/bazel/remote/execution/v2/remote_execution.proto, proto/google/bytestream): nothing
-// is copied, nothing is allocated beyond what the bytes themselves pay for, and an ActionResult
-// stays the bytes that it came as.
+// Decoders of the requests of REAPI v2 and ByteStream, by hand
+// (proto/build/bazel/remote/execution/v2/remote_execution.proto, proto/google/bytestream): they
+// copy nothing, allocate no more than the size of the given bytes justifies, and keep an
+// ActionResult byte for byte.
 //
-// INVALID_ARGUMENT says what is wrong: bytes that are no message, a known field of another wire
-// type or twice where it stands once, a digest that is none or is absent, a digest function other
-// than SHA-256, a compressor other than zstd, an instance name as CheckInstanceName. Fields that
-// are not known are skipped. Views point into the bytes given. Pure.
+// INVALID_ARGUMENT, naming the fault: the bytes are no message, a known field has another wire type
+// or comes twice though it is not repeated, a digest is malformed or absent, the digest function is
+// not SHA-256, the compressor is not zstd, or the instance name is wrong as in CheckInstanceName.
+// Unknown fields are skipped. Views point into the given bytes. Pure.
 #pragma once
 
 #include <cstdint>
@@ -46,7 +46,7 @@ absl::StatusOr<BatchReadRequest> DecodeBatchRead(std::string_view bytes);
 struct GetTreeRequest {
   std::string_view instance;
   Digest root;
-  int32_t page_size = 0;  // 0: as the server likes
+  int32_t page_size = 0;  // 0: the server's choice
   std::string_view page_token;
 };
 absl::StatusOr<GetTreeRequest> DecodeGetTree(std::string_view bytes);
@@ -67,7 +67,7 @@ struct UpdateActionResultRequest {
 };
 absl::StatusOr<UpdateActionResultRequest> DecodeUpdateActionResult(std::string_view bytes);
 
-// Answers the instance.
+// Returns the instance.
 absl::StatusOr<std::string_view> DecodeGetCapabilities(std::string_view bytes);
 
 struct ReadRequest {
@@ -78,14 +78,14 @@ struct ReadRequest {
 absl::StatusOr<ReadRequest> DecodeRead(std::string_view bytes);
 
 struct WriteRequest {
-  std::string_view name;  // not read yet: it may be left out of later messages
+  std::string_view name;  // not parsed yet; later messages may leave it out
   int64_t offset = 0;
   bool finish = false;
   std::string_view data;
 };
 absl::StatusOr<WriteRequest> DecodeWrite(std::string_view bytes);
 
-// Answers the name of a write.
+// Returns the resource name of a write.
 absl::StatusOr<std::string_view> DecodeQueryWriteStatus(std::string_view bytes);
 
 }  // namespace galley::store

@@ -1,13 +1,13 @@
-// The resource names of ByteStream as REAPI v2 has them:
+// ResourceName: the resource names of ByteStream in REAPI v2:
 //
 //   read   [{instance}/]blobs/{hash}/{size}
 //          [{instance}/]compressed-blobs/zstd/{hash}/{size}
 //   write  [{instance}/]uploads/{uuid}/blobs/{hash}/{size}[/{anything}]
 //          [{instance}/]uploads/{uuid}/compressed-blobs/zstd/{hash}/{size}[/{anything}]
 //
-// The size is always that of the uncompressed bytes. An instance may have several segments; none of
-// them is one of the keywords, so the first keyword ends it. Of digest functions only SHA-256 is
-// spoken, whose name stands in no resource name. Pure.
+// The size is always the size of the uncompressed bytes. An instance may have several segments,
+// none of which is a keyword, so the first keyword ends it. Only SHA-256 is supported, which
+// resource names do not mention. Pure.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@
 
 namespace galley::store {
 
-enum class Compressor { kIdentity = 0, kZstd = 1 };  // the numbers of the wire
+enum class Compressor { kIdentity = 0, kZstd = 1 };  // numbers of the protocol
 
 inline constexpr size_t kInstanceBytesMax = 256;
 inline constexpr size_t kResourceNameBytesMax = 4096;
@@ -33,10 +33,10 @@ struct ResourceName {
 
 // INVALID_ARGUMENT: an empty segment, a keyword, control characters, no UTF-8, too long.
 absl::Status CheckInstanceName(std::string_view instance);
-// INVALID_ARGUMENT: size 0 and another hash than that of no bytes.
+// INVALID_ARGUMENT: size 0, but not the hash of the empty blob.
 absl::Status CheckEmptyDigest(const Digest& digest);
 
-// INVALID_ARGUMENT says what was expected.
+// INVALID_ARGUMENT names the expected form.
 absl::StatusOr<ResourceName> ParseReadName(std::string_view name);
 absl::StatusOr<ResourceName> ParseWriteName(std::string_view name);
 

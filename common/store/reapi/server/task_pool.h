@@ -1,5 +1,4 @@
-// TaskPool: so many threads for work that may wait for the disk, and a line of bounded length
-// before them.
+// TaskPool: a fixed number of threads for work that may wait for the disk, with a bounded queue.
 //
 // Threads: any.
 #pragma once
@@ -17,10 +16,10 @@ namespace galley::store {
 class TaskPool {
  public:
   TaskPool(size_t threads, size_t waiting_max);
-  // Runs what waits, and joins the threads.
+  // Runs the waiting tasks, and joins the threads.
   ~TaskPool();
 
-  // False: waiting_max tasks wait already. Tasks run in the order given, several at a time.
+  // False: the queue is full. Tasks start in the order of Post, several at a time.
   bool Post(std::function<void()> task);
 
  private:

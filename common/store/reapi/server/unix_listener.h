@@ -1,8 +1,8 @@
-// UnixListener: a path for a server's socket that takes nobody else's place.
+// UnixListener: gives a server's socket a path, without taking the path from another server.
 //
-// Whoever listens binds a name of its own beside the path, and Publish gives that socket the path,
-// unless somebody has it. What a dead server left there is removed; at the end only the own socket
-// is.
+// The server binds a name of its own beside the path, and Publish gives the socket the path, unless
+// another server has it. Publish removes the socket of a dead server; the destructor removes only
+// our own socket.
 #pragma once
 
 #include <memory>
@@ -15,13 +15,13 @@ namespace galley::store {
 
 class UnixListener {
  public:
-  // `path`: absolute or relative to the working directory. UNAVAILABLE: somebody listens there;
-  // FAILED_PRECONDITION: something else than a socket is there.
+  // `path`: absolute or relative to the working directory. UNAVAILABLE: another server listens
+  // there. FAILED_PRECONDITION: something other than a socket is there.
   static absl::StatusOr<std::unique_ptr<UnixListener>> Prepare(std::string path);
   ~UnixListener();
 
   const std::string& bind_path() const { return bind_path_; }
-  // Once somebody listens at bind_path. Errors as Prepare.
+  // REQUIRES: the server listens at bind_path. Errors: as Prepare.
   absl::Status Publish();
 
  private:
@@ -32,7 +32,7 @@ class UnixListener {
   uint64_t device_ = 0, inode_ = 0;  // of the socket at the path; 0: not published
 };
 
-// "unix:" URIs: "unix:/path", "unix:path", "unix:///path".
+// Returns the path of a "unix:" URI: "unix:/path", "unix:path", "unix:///path".
 std::string PathOfUnixAddress(std::string_view address);
 
 }  // namespace galley::store

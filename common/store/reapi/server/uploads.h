@@ -1,15 +1,15 @@
-// Uploads: the blobs that ByteStream.Write is bringing in, by caller and resource name, each with
-// what came of it so far. A stream that breaks parks its upload; another Write of the same name
-// goes on with it from where QueryWriteStatus says, or begins again at 0. What nobody goes on with
-// is dropped.
+// Uploads: the unfinished uploads of ByteStream.Write, by caller and resource name. A stream that
+// breaks parks its upload; another Write of the same name continues it at the offset of
+// QueryWriteStatus, or begins again at 0. An upload that nobody continues is dropped.
 //
-// Offsets are those of the uncompressed bytes, except within one stream of a compressed upload,
-// whose messages count compressed bytes from where the stream began; each such stream begins with a
-// zstd frame of its own.
+// Offsets count uncompressed bytes, except within one stream of a compressed upload: its messages
+// count compressed bytes from the offset at which the stream began. Each such stream is a zstd
+// frame of its own.
 //
-// Limits: uploads in all and of one caller (a further one takes the place of the one that is parked
-// for the longest time, else RESOURCE_EXHAUSTED with a RetryInfo), idle time, time in all.
-// Threads: any; each call's messages one at a time.
+// Limits: uploads in all and of one caller, idle time, total time. A new upload above a limit
+// replaces the upload that was parked longest; if none is parked: RESOURCE_EXHAUSTED with a
+// RetryInfo.
+// Threads: any; the messages of one call come one at a time.
 #pragma once
 
 #include <cstdint>
@@ -33,22 +33,23 @@ class Uploads {
  public:
   struct Options {
     size_t open_max = 1024;
-    size_t of_one_max = 256;  // of one caller
+    size_t of_one_max = 256;  // of each caller
     absl::Duration idle_max = absl::Seconds(60);
     absl::Duration whole_max = absl::Hours(1);
   };
-  // `store` and `clock` outlive it.
+  // `store` and `clock` must outlive this object.
   Uploads(BlobStore& store, const ReapiOptions& reapi, Clock& clock, const Options& options);
   ~Uploads();
 
-  // Handles one call of ByteStream.Write; it may not outlive the uploads. INVALID_ARGUMENT: a wrong
-  // name, another name later on, an offset that is not where the upload is, bytes that are not the
-  // digest's (they are dropped). ABORTED: another call took the upload over, or it was dropped.
+  // Returns a handler for one call of ByteStream.Write; it must not outlive the uploads.
+  // INVALID_ARGUMENT: the name is wrong, or changes in a later message; the offset is not the end
+  // of the upload; or the bytes do not have the digest, and are dropped. ABORTED: another call took
+  // the upload over, or it was dropped.
   std::unique_ptr<CallHandler> NewWrite(const Caller& caller);
-  // ByteStream.QueryWriteStatus. NOT_FOUND: no such upload, and the blob is not here.
+  // Handles ByteStream.QueryWriteStatus. NOT_FOUND: there is neither such an upload nor the blob.
   ReapiCore::Reply QueryWriteStatus(std::string_view request, const Caller& caller);
 
-  // Drops what is idle or took too long. The server calls it each second.
+  // Drops uploads that are idle or took too long. The server calls this each second.
   void Sweep();
   size_t open() const;
 
@@ -58,12 +59,12 @@ class Uploads {
   using Key = std::pair<std::string, std::string>;  // caller's name, resource name
   using Dropped = std::vector<std::shared_ptr<Upload>>;
 
-  // The upload, from now on `writer`'s.
+  // Returns the upload, which belongs to `writer` from now on.
   absl::StatusOr<std::shared_ptr<Upload>> Attach(const Key& key, uint64_t& writer);
   absl::Status MakeRoomLocked(const std::string& caller, Dropped& dropped) GALLEY_REQUIRES(mutex_);
   bool DropParkedLocked(const std::string* caller, Dropped& dropped) GALLEY_REQUIRES(mutex_);
   void EraseLocked(const Key& key, Dropped& dropped) GALLEY_REQUIRES(mutex_);
-  // Whether it is still `writer`'s; it is not idle then.
+  // Returns whether the upload still belongs to `writer`, and marks it as active if so.
   bool Hold(const Key& key, uint64_t writer);
   void Park(const Key& key, uint64_t writer);
   void Drop(const Key& key, uint64_t writer);
@@ -75,7 +76,7 @@ class Uploads {
   mutable base::Mutex mutex_;
   std::map<Key, std::shared_ptr<Upload>> uploads_ GALLEY_GUARDED_BY(mutex_);
   std::map<std::string, size_t> of_caller_ GALLEY_GUARDED_BY(mutex_);
-  uint64_t writers_ GALLEY_GUARDED_BY(mutex_) = 0;  // the last number that was given
+  uint64_t writers_ GALLEY_GUARDED_BY(mutex_) = 0;  // the last number given to a writer
 };
 
 }  // namespace galley::store

@@ -1,4 +1,4 @@
-// A store whose time a test lets pass, with cooks and collections.
+// GcTest: a store with a test's clock, with cooks and collections.
 #pragma once
 
 #include <cerrno>
@@ -37,12 +37,12 @@ class GcTest : public testing::Test {
     ASSERT_TRUE(store.ok()) << store.status();
     store_ = *std::move(store);
   }
-  // So that what was told before counts no more, and is used longer ago than what comes.
+  // Lets time pass, so that sessions and uses until now count as old.
   void Pass(absl::Duration time = absl::Hours(2)) {
     boot_ += time;
     later_ += time;
   }
-  // A result with one output; it was used last.
+  // Commits a result with one output, and uses it.
   Digest Cook(const std::string& name, size_t size = 1000) {
     std::string bytes = name + std::string(size, '.');
     bytes.resize(size);
@@ -54,7 +54,7 @@ class GcTest : public testing::Test {
   void Use(const std::string& name) {
     EXPECT_TRUE(ResultOf(*store_, Digest::Of(name)).has_value()) << name;
     EXPECT_TRUE(store_->Commit({}).ok());
-    // The index learns of it with what is written next.
+    // The next write of the index stores the use.
     const Digest nothing = Digest::Of("nothing");
     EXPECT_TRUE(store_->Commit({.sets = {{nothing, fmt::format("{}", ++uses_)}}}).ok());
   }
@@ -72,7 +72,8 @@ class GcTest : public testing::Test {
     EXPECT_TRUE(store_->Publish(published).ok());
     return digest;
   }
-  // Copies what a kill leaves. RocksDB may be removing files that it no longer needs.
+  // Copies the store as a kill would leave it. RocksDB may be removing files that it no longer
+  // needs.
   void Copy(const std::string& to) {
     for (std::error_code error(EAGAIN, std::generic_category()); error;) {
       std::filesystem::remove_all(to);
@@ -80,7 +81,7 @@ class GcTest : public testing::Test {
     }
   }
   bool Has(const Digest& digest) {
-    // By its bytes, and without being told: a copy of the store is asked.
+    // Reads the blob from a copy of the store, so that the store does not count it as told.
     const std::string copy = folder_.In(fmt::format("copy{}", ++copies_));
     Copy(copy);
     const auto store = OpenLocalStore(copy, {.sync = [](int) { return 0; }});

@@ -1,4 +1,4 @@
-// Requests and replies as protobuf has them, for tests of what is written and read by hand.
+// Requests and replies as protobuf messages, for tests of code that encodes and decodes by hand.
 #pragma once
 
 #include <string>
@@ -33,7 +33,7 @@ Message ParsedReply(const ReapiCore::Reply& reply) {
   return reply.ok() ? Parsed<Message>(reply->reply) : Message();
 }
 
-// The detail of `type` that a status carries.
+// Returns the detail of `type` in a status.
 template <typename Detail>
 Detail DetailOf(const absl::Status& status, std::string_view type) {
   const auto payload = status.GetPayload("type.googleapis.com/google.rpc." + std::string(type));

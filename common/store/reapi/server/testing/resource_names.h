@@ -1,4 +1,4 @@
-// Resource names as a client writes them.
+// Resource names in the form that clients write.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace galley::store {
 
-// A read's when upload_id is empty, else a write's.
+// Returns the name of a read if upload_id is empty, else of a write.
 inline std::string FormatResourceName(const ResourceName& name) {
   return fmt::format("{}{}{}{}{}", name.instance, name.instance.empty() ? "" : "/",
                      name.upload_id.empty() ? "" : fmt::format("uploads/{}/", name.upload_id),
