@@ -1,5 +1,5 @@
 // JournalDamageTest: the journal on a damaged disk: whatever happens to its files, it opens, and
-// then says what was recorded, or nothing.
+// returns the recorded data or nothing.
 #include <sys/stat.h>
 
 #include <algorithm>

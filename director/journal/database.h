@@ -1,6 +1,6 @@
-// Database: the RocksDB under the journal: opens it, and moves aside what cannot be used. Shares
-// code with the index of a store in common/rocks. Included only by database.cc, live_database.h,
-// look.cc and journal.cc.
+// Database: opens the RocksDB under the journal, and moves an unusable database aside. Shares code
+// with the index of a store in common/rocks. Included only by database.cc, live_database.h, look.cc
+// and journal.cc.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,10 @@ namespace galley::director {
 
 struct JournalOptions {
   bool read_only = false;
-  // Debian's RocksDB 7.8 aborts the process when a write to its log fails, so a write begins only
-  // with this much free space in addition to its own.
+  // A write begins only with this much free space beyond its own size: Debian's RocksDB 7.8 aborts
+  // the process when a write to its log fails.
   uint64_t free_bytes_min = 64 << 20;
-  // Returns the free space; empty: statvfs(3) of the state folder. For tests.
+  // Returns the free space in bytes; empty: statvfs(3) of the state folder. For tests.
   std::function<uint64_t()> free_bytes;
 };
 
@@ -31,16 +31,16 @@ absl::Status CheckSpace(const std::string& directory, const JournalOptions& opti
                         uint64_t bytes);
 
 std::string JournalDirectory(const std::string& state_directory);
-// Makes the next opening move the journal aside.
+// Marks the journal as damaged: the next OpenDatabase moves it aside.
 void MarkDamaged(const std::string& state_directory);
 // The file that MarkDamaged writes.
 std::string DamagedMark(const std::string& state_directory);
-// Renames the journal to journal.broken-<n>, n higher than all others, and notes that (healed.h).
-// The newest three stay; older ones are removed if they hold nothing but a database.
+// Renames the journal to journal.broken-<n>, with n above all others, and notes that (healed.h).
+// The newest three stay; older ones are removed if they hold only a database.
 absl::Status MoveAside(const std::string& state_directory, std::string_view reason);
 
-// Opens or makes the database; its version is kJournalFormatVersion. Moves aside a database that is
-// damaged, of another version or not as it was sealed (seal.h).
+// Opens the database, or makes one of version kJournalFormatVersion. A database that is damaged,
+// has another version, or differs from its seal (seal.h) is moved aside first.
 absl::StatusOr<std::unique_ptr<rocksdb::DB>> OpenDatabase(const std::string& state_directory,
                                                           const JournalOptions& options);
 

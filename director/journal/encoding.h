@@ -1,6 +1,6 @@
 // Encoding: the stored form of the journal's records: protobuf wire format, fields in ascending
-// number, default values absent (common/base/wire_format.h). kJournalFormatVersion versions all
-// records: within one version unknown fields are DATA_LOSS; a change of any field raises it.
+// number, default values absent (common/base/wire_format.h). kJournalFormatVersion is one version
+// for all records: unknown fields are DATA_LOSS, so a change of any field raises it.
 //
 //   Digest             32 bytes of hash, then the size as 8 bytes, little-endian
 //   Time, Duration     nanoseconds (since the Unix epoch) as the varint of their 64-bit two's
@@ -24,8 +24,8 @@
 //                      4 generated_source (Digest)
 //   Blame              1 own_faults  2 what  3 error  4 log
 //
-// is_trusted and published_key of a PlatformRecord have keys of their own (journal.cc), because
-// they change without the rest.
+// is_trusted and published_key of a PlatformRecord have keys of their own (keys.h), because they
+// change without the rest.
 #pragma once
 
 #include <cstdint>
@@ -51,8 +51,7 @@ absl::StatusOr<JournalMeta> DecodeMeta(std::string_view bytes);
 std::string EncodePlatformRecord(const PlatformRecord& record);
 absl::StatusOr<PlatformRecord> DecodePlatformRecord(std::string_view bytes);
 
-// Published: the value of a published key. Before `in` was stored, the value was only the key's
-// digest.
+// Published: the value of a published key. Older values hold only the key's digest, without `in`.
 struct Published {
   Digest key;
   std::optional<PublishedIn> in;

@@ -1,9 +1,9 @@
-// JournalGeneration: a name for what the journal says of packages. Before the journal says anything
-// else, it gets another name, which is durable first: so whoever noted the name knows later,
-// without the journal, that nothing was cooked, failed or forgotten since.
+// JournalGeneration: names the state of the journal's packages. Before that state changes, the name
+// changes, durably: so a reader that noted the name knows later, without reading the journal, that
+// nothing was cooked, failed or forgotten since.
 //
-// The name is in the file <state>/generation. An absent or damaged file equals no name that was
-// noted.
+// The name is in the file <state>/generation. If the file is absent or damaged, no noted name is
+// equal.
 //
 // Threads: any.
 #pragma once
@@ -20,14 +20,14 @@ class JournalGeneration {
  public:
   explicit JournalGeneration(std::string state_directory);
 
-  // Returns the name that holds from now on until Move; empty: there is none.
+  // Returns the name, which holds until Move; empty: there is none.
   static std::string Read(const std::string& state_directory);
-  // Says for people why the name is no longer the name that was relied on: "files came, went or
-  // changed"; empty: unknown.
+  // Returns for people why the last name was replaced: "files came, went or changed"; empty:
+  // unknown.
   static std::string ReadReason(const std::string& state_directory);
-  // Returns the name to somebody who notes it: the next Move makes another name.
+  // Returns the name to a caller that will note it: the next Move replaces the name.
   absl::StatusOr<std::string> Rely();
-  // Called before the journal says something else, for the reason `why`. Costs nothing when nobody
+  // Replaces the name, for the reason `why`. Call before the state changes. Costs nothing if nobody
   // relies on the present name.
   absl::Status Move(std::string_view why);
 
@@ -36,7 +36,8 @@ class JournalGeneration {
 
   const std::string state_directory_;
   base::Mutex mutex_;
-  bool is_relied_on_ GALLEY_GUARDED_BY(mutex_) = true;  // perhaps an earlier process relied on it
+  // true at first: an earlier process may rely
+  bool is_relied_on_ GALLEY_GUARDED_BY(mutex_) = true;
 };
 
 }  // namespace galley::director

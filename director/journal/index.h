@@ -1,5 +1,5 @@
-// Index: the reverse index, from what observations looked at to the packages that looked. Pure:
-// names of keys, and the keys that a change asks for.
+// Index: the reverse index, from the subjects of observations to the packages that observed them.
+// Pure: makes the names of keys, and the keys to look up for a change.
 //
 //   "b" folder NUL package   names, each followed by a NUL: what the package, which lies in
 //                            `folder`, looked at beside itself
@@ -8,17 +8,17 @@
 //   "f" folder NUL package   the package listed `folder` or globbed below it
 //   "c" input  NUL package   the package reads `input`'s cooked output
 //
-// Most of what a package looks at lies beside it, and much of that does not exist: so one key holds
-// all such names, and a change in a folder asks for the keys of the packages of that folder. A
-// package's own source has no key: a change of the file with a record's name always affects the
-// record.
+// Most paths that a package looks at lie beside it, and many do not exist: so one key holds all
+// names beside a package, and a change in a folder looks up the keys of the packages of that
+// folder. A package's own source has no key: a change of the source always affects the record of
+// the same name.
 //
-// A change of `path` asks for the package `path`, for its "p" keys, and for the "b" keys of its
-// folder that contain its name. When the presence of `path` changed, each folder above may have
-// come or gone with it, or hold other names: the change asks for the same keys of each such folder,
-// and for its "f" keys. For a listing further up than the direct parent this asks for more than
-// needed (only a folder that came or went changes the listing): never for too little, and the price
-// is a look-up. A package that reads the cooked output of an affected package is affected as well.
+// A change of `path` looks up the package `path`, its "p" keys, and the "b" keys of its folder that
+// contain its name. If the presence of `path` changed, each folder above may have come, gone or
+// changed its names: the change also looks up the same keys of each such folder, and its "f" keys.
+// For folders above the direct parent this finds too many packages, because a listing changes only
+// if a folder came or went; it never finds too few, and costs only look-ups. A package that reads
+// the cooked output of an affected package is affected as well.
 #pragma once
 
 #include <map>
@@ -42,7 +42,7 @@ struct IndexEntries {
   std::vector<std::string> cooked_inputs;
 };
 
-// Adds what `observed` of `package` looked at to `entries`.
+// Adds the subjects of `observed`, the observations of `package`, to `entries`.
 void AddEntriesOf(std::string_view package, std::span<const record::Observed> observed,
                   IndexEntries& entries);
 
@@ -57,12 +57,12 @@ std::string IndexPrefix(char kind, std::string_view subject);
 std::map<std::string, std::string> IndexRecordsOf(std::string_view package,
                                                   const IndexEntries& entries);
 
-// AskedOfIndex: the keys that changes ask for. All lists are sorted and unique.
+// AskedOfIndex: the keys to look up for changes. All lists are sorted and unique.
 struct AskedOfIndex {
   std::vector<std::string> packages;  // affected, if they have a record
-  std::vector<std::string> prefixes;  // the package of each key that begins so is affected
-  // The package of a key that begins so is affected if MayMeet accepts the key's value for these
-  // names.
+  std::vector<std::string> prefixes;  // each key with this prefix names an affected package
+  // By prefix, names: a key with the prefix names an affected package if MayMeet accepts the key's
+  // value for the names.
   std::map<std::string, std::vector<std::string>> beside;
 };
 AskedOfIndex AskedBy(std::span<const content::Change> changes);

@@ -1,17 +1,17 @@
 // Journal: the director's memory of a project between cooks, in RocksDB under
-// .galley/state/journal. The journal holds for one store (id and loss epoch) and one snapshot
-// table; both are part of its Meta, and change only together with what they decide.
+// .galley/state/journal. The journal belongs to one store (id and loss epoch) and one snapshot
+// table. Meta names both; they change only in one write with the records that depend on them.
 //
-// For each package and platform: the last result with its key and observations, why the package was
-// last cooked, why it is in the cook, what it cost. A reverse index leads from every path that an
-// observation looked at (present or absent) and every folder that was listed or globbed to the
-// packages that looked, so that a difference between two snapshots finds the affected packages
-// without touching the others. For a cook that has not ended: the packages that it blamed, and the
-// attempts that it gave to its workers.
+// For each package and platform the journal has the last result with its key and observations, the
+// reasons of the last cook, the package's instigators, and the cost. A reverse index leads from
+// every path that an observation looked at (present or absent), and every folder that was listed or
+// globbed, to the packages that looked: so a difference between two snapshots finds the affected
+// packages without reading others. For an unfinished cook the journal has the packages that the
+// cook blamed, and the attempts that it gave to its workers.
 //
 // Crash rule: before a new snapshot table becomes the base of differences, the packages that the
-// difference affects are marked untrusted, in one synced write with the table's name. So a cook
-// that dies in the middle leaves nothing that a later cook could take for up to date.
+// difference affects are marked untrusted, in one synced write with the table's name. So after a
+// crash in a cook, no later cook takes an affected package for up to date.
 //
 // Threads: Open on one thread; scans and reads on any; Record, Invalidate from one thread at a time
 // (the commit thread).
@@ -37,7 +37,7 @@ namespace galley::director {
 
 struct JournalMeta {
   std::string project_id;  // random, made once
-  std::string store_id;    // the store for which the results hold
+  std::string store_id;    // the store that has the results
   uint64_t loss_epoch = 0;
   uint32_t term = 0;       // of the last director
   std::string table_file;  // base snapshot table, under the state folder; empty: none
@@ -47,13 +47,13 @@ struct JournalMeta {
   // Snapshot::identity of the table: a table with another identity is not the base, whatever its
   // name.
   std::string table_id;
-  // PackageRecord::instigators has each package that refers to another package in the last cook by
-  // the book of these platforms (director/shell/instigator_notes.h); empty: a narrower cook
-  // replaced some of these reasons by its own.
+  // The platforms for which PackageRecord::instigators is complete: it has each package that refers
+  // to another in their last cook by the book (director/shell/instigator_notes.h). Empty: a
+  // narrower cook replaced some of these reasons.
   std::string reasons_of;
 };
 
-// ChangedObservation: why a platform's result was made or taken, for `galley why`.
+// ChangedObservation: a reason why a platform's result was made or taken, for `galley why`.
 struct ChangedObservation {
   // "source", "recipe", "recipe <part>" ("recipe cooker", "recipe setting quality"), or
   // Observation::ToString().
@@ -70,11 +70,11 @@ struct LastCook {
   uint64_t attempt = 0;
   absl::Duration load_time;
   absl::Duration save_time;
-  std::vector<ChangedObservation> changed;  // since the record before; empty with `is_first`
-  bool is_first = false;                    // there was no record
+  std::vector<ChangedObservation> changed;  // since the previous record; empty with `is_first`
+  bool is_first = false;                    // there was no previous record
   uint32_t cook = 0;                        // term of the director that recorded the cook
   bool is_forced = false;                   // that cook was forced
-  // Times that the cook of this platform took (Waited, director/core/events.h).
+  // Waiting times of this platform's cook (Waited, director/core/events.h).
   absl::Duration request_time, queue_time, in_hand_time;
   uint32_t attempts = 0;
 };
@@ -95,11 +95,12 @@ struct FailureRecord {
   bool operator==(const FailureRecord&) const = default;
 };
 
-// PublishedIn: the root in which a published key came to stand.
+// PublishedIn: the root with which a published key was first published.
 struct PublishedIn {
   uint64_t sequence = 0;
   Digest root;
-  // The store's loss epoch at that time, if the root was whole. Only for the root last published.
+  // The store's loss epoch at that time, if the root was whole. Set only for the last published
+  // root.
   std::optional<uint64_t> loss_epoch;
   bool operator==(const PublishedIn&) const = default;
 };
@@ -115,7 +116,7 @@ struct PlatformRecord {
   bool is_trusted = true;  // false after Invalidate
   // The action key in the root last published for this platform.
   std::optional<Digest> published_key;
-  std::optional<PublishedIn> published_in;  // since which root; may be unknown
+  std::optional<PublishedIn> published_in;  // the first root with published_key; may be unknown
   LastCook last_cook;
 };
 
@@ -134,7 +135,7 @@ struct PackageRecord {
 // AttemptRecord: a job that was given to a worker, which may outlive its director.
 struct AttemptRecord {
   struct Target {
-    uint32_t platform = 0;  // the number at that time
+    uint32_t platform = 0;  // its number at that time
     std::string name;
     Digest recipe;  // RecipeDigest
     bool operator==(const Target&) const = default;
@@ -147,26 +148,26 @@ struct AttemptRecord {
   bool operator==(const AttemptRecord&) const = default;
 };
 
-// BlameRecord: how often a package's attempts ended through the package's own fault, in a cook that
-// has not ended.
+// BlameRecord: how often attempts of a package failed by the package's own fault, in an unfinished
+// cook.
 struct BlameRecord {
   std::string package;
-  uint32_t own_faults = 0;  // 0: forgiven; only to be written
+  uint32_t own_faults = 0;  // 0: forgiven; only in writes
   std::string what;         // the last fault: "crashed its executor"
   std::string error;
   std::string log;  // digest text, or empty
   bool operator==(const BlameRecord&) const = default;
 };
 
-// JournalProgress: the attempts and blame of a cook that has not ended.
+// JournalProgress: the attempts and blame of an unfinished cook.
 struct JournalProgress {
   std::vector<AttemptRecord> given;
-  std::vector<uint64_t> over;  // only to be written: attempts that nobody has in hand
+  std::vector<uint64_t> over;  // attempts that no worker has in hand any more; only in writes
   std::vector<BlameRecord> blamed;
   bool empty() const { return given.empty() && over.empty() && blamed.empty(); }
 };
 
-// UnsentResult: a result that was cooked here and not sent to the upstream cache yet.
+// UnsentResult: a result that was cooked here and not yet sent to the upstream cache.
 struct UnsentResult {
   std::string package;
   std::string platform;
@@ -180,8 +181,8 @@ struct JournalUpdate {
   std::string package;
   std::string platform;
   PlatformRecord record;
-  // True: this result is to be sent to an upstream cache: the journal knows that from the write on
-  // that makes the result durable, until ForgetUnsent.
+  // True: this result has to be sent to an upstream cache. The write that makes the result durable
+  // records that, until ForgetUnsent.
   bool is_unsent = false;
   bool is_dispute = false;
 };
@@ -193,9 +194,8 @@ struct FailureUpdate {
   std::optional<FailureRecord> failure;
 };
 
-// A journal that is found damaged, at the opening or later, is moved aside, a new journal is begun
-// with the last meta record, and that is noted (healed.h); the call then goes on with the new
-// journal.
+// A damaged journal, found at the opening or later, is moved aside, a new journal is begun with the
+// last meta record, and that is noted (healed.h); the call goes on with the new journal.
 //
 // Errors:
 //   DATA_LOSS           the journal was opened for reading, or no new journal could be begun
@@ -204,11 +204,11 @@ struct FailureUpdate {
 //   INVALID_ARGUMENT    a name is empty or holds NUL
 class Journal {
  public:
-  // Makes what is missing. A journal of another format version, or that RocksDB cannot open, is
-  // moved aside (journal.broken-<n>) and a new journal begun: the journal is a memory of the
-  // store's contents, and its loss costs look-ups. `read_only`: for queries while a director has
-  // the journal; sees everything recorded so far; NOT_FOUND when there is no journal, and nothing
-  // is moved.
+  // Makes the journal if it is absent. A journal of another format version, or that RocksDB cannot
+  // open, is moved aside (journal.broken-<n>) and a new journal begun: the journal is derived from
+  // the store, so its loss costs only look-ups. `read_only`: for queries while a director has the
+  // journal; sees everything recorded so far, and moves nothing. NOT_FOUND: `read_only`, and there
+  // is no journal.
   static absl::StatusOr<std::unique_ptr<Journal>> Open(const std::string& state_directory,
                                                        bool read_only = false);
   virtual ~Journal() = default;
@@ -223,26 +223,27 @@ class Journal {
   virtual absl::Status ForEach(
       const std::function<void(std::string_view package, PackageRecord record)>& visit) = 0;
 
-  // Returns the names of packages whose observations meet a change: by path; by every folder above
-  // (seen as a file or folder, listed, globbed) when presence changed, because folders come and go
-  // with their files; and packages that read the cooked output of an affected package,
-  // transitively. May name a package whose observations are unchanged, never leaves an affected
-  // package out. Observations of tools, the environment and platform parameters do not depend on
-  // the snapshot: the caller compares them. Sorted.
+  // Returns the names of the packages that the changes affect, sorted: packages that observed a
+  // changed path; if its presence changed, packages that observed a folder above (as a file or
+  // folder, or by listing or globbing), because folders come and go with their files; and packages
+  // that read the cooked output of an affected package, transitively. May name a package whose
+  // observations are unchanged, but never leaves an affected package out. Does not look at
+  // observations of tools, the environment and platform parameters, which do not depend on the
+  // snapshot: the caller compares them.
   virtual absl::StatusOr<std::vector<std::string>> Affected(
       std::span<const content::Change> changes) = 0;
-  // Marks records untrusted, forgives the packages, and makes `meta` the new meta record, in one
-  // synced write.
+  // Marks records untrusted, clears the blame of the packages, and makes `meta` the new meta
+  // record, in one synced write.
   virtual absl::Status Invalidate(std::span<const std::string> packages,
                                   const JournalMeta& meta) = 0;
-  // Replaces records; removes index entries of the old record that no longer hold, and the record
-  // of a failure. One write, synced when `sync`.
+  // Replaces records; removes index entries that no longer hold, and the records of failures. One
+  // write, synced if `sync`.
   virtual absl::Status Record(std::span<const JournalUpdate> updates, bool sync) = 0;
   virtual absl::Status RecordFailures(std::span<const FailureUpdate> updates) = 0;
   virtual absl::Status RecordInstigators(
       std::span<const std::pair<std::string, std::vector<InstigatorRecord>>> updates) = 0;
-  // Called after a root was published: packages and their action keys in the root; the caller gives
-  // only packages whose published_key differs. `in`: that root.
+  // Call after a root was published, with the packages whose published_key differs and their action
+  // keys in the root. `in`: that root.
   virtual absl::Status RecordPublished(
       std::string_view platform, const PublishedIn& in,
       std::span<const std::pair<std::string, std::optional<Digest>>> keys) = 0;
@@ -250,46 +251,46 @@ class Journal {
   // keys.
   virtual absl::StatusOr<std::vector<std::string>> PublishedPackages(std::string_view platform) = 0;
   // Returns the root last published for the platform, as far as the journal knows, without its
-  // digest; sequence 0: none. When the store has a later root, a director published that root and
-  // died before it could record it: the published keys then belong to no last root.
+  // digest; sequence 0: none. If the store has a later root, its director died before it recorded
+  // the root, and the published keys belong to no last root.
   virtual absl::StatusOr<PublishedIn> LastPublished(std::string_view platform) = 0;
-  // Not synced: the next group of results makes it durable. A director that dies loses nothing of
-  // it, and a power cut ends the workers as well.
+  // Not synced: the next group of results makes the progress durable. A director's crash loses none
+  // of it, and a power cut ends the workers as well.
   virtual absl::Status RecordProgress(const JournalProgress& progress) = 0;
   virtual absl::StatusOr<JournalProgress> Progress() = 0;  // sorted by attempt, by package
-  // Synced, if there was any progress: otherwise a power cut could bring back the blame of a cook
-  // that ended.
+  // Synced, if there was any progress: without the sync a power cut could bring back the blame of
+  // an ended cook.
   virtual absl::Status ForgetProgress() = 0;
   virtual absl::Status Forget(std::span<const std::string> packages) = 0;
 
   // Returns the results that were recorded as unsent, sorted by package and platform.
   virtual absl::StatusOr<std::vector<UnsentResult>> Unsent() { return std::vector<UnsentResult>(); }
-  // Not synced: a result that is sent twice does no harm. If the package and platform has another
-  // unsent result by now, that result stays.
+  // Not synced: to send a result twice is harmless. If the package and platform has another unsent
+  // result by now, that result stays.
   // Threads: any.
   virtual absl::Status ForgetUnsent(std::span<const UnsentResult>) { return absl::OkStatus(); }
 
-  // Returns the name of what the journal says of packages (generation.h), to somebody who notes it:
-  // the name holds until Record, RecordFailures, Forget, or an Invalidate of packages, and until
-  // the journal is made anew. Threads: any.
+  // Returns the name of the journal's state (generation.h) to a caller that will note it: the name
+  // holds until Record, RecordFailures, Forget, or an Invalidate of packages, and until the journal
+  // is made anew.
   virtual absl::StatusOr<std::string> RelyOnGeneration() {
     return absl::UnimplementedError("this journal has no generations");
   }
 
-  // True when no package was known at the opening; also false when that is unknown.
+  // True: no package was known at the opening. False also if unknown.
   virtual bool WasEmpty() const { return false; }
-  // True when the journal was found damaged after the opening, and was made anew: it may have lost
-  // records, so packages that it does not name as affected may be affected.
+  // True: the journal was found damaged after the opening, and was made anew. It may have lost
+  // records, so Affected may leave affected packages out.
   virtual bool MadeAnew() const { return false; }
 
-  // Calls `may_write` before each write from now on; a write returns its error.
+  // From now on calls `may_write` before each write; its error fails the write.
   virtual void Fence(std::function<absl::Status()> may_write) = 0;
 };
 
-// ProjectLock: one director for a project: an flock on .galley/state/lock, held while the object
-// lives. ALREADY_EXISTS says which process has it. A director that was stopped for long may have
-// lost the lock in the meantime, to somebody who removed the file (or the file system forgot the
-// lock): so it checks before each write whether the file is still its own, and names its term.
+// ProjectLock: allows one director for a project: an flock on .galley/state/lock, held while the
+// object lives. ALREADY_EXISTS names the process that has the lock. A director that was stopped for
+// long may have lost the lock: somebody removed the file, or the file system forgot the lock. So
+// the director calls Check before each write, and SetTerm writes its term to the file.
 class ProjectLock {
  public:
   static absl::StatusOr<std::unique_ptr<ProjectLock>> TryAcquire(

@@ -16,7 +16,7 @@ class JournalChanges {
  public:
   struct Change {
     std::string key;
-    std::optional<std::string> value;  // nullopt: the entry goes
+    std::optional<std::string> value;  // nullopt: removes the entry
   };
 
   void Put(std::string key, std::string value) {
@@ -28,7 +28,7 @@ class JournalChanges {
   }
 
   bool empty() const { return changes_.empty(); }
-  // The approximate size of the write, so that it is not moved while it grows.
+  // Returns the approximate size of the write, so that its buffer need not grow.
   size_t bytes() const {
     size_t sum = 0;
     for (const Change& change : changes_)
@@ -36,9 +36,9 @@ class JournalChanges {
     return sum;
   }
 
-  // The changes in the order of their keys: RocksDB's memtable finds the place of a key from the
-  // place of the key before, which is near when keys are sorted, and packages of a group are often
-  // of one folder. The later of two changes with one key holds, and comes later.
+  // Returns the changes in the order of their keys: RocksDB's memtable searches for a key from the
+  // place of the previous key, which is near if keys are sorted. The later of two changes of one
+  // key comes later, and wins.
   std::vector<const Change*> InOrder() const {
     std::vector<const Change*> sorted;
     sorted.reserve(changes_.size());
@@ -51,7 +51,7 @@ class JournalChanges {
   }
 
  private:
-  static constexpr size_t kRecordBytes = 12;  // its kind and two lengths
+  static constexpr size_t kRecordBytes = 12;  // a kind and two lengths
   std::vector<Change> changes_;
 };
 

@@ -1,10 +1,11 @@
-// KeptLimits: packages that outgrew their memory or their time on this machine, in all their
-// attempts and alone in the last attempt, so that the next cooks need not pay for that again.
+// KeptLimits: the packages that outgrew their memory or time limits on this machine, in all
+// attempts and alone in the last attempt, so that the next cooks do not try them in vain.
 //
-// Such a failure is no verdict: another machine, a larger limit or another input may do. The
-// failure is kept in the project's state, never in a store, with the machine that saw it, and holds
-// there for kKeptFor while the weak key, everything that the attempt had looked at, and the limit
-// are the same. The number and bytes of kept limits are bounded; the oldest limits go first.
+// Such a failure is no verdict: another machine, a larger limit or another input may succeed. The
+// failure is kept in the project's state, never in a store, with the machine that saw it. It holds
+// for kKeptFor on that machine, while the weak key, everything that the attempt had looked at, and
+// the limit are the same. The number and bytes of kept limits are bounded; the oldest limits go
+// first.
 //
 // Stored in .galley/state/kept_limits, replaced as a whole (there are few limits, and they change
 // seldom):
@@ -43,12 +44,13 @@ struct KeptLimit {
   Kind kind = Kind::kMemory;
   uint64_t limit = 0;  // bytes; milliseconds of processor time
   absl::Time since;
-  std::string package;  // the package that was seen; others of the same weak key are meant as well
-  uint8_t stage = 0;    // director::Stage
+  // the package that failed; the limit holds for all packages with the weak key
+  std::string package;
+  uint8_t stage = 0;  // director::Stage
   std::string error;
   std::string log;      // digest text, or empty
   std::string machine;  // MachineIdentity, and the build of the workers
-  bool is_new = false;  // kept since this KeptLimits was made; not stored
+  bool is_new = false;  // kept since this KeptLimits was constructed; not stored
 };
 
 std::string EncodeKeptLimits(const std::vector<KeptLimit>& limits);
@@ -68,20 +70,20 @@ class KeptLimits {
 
   bool empty() const;
   bool is_saved() const;
-  // Returns the limits of this machine that are kept at `now`, the newest first. A limit from the
-  // future does not hold, because the clock was set back.
+  // Returns the limits of this machine that hold at `now`, the newest first. A limit with a time
+  // after `now` does not hold: the clock was set back.
   std::vector<KeptLimit> Of(const Digest& weak_key, const std::string& machine,
                             absl::Time now) const;
-  // Replaces a limit that differs only in its time and its texts. RESOURCE_EXHAUSTED: `limit` is
-  // larger than kLimitBytesMax, and is not kept. In memory only, until Save.
+  // Keeps a limit, in place of a limit that differs only in its time and texts. RESOURCE_EXHAUSTED:
+  // `limit` is larger than kLimitBytesMax, and is not kept. In memory only, until Save.
   absl::Status Keep(KeptLimit limit);
-  // Called when the package was cooked within its limits with these values: limits of this weak key
-  // that saw no other values no longer hold. In memory only, until Save.
+  // Call when a package was cooked within its limits with these values: drops the limits of this
+  // weak key that saw no other values. In memory only, until Save.
   void Withdraw(const Digest& weak_key, std::span<const record::Observed> observed);
   void Clear();
-  // Limits that are kept by now count as an earlier director's limits (KeptLimit::is_new).
+  // Clears KeptLimit::is_new of all limits, as if an earlier director had kept them.
   void NoneIsNew();
-  // Writes what is not written yet; durable on return. After an error the caller can try again.
+  // Writes all changes; durable on return. After an error the caller can try again.
   absl::Status Save();
 
  private:
@@ -96,7 +98,7 @@ class KeptLimits {
   const std::string file_;
   mutable base::Mutex mutex_;
   std::vector<Entry> limits_ GALLEY_GUARDED_BY(mutex_);  // oldest first
-  // Most requested keys have no limit.
+  // The weak keys of limits_: most requested keys have no limit.
   absl::flat_hash_set<Digest> weak_keys_ GALLEY_GUARDED_BY(mutex_);
   bool is_changed_ GALLEY_GUARDED_BY(mutex_) = false;
 };

@@ -11,7 +11,7 @@
 //   "B" package                         Blame
 //   "W" package NUL platform            Unsent: to be sent to a remote store
 //
-// Everything that ForEach reads lies together, by package name: NUL sorts below all other bytes.
+// All entries that ForEach reads lie together, by package name: NUL sorts below all other bytes.
 #pragma once
 
 #include <cstdint>

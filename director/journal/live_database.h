@@ -1,9 +1,9 @@
-// LiveDatabase: the database of an open journal, which heals (common/rocks/healing.h). When a call
-// finds the database damaged, it is moved aside, a new database is begun, and the call is made once
-// more: a lost journal costs look-ups, never a cook.
+// LiveDatabase: the database of an open journal, which heals (common/rocks/healing.h). If a call
+// finds the database damaged, the database is moved aside, a new one is begun, and the call is
+// repeated: a lost journal costs look-ups, never a cook.
 //
-// A new database holds only the last meta record. So a caller that was told of a record before may
-// not be told of it again: made_anew() says that this happened.
+// A new database holds only the last meta record, so records that a caller has read may be gone:
+// made_anew() tells that.
 //
 // Threads: any.
 #pragma once
@@ -25,19 +25,20 @@
 
 namespace galley::director {
 
-// OpenedDatabase: a database that is closed while nobody is in a call.
+// OpenedDatabase: a database that Close closes when no call uses it.
 class OpenedDatabase {
  public:
   explicit OpenedDatabase(std::unique_ptr<rocksdb::DB> database) : database_(std::move(database)) {}
 
-  // Returns the result of `work`; after Close: the reason that Close got.
+  // Returns the result of `work`; after Close: the status that Close got.
   template <typename Work>
   std::invoke_result_t<const Work&, rocksdb::DB&> Use(const Work& work) {
     const base::SharedLock lock(mutex_);
     if (database_ == nullptr) return closed_;
     return work(*database_);
   }
-  // Waits for the calls under way, and returns the database to be closed. Later calls get `why`.
+  // Waits for running calls, and returns the database, which the caller closes. Later calls get
+  // `why`.
   std::unique_ptr<rocksdb::DB> Close(const absl::Status& why);
 
  private:
@@ -48,13 +49,13 @@ class OpenedDatabase {
 
 class LiveDatabase final : private rocks::Healing<OpenedDatabase> {
  public:
-  // `on_made_anew` is called while nobody else is in a call.
+  // `on_made_anew`: called while no other call runs.
   LiveDatabase(std::string state_directory, const JournalOptions& options,
                std::unique_ptr<rocksdb::DB> database, std::function<void()> on_made_anew);
   // Closes the database and seals its files (seal.h), unless another director has the project.
   ~LiveDatabase() override;
 
-  // Healing::With for the database itself. `work` does not call With.
+  // Like Healing::With, for the database itself. `work` must not call With.
   template <typename Work>
   std::invoke_result_t<const Work&, rocksdb::DB&> With(const Work& work) {
     return Healing::With([&](OpenedDatabase& opened) {
@@ -64,10 +65,10 @@ class LiveDatabase final : private rocks::Healing<OpenedDatabase> {
     });
   }
 
-  // Called before other threads call.
+  // REQUIRES: no other thread calls yet.
   void Fence(WriteFence fence) { fence_ = std::move(fence); }
   absl::Status CheckFence() const { return fence_.Check(); }
-  // Keeps the record that is written into a database that is made anew. From one thread at a time.
+  // Keeps the meta record for a database that is made anew. Threads: one at a time.
   void KeepMeta(std::string encoded_meta);
   bool made_anew() const { return made_anew_; }
 

@@ -7,9 +7,8 @@
 
 namespace galley::director {
 
-// Takes no lock; called while no director has the project. Reads the whole journal. NOT_FOUND:
-// there is none. DATA_LOSS: what is wrong; the next cook moves the journal aside and begins a new
-// one.
+// Reads the whole journal; takes no lock. REQUIRES: no director has the project. NOT_FOUND: there
+// is no journal. DATA_LOSS: the damage; the next cook moves the journal aside and begins a new one.
 absl::Status LookAtJournal(const std::string& state_directory);
 
 }  // namespace galley::director

@@ -1,5 +1,5 @@
-// RecordBuilder: makes the record of one package from its keys in the journal, which come in the
-// order of their tags.
+// RecordBuilder: builds the record of one package from its entries in the journal, which come in
+// the order of their tags.
 //
 // Threads: one.
 #pragma once
@@ -19,9 +19,9 @@ namespace galley::director {
 
 class RecordBuilder {
  public:
-  // DATA_LOSS: the key or its value is wrong.
+  // Adds an entry. DATA_LOSS: the key or the value is malformed.
   absl::Status Add(std::string_view key, std::string_view value);
-  // Returns the record so far, and begins anew; nullopt: nothing is known of the package.
+  // Returns the record so far, and begins anew; nullopt: the package has no entry.
   std::optional<PackageRecord> Take();
 
  private:

@@ -1,7 +1,7 @@
 // StoredJournal: a journal in its stored form (keys.h, index.h, encoding.h) over sorted entries,
-// wherever these are kept: in RocksDB (journal.cc), or on the disk of the simulation.
+// which lie in RocksDB (journal.cc), or on the disk of the simulation.
 //
-// Threads: as Journal says.
+// Threads: as Journal.
 #pragma once
 
 #include <functional>
@@ -32,9 +32,10 @@ class JournalEntries {
 
   virtual ~JournalEntries() = default;
   virtual absl::StatusOr<std::optional<std::string>> Get(const std::string& key) = 0;
-  // Visits each key that begins with `prefix`, in their order; an error of `visit` ends the scan.
+  // Visits each entry whose key begins with `prefix`, in the order of keys; an error of `visit`
+  // ends the scan.
   virtual absl::Status Each(std::string_view prefix, Visit visit) = 0;
-  // The same for a large part of all entries.
+  // Like Each, for a large part of all entries.
   virtual absl::Status EachOfMany(std::string_view prefix, Visit visit) {
     return Each(prefix, visit);
   }
@@ -74,17 +75,17 @@ class StoredJournal : public Journal {
   void TakeMeta(JournalMeta meta) { meta_ = std::move(meta); }
 
   using Work = absl::FunctionRef<absl::Status(JournalEntries&)>;
-  // Lets `work` have the entries, perhaps twice: once more from its beginning where the entries
-  // turn out to be damaged and are begun anew.
+  // Calls `work` with the entries; calls it once more, from its beginning, if the entries are
+  // damaged and begun anew.
   virtual absl::Status With(Work work) = 0;
-  // Returns true when nothing was ever recorded of the package, which need not be searched for.
+  // Returns true if the package has no entries, and need not be searched for.
   virtual bool IsUnknown(std::string_view /*package*/) const { return false; }
   virtual void NoteKnown(std::string_view /*package*/) {}
 
  private:
   using UpdatesOfPackage = std::map<std::string_view, const JournalUpdate*>;  // by platform
 
-  // Returns the answer of `ask`, a StatusOr.
+  // Calls `ask` in With, and returns its answer, a StatusOr.
   template <typename Ask>
   std::invoke_result_t<const Ask&, JournalEntries&> Answer(const Ask& ask) {
     std::invoke_result_t<const Ask&, JournalEntries&> answer = absl::UnknownError("nobody asked");
@@ -99,7 +100,7 @@ class StoredJournal : public Journal {
                        const UpdatesOfPackage& updates, bool is_new, JournalChanges& changes);
 
   JournalMeta meta_;  // used by the writing thread
-  // Held during writes of unsent results: an unsent result is looked at before it is forgotten.
+  // Held during writes of unsent results, because an unsent result is read before it is forgotten.
   base::Mutex unsent_mutex_;
 };
 

@@ -1,7 +1,7 @@
-// WriteFence: asked before each durable write of a director. A director that was overtaken
-// (stopped, while another director took the project) writes nothing any more.
+// WriteFence: a check before each durable write of a director: a director that was stopped, while
+// another director took the project, writes nothing any more.
 //
-// Threads: those of `may_write`.
+// Threads: as `may_write`.
 #pragma once
 
 #include <functional>

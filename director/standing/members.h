@@ -1,8 +1,8 @@
-// Members: the packages of a cook that stands, with the roots that hold each package and the action
-// keys of its results: what a cook needs of packages that it does not look at.
+// Members: the table of packages of a cook that stands, with the roots that hold each package and
+// the action keys of its results: all that a later cook needs of packages that it does not look at.
 //
 // Packages lie in chunks by a hash of their names. Each chunk has a digest, so that the digest of
-// the whole (the `snapshot` of a cook's summary) costs no more than the chunks that changed.
+// the whole table (the `snapshot` of a cook's summary) costs only the changed chunks.
 //
 // Changes since the table was written lie beside the table (common/content/patched_file.h).
 //
@@ -29,7 +29,7 @@ namespace galley::director {
 
 struct Member {
   std::string package;
-  uint32_t roots = 0;  // a bit for each platform of the table whose root holds the package
+  uint32_t roots = 0;  // one bit for each platform of the table: its root holds the package
   // By platform: the action key of the package's result; nullopt: there is no result.
   std::vector<std::optional<Digest>> keys;
   bool operator==(const Member&) const = default;
@@ -38,16 +38,17 @@ struct Member {
 // Action keys of done results, by package and platform.
 using DoneKeys = std::map<std::pair<std::string, std::string>, Digest>;
 
-// Returns the digest of everything that is done: the same digest as Members with the same keys.
+// Returns the digest of all done results: the same as Members::snapshot for the same keys.
 Digest DigestOfDone(const DoneKeys& done);
 
-// MembersFile: the input of PatchedFile::Write for a table, and what the table says.
+// MembersFile: a table as input of PatchedFile::Write, and its snapshot digest.
 struct MembersFile {
   std::string bytes;
   Digest snapshot;
 };
 
-// Returns the table of these packages, in any order, each once. At most 32 platforms.
+// Returns the table of these packages; REQUIRES: each package is given once, in any order, and at
+// most 32 platforms.
 MembersFile EncodeMembers(const std::vector<std::string>& platforms, std::vector<Member> members);
 
 class Members {
@@ -61,20 +62,20 @@ class Members {
   Members& operator=(Members&&) noexcept;
   ~Members();
 
-  std::string id() const;  // tells a table from all others
+  std::string id() const;  // unique to the table
   const std::vector<std::string>& platforms() const;
   size_t size() const;
   std::optional<Member> Find(std::string_view package) const;
-  // Returns the package's Member::roots; 0 when it is no member.
+  // Returns the package's Member::roots; 0: the package is no member.
   uint32_t RootsOf(std::string_view package) const;
   Digest snapshot() const;
   std::vector<Digest> Keys() const;  // of all results, in no order
   // Names of all packages, in no order; valid as long as the table.
   std::vector<std::string_view> Names() const;
 
-  // Returns a table with `changed` members, without `gone`, and otherwise like this table. Cost:
-  // the chunks of the changed members, and what was replaced since the file was written; everything
-  // when members are new, or gone.
+  // Returns a copy of this table with `changed` members and without `gone`. Cost: the chunks of the
+  // changed members, and all changes since the file was written; the whole table if members are new
+  // or gone.
   MembersFile With(const std::vector<Member>& changed,
                    const std::set<std::string, std::less<>>& gone = {}) const;
 

@@ -1,5 +1,5 @@
 // Standing: the outcome of the last complete cook of an ask, and everything on which the outcome
-// rests, so that the same ask is answered without a cook while nothing of that has changed.
+// depends: while none of that has changed, the same ask is answered without a cook.
 //
 // A standing rests on (docs/formats.md, "Standings", says who notes each):
 //   facts        values that are compared as text: the project file, configuration, cookers, user
@@ -48,7 +48,7 @@ struct StandingWarning {
   std::string package;  // empty: no package
   std::string platform;
   std::string text;
-  bool is_of_scan = false;  // concerns the files as they were found
+  bool is_of_scan = false;  // about the files that the scan found
   auto operator<=>(const StandingWarning&) const = default;
 };
 
@@ -77,7 +77,7 @@ struct StandingRule {
   bool operator==(const StandingRule&) const = default;
 };
 
-// GitState: the files under the mounts that may have other bytes than git gave them.
+// GitState: the files under the mounts whose bytes may differ from git's.
 struct GitState {
   struct Repository {
     std::string top;     // of its work tree
@@ -86,10 +86,10 @@ struct GitState {
     bool operator==(const Repository&) const = default;
   };
   std::vector<Repository> repositories;
-  // Virtual paths of files and folders (each folder with everything in it), sorted: files of no
-  // repository, and files for which git does not answer, are always among them.
+  // Sorted virtual paths of files and folders; a folder stands for everything in it. Files outside
+  // of all repositories, and files for which git does not answer, are always included.
   std::vector<std::string> dirty;
-  std::string why_unknown;  // for people; the other fields are empty then
+  std::string why_unknown;  // for people; not empty: the other fields are empty
   bool operator==(const GitState&) const = default;
 };
 inline constexpr size_t kDirtyMax = 4096;
@@ -106,14 +106,14 @@ struct Standing {
   std::string store_id;
   uint64_t loss_epoch = 0;
   uint64_t store_commits = 0;
-  std::vector<StandingWarning> warnings;  // in the order of telling
+  std::vector<StandingWarning> warnings;  // in the order in which they were told
   std::vector<StandingFailure> failures;
   StandingCounts counts;
   Digest snapshot;
   std::string members;     // id of the table of members (members.h); empty: there is none
   std::string base_table;  // Snapshot::identity of the snapshot table of the files
-  // Files (host paths) with other stamps than in the snapshot table, and the same bytes: their
-  // stamps were renewed since. If there are more than kTouchedMax, none is named.
+  // Files (host paths) with other stamps than in the snapshot table, but the same bytes. If there
+  // are more than kTouchedMax, the list is empty.
   std::vector<std::string> touched;
   bool has_more_touched = false;
   GitState git;  // state of the files

@@ -6,9 +6,9 @@
 //   <key>.sandbox-<platform>    the table of stamps of a sandbox
 //   <table>.patch               what was replaced in that table (common/content/patched_file.h)
 //
-// Standings are only a memory: a standing that is absent, damaged or of another version costs a
-// cook. The tables are written first, and a standing names its tables by their ids, so that files
-// of different times, or of two processes that keep at once, are not taken for one standing.
+// A lost standing costs only a cook: a standing that is absent, damaged or of another version is
+// ignored. The tables are written first, and a standing names its tables by their ids, so that
+// files of different times, or of two processes that keep at once, are not taken for one standing.
 //
 // Threads: any.
 #pragma once
@@ -25,10 +25,10 @@
 
 namespace galley::director {
 
-// At most so many asks have a standing; the standings that were used longest ago go first.
+// The most asks with a standing; the least recently used standings go first.
 inline constexpr size_t kStandingsMax = 8;
 
-// StandingTables: inputs of content::PatchedFile::Write for the tables' files; empty: unchanged.
+// StandingTables: tables of a standing, as inputs of content::PatchedFile::Write; empty: unchanged.
 struct StandingTables {
   std::string sources;
   std::string members;
@@ -42,19 +42,19 @@ class Standings {
   // nullopt: there is no readable standing.
   std::optional<Standing> Find(const std::string& ask) const;
   // Returns a table of the standing of `ask`. NOT_FOUND, INVALID_ARGUMENT, FAILED_PRECONDITION:
-  // there is no such table, or a table with another id.
+  // there is no such table, or its id is not `id`.
   absl::StatusOr<content::StampTable> Sources(const std::string& ask, const std::string& id) const;
   absl::StatusOr<content::StampTable> Sandbox(const std::string& ask, const std::string& platform,
                                               const std::string& id) const;
 
   absl::StatusOr<Members> MembersOf(const std::string& ask, const std::string& id) const;
 
-  // Keeps a standing with its tables, whose ids Keep fills in. `are_read`: no table is a patch of a
-  // table that nobody read whole; then damaged files are noted (healed.h).
+  // Writes a standing with its tables, and fills in the tables' ids. `are_read`: every table that
+  // was patched was read whole before; then damaged files are noted (healed.h).
   absl::Status Keep(Standing standing, const StandingTables& tables, bool are_read = true);
-  // Marks the standing of `ask` as used, so that it is not the first to go.
+  // Marks the standing of `ask` as used now.
   void Touch(const std::string& ask) const;
-  // Replaces tables by tables with renewed stamps.
+  // Replaces the standing and its tables by tables with renewed stamps.
   absl::Status Renew(Standing standing, const StandingTables& tables);
 
  private:

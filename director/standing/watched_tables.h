@@ -1,9 +1,9 @@
 // WatchedTables: checks tables of stamps again at the cost of what happened since the last check.
 //
-// A table that held once is known to hold for all folders in which nothing happened since, by a
-// FolderWatch that was there before the check. A check looks only at the other folders, at files
-// that can change unseen (links, files with other names), and at the top folders, whose paths may
-// lead elsewhere by now. If some folder cannot be watched, each check looks at the whole table.
+// A FolderWatch that began before a check knows the folders in which nothing happened since: there
+// the table still holds. A later check looks only at the other folders, at files that can change
+// unseen (links, files with other names), and at the top folders, whose paths may lead elsewhere by
+// now. If some folder cannot be watched, each check looks at the whole table.
 //
 // Threads: any.
 #pragma once
@@ -32,19 +32,19 @@ class WatchedTables {
 
   using OpenFunction = std::function<absl::StatusOr<content::StampTable>()>;
 
-  // Returns StampTable::Check of the table with this id, which `open` opens. `name`: names what the
-  // table is about; findings about an older table with this name are dropped. `changes_max`: as in
-  // StampTable::CheckOptions. `is_kept`: if there is a table with renewed stamps, the caller writes
-  // it in place of this table. Errors: those of `open`.
+  // Returns StampTable::Check of the table `id`, which `open` opens. `name`: the subject of the
+  // table; findings about an older table of this name are dropped. `changes_max`: as in
+  // StampTable::CheckOptions. `is_kept`: the caller writes a table with renewed stamps, if there is
+  // one, in place of this table. Errors: those of `open`.
   absl::StatusOr<content::StampCheck> Check(const std::string& name, const std::string& id,
                                             const OpenFunction& open, Cancellation* stop,
                                             size_t changes_max = 0, bool is_kept = true);
 
-  // Notes that the table `id` of this name is replaced by a table that differs only in patches
-  // (StampTable::With): findings about folders hold for the new table.
+  // Notes that table `by` replaces the table `id` of this name. REQUIRES: `by` differs only in
+  // patches (StampTable::With), so that findings about folders hold for it.
   void Replace(const std::string& name, const std::string& id, content::StampTable by);
 
-  // Returns "812 folders are watched"; or why each cook looks at all files.
+  // Returns "812 folders are watched", or the reason why each cook looks at all files.
   std::string State() const;
 
  private:
@@ -52,12 +52,12 @@ class WatchedTables {
     explicit Known(content::StampTable of) : table(std::move(of)) {}
     content::StampTable table;
     std::string id;
-    bool is_behind = false;  // `id` is the table with renewed stamps, and this is the table before
+    bool is_behind = false;  // `id` is of the table with renewed stamps; `table` is older
     absl::flat_hash_map<std::string, uint32_t> folders;  // by path
     std::vector<bool> is_dirty;                          // by number
     std::vector<uint32_t> dirty;
     std::vector<content::FileInTable> elsewhere;
-    absl::flat_hash_set<uint32_t> elsewhere_files;  // numbers of such files
+    absl::flat_hash_set<uint32_t> elsewhere_files;  // numbers of the files in `elsewhere`
     std::vector<std::pair<std::string, FileStat>> tops;
     // The table held except for dirty folders, and all of its folders were watched before.
     bool is_checked = false;

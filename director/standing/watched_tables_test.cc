@@ -1,5 +1,5 @@
-// WatchedTablesTest: WatchedTables beside a check of everything: files and folders that change at
-// random.
+// WatchedTablesTest: WatchedTables compared to a check of everything, with random changes of files
+// and folders.
 #include "director/standing/watched_tables.h"
 
 #include <fcntl.h>

@@ -1,6 +1,6 @@
-// EncodingFuzz: the first byte picks a record of the journal, the rest is its stored form: damaged
-// bytes are an error or a record, never a crash; a decoded record is written in a form that decodes
-// to the same.
+// EncodingFuzz: the first byte picks a kind of record of the journal, the rest is its stored form.
+// Damaged bytes give an error or a record, never a crash; a decoded record is encoded to bytes that
+// decode to the same record.
 #include <cstdint>
 #include <string>
 #include <string_view>

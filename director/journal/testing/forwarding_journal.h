@@ -1,5 +1,5 @@
-// ForwardingJournal: for tests: a Journal that hands each call on to another Journal. A test
-// overrides the calls that the test watches or breaks.
+// ForwardingJournal: a Journal, for tests, that forwards each call to another Journal. A test
+// overrides the calls that it watches or breaks.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@ namespace galley::director {
 
 class ForwardingJournal : public Journal {
  public:
-  // `inner` outlives the ForwardingJournal.
+  // `inner` must outlive the ForwardingJournal.
   explicit ForwardingJournal(Journal& inner) : inner_(inner) {}
   const JournalMeta& meta() const override { return inner_.meta(); }
   absl::Status SetMeta(const JournalMeta& meta) override { return inner_.SetMeta(meta); }

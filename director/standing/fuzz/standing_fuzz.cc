@@ -1,5 +1,5 @@
 // StandingFuzz: a standing of any bytes, and of any message with a right checksum: never a crash,
-// and a standing that is read is written as it was read.
+// and a standing that is read encodes to the same bytes.
 #include <cstdint>
 #include <string>
 #include <string_view>

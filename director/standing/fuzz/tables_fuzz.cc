@@ -1,9 +1,9 @@
 // TablesFuzz: the tables of a standing with some bytes replaced, and right checksums: tables of
-// stamps or of members, written anew or patched. Never a crash, and a table that opens has one
-// content: the content is the same when the table is opened again.
+// stamps or of members, new or patched. Never a crash, and a table that opens has the same content
+// when it is opened again.
 //
 // Input: "<kind><offset, 4 bytes><byte>...". Bit 0 of the kind: members; bit 1: the bytes are in a
-// patch; bit 2: the last offset is where the table is cut off.
+// patch; bit 2: the table is cut off at the last offset.
 #include <cstdint>
 #include <cstring>
 #include <string>
