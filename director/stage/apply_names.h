@@ -1,4 +1,4 @@
-// ApplyNames: names below a folder that are Galley's own.
+// ApplyNames: the names in a sandbox or checkout that are Galley's own.
 #pragma once
 
 #include <string_view>
@@ -8,16 +8,16 @@
 
 namespace galley::director {
 
-// The folder in which a patch that is being applied keeps its new contents so far.
+// The folder in which ApplyPatch gathers new contents.
 inline constexpr std::string_view kApplyFolder = ".galley-apply";
 
-// In a folder whose checkout is not finished: names the root as "<hex>/<size>\n".
+// Exists while a checkout is unfinished: names the root as "<hex>/<size>\n".
 inline constexpr std::string_view kCheckoutName = ".galley-checkout";
 
-// Says whose sandbox the folder is (ownership.h).
+// Names the sandbox's owner (ownership.h).
 inline constexpr std::string_view kOwnerName = content::kSandboxFile;
 
-// Returns true for names that staging keeps in a sandbox for itself: no tree can have such a name,
+// Returns true for files that staging keeps in a sandbox for itself: no tree can have such a name,
 // and no stage removes such a file.
 inline bool IsStagingsOwn(std::string_view path) {
   const std::string_view top = path.substr(0, path.find('/'));
@@ -31,7 +31,7 @@ inline bool IsStagingsOwn(std::string_view path) {
   return false;
 }
 
-// Returns true for paths that a patch must not bring.
+// Returns true for paths that a patch must not contain.
 inline bool IsOwnPath(std::string_view path) {
   return path.substr(0, path.find('/')) == kApplyFolder || IsStagingsOwn(path);
 }

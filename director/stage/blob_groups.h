@@ -1,11 +1,11 @@
-// BlobGroups: makes blobs that threads of this process write to a store's files the store's in
-// groups: many blobs pay once for a sync and an answer. A thread of its own commits a group while
-// the others go on.
+// BlobGroups: commits blobs in groups. Threads of this process write the blobs to a store's files,
+// and the blobs of a group share one sync and one answer of the store. A thread of its own commits
+// a group while the others go on.
 //
-// BlobLane: one of the writing threads. A lane hashes each blob once, asks the store about many
+// BlobLane: the part of one writing thread. A lane hashes each blob once, asks the store about many
 // blobs at a time, and writes absent blobs to a segment of its own, as a worker does.
 //
-// Only for a store of this machine.
+// Only for a store on this machine.
 #pragma once
 
 #include <atomic>
@@ -29,26 +29,26 @@ namespace galley::director {
 class BlobGroups {
  public:
   struct Options {
-    size_t blobs_max = 16'384;  // of a group; a larger group does not wait for more
+    size_t blobs_max = 16'384;  // a group with so many blobs is committed without waiting for more
     uint64_t bytes_max = 128 << 20;
     uint64_t free_bytes_margin = 64 << 20;  // kept free beside the written bytes
   };
   BlobGroups(store::Store& store, std::string store_directory, const Options& options);
-  // Blobs that were not flushed are garbage, which a collection finds.
+  // Blobs that were not flushed are garbage, which a collection removes.
   ~BlobGroups();
 
   store::Store& store() { return store_; }
   const std::string& store_directory() const { return store_directory_; }
-  // RESOURCE_EXHAUSTED: `bytes` more would leave too little room.
+  // RESOURCE_EXHAUSTED: after `bytes` more, less than the margin would be free.
   absl::Status CheckSpace(uint64_t bytes) const;
 
-  // Returns true for the first caller: the others need not write the blob.
+  // Returns true to the first caller with this digest: later callers need not write the blob.
   bool Claim(const Digest& digest);
-  // Adds a blob that lies at `location` to the next group. Waits while two groups are on their way.
-  // An error may be that of any group so far.
+  // Adds the blob at `location` to the next group. Waits while two groups are unfinished. May
+  // return the error of any group so far.
   absl::Status Add(const Digest& digest, const store::BlobLocation& location);
-  // On return everything that was added is durable, and everything that others have put and not
-  // committed.
+  // Commits all groups: on return all added blobs are durable, and all blobs that other threads
+  // have put.
   absl::Status Flush();
 
   uint64_t blobs() const { return blobs_; }
@@ -78,7 +78,8 @@ class BlobGroups {
   bool is_committing_ GALLEY_GUARDED_BY(mutex_) = false;
   bool is_ending_ GALLEY_GUARDED_BY(mutex_) = false;
   absl::Status status_ GALLEY_GUARDED_BY(mutex_);  // the first error
-  std::thread thread_;                             // none: the thread that fills a group commits it
+  // not joinable: the thread that fills a group commits it
+  std::thread thread_;
 };
 
 // Threads: one.
@@ -86,10 +87,10 @@ class BlobLane {
  public:
   explicit BlobLane(BlobGroups& groups) : groups_(groups) {}
 
-  // Returns room for a small blob (at most kSmallBlobBytesMax), to be filled behind the bytes
-  // there: Take takes the blob, and the next Begin drops it.
+  // Returns a buffer, to which the caller appends a small blob (at most kSmallBlobBytesMax) behind
+  // the bytes there. Take takes the blob; without Take the next Begin drops it.
   std::string& Begin();
-  // Returns the digest of the bytes that were appended since Begin.
+  // Puts the bytes that were appended since Begin, and returns their digest.
   absl::StatusOr<Digest> Take();
   // Puts a larger blob.
   absl::Status PutLarge(const Digest& digest, std::string_view bytes);
@@ -107,8 +108,8 @@ class BlobLane {
   BlobGroups& groups_;
   std::unique_ptr<store::SegmentWriter> writer_;
   uint64_t segment_ = 0;
-  std::string bytes_;  // bytes of held_, then the blob that is being filled
-  size_t end_ = 0;     // end of the last blob of held_
+  std::string bytes_;  // bytes of held_, then the blob since Begin
+  size_t end_ = 0;     // end of the last blob in held_
   std::vector<Held> held_;
 };
 

@@ -14,18 +14,18 @@ namespace galley::director {
 
 struct StageCheck {
   enum class State {
-    kStaged,       // everything below is known
+    kStaged,       // all fields below are known
     kAbsent,       // nothing was staged there
     kBusy,         // somebody stages there
-    kInterrupted,  // a stage was cut off: the next stage completes it
+    kInterrupted,  // a stage was interrupted: the next stage completes it
     kUnknown,      // the sandbox's own files are damaged, or gone
   };
   State state = State::kAbsent;
   std::optional<Digest> root;  // kStaged: the root that the sandbox names
-  uint64_t equal = 0;          // files of the root that are as they should be
-  // Sorted. A missing file of an earlier narrow cook counts as well.
+  uint64_t equal = 0;          // files of the root that lie there unchanged
+  // Sorted paths. `missing` includes files that an earlier narrow cook left out.
   std::vector<std::string> missing, changed;
-  std::vector<std::string> foreign;  // never put there by Galley: such files may stay
+  std::vector<std::string> foreign;  // files that Galley never put there: they may stay
 
   bool IsEqual() const { return state == State::kStaged && missing.empty() && changed.empty(); }
 };

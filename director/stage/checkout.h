@@ -1,4 +1,4 @@
-// Checkout: writes a cooked tree to a folder of its own, which is nobody's sandbox.
+// Checkout: writes a cooked tree to a folder that is no sandbox.
 #pragma once
 
 #include <atomic>
@@ -14,18 +14,18 @@
 namespace galley::director {
 
 struct CheckoutOptions {
-  // Large files become names of the store's own files, read-only, or clones of these files, if the
-  // file system can (place_file.h).
+  // Large files become read-only hard links to the store's files, or clones, if the file system can
+  // (place_file.h).
   bool link = false;
-  VerifiedFiles* verified = nullptr;  // of earlier checkouts; null: none
+  VerifiedFiles* verified = nullptr;  // from earlier checkouts; null: none
   Sandbox::CloneFunction clone = CloneFile;
   const std::atomic<bool>* interrupted = nullptr;
 };
 
-// `galley checkout ROOT DIR`: the whole tree in a new or empty folder. The file `.galley-checkout`
-// exists meanwhile: the next checkout of the same root begins an interrupted checkout anew.
-// FAILED_PRECONDITION: the folder is not empty, or another process works on it. CANCELLED:
-// `interrupted` became true.
+// `galley checkout ROOT DIR`: writes the whole tree to a new or empty folder. The file
+// `.galley-checkout` exists meanwhile: after an interrupt the next checkout of the same root starts
+// from the beginning. FAILED_PRECONDITION: the folder is not empty, or another process works on it.
+// CANCELLED: `interrupted` became true.
 absl::StatusOr<StageReport> Checkout(store::Store& store, const Digest& root,
                                      const std::string& directory,
                                      const CheckoutOptions& options = {});

@@ -1,4 +1,5 @@
-// Ledger: what Galley knows to have put into a sandbox, kept in the sandbox itself as text.
+// Ledger: the record of the files that Galley has put into a sandbox, kept in the sandbox itself as
+// text.
 //
 //   .galley-root                Exists only while its text is true.
 //     <hex>/<size>              line 1: the root that the sandbox holds
@@ -35,8 +36,9 @@
 //     end                       after the last of these lines
 //     sum <hex>                 the SHA-256 of all lines before it (older Galleys wrote none)
 //
-// A damaged or foreign file counts as absent: then everything is compared by digest, and the file
-// is written anew, which is noted (healed.h). A folder in its place is moved aside.
+// A damaged or foreign ledger file counts as absent: then all files are compared by digest, and the
+// ledger is written anew, which is noted (healed.h). A folder in the place of a ledger file is
+// moved aside.
 // Version: the form of line 1.
 #pragma once
 
@@ -64,61 +66,62 @@ struct PlannedFile {
 };
 
 struct Ledger {
-  std::optional<Digest> exact;  // the marker's root: its files were staged there, whole
+  std::optional<Digest> exact;  // the marker's root, which was staged completely
   // Stamps of the files of `exact`, in the order of their paths; empty: unknown.
   std::vector<FileStamp> stamps;
-  // When the marker was written: a file that changed no earlier may have changed again unseen.
+  // The time of the marker: a file that changed no earlier may have changed again unseen.
   int64_t written_ns = 0;
   std::vector<Digest> roots;  // roots whose files may be there, `exact` included; empty: none known
   // Files that Galley put there, sorted; an older Galley's list lacks the files of the roots.
   std::vector<std::string> files;
-  std::vector<PlannedFile> planned;  // by a stage that was interrupted, sorted by path
-  bool is_whole = false;  // `files` and `planned` are complete: another file is somebody's
-  std::vector<std::string> damage;  // what was wrong with the ledger's files; EndStaging repairs it
+  std::vector<PlannedFile> planned;  // of an interrupted stage, sorted by path
+  bool is_whole = false;            // `files` and `planned` are complete: no other file is Galley's
+  std::vector<std::string> damage;  // faults of the ledger's files; EndStaging repairs them
   bool is_sealed = false;           // the marker has a checksum, which is right
-  bool is_closed = false;           // there is a marker, and no trace of an interrupted stage
+  bool is_closed = false;           // there is a marker, and no rest of an interrupted stage
   std::string seal;                 // the marker's checksum, if the marker names all files itself
 };
 
 absl::StatusOr<Ledger> ReadLedger(Sandbox& sandbox);
 
-// BriefLedger: what staging must know to replace files that exist. All of Galley's files are files
-// of the root, and each file has a stamp.
+// BriefLedger: the part of a ledger that staging needs to replace existing files. All of Galley's
+// files are files of the root, and each file has a stamp.
 struct BriefLedger {
   Digest root;
   std::string seal;  // of the file that names all files
   uint64_t files = 0;
-  bool is_of_marker = true;  // the marker is that file; otherwise .galley-root.files is
-  uint64_t size_bytes = 0;   // of that file, with its stamp: another file is not believed
+  bool is_of_marker = true;  // true: the marker names all files; false: .galley-root.files does
+  uint64_t size_bytes = 0;   // size and stamp of the file that names all files, to verify it
   FileStamp stamp;
-  std::map<std::string, FileStamp> replaced;  // since that file was written, by path
+  std::map<std::string, FileStamp> replaced;  // replaced since then, by path
 };
 // Beyond this many replaced files the marker names all files again.
 inline constexpr size_t kReplacedMax = 2048;
 
-// Cost: the files that were replaced since. nullopt: the marker is not brief, is damaged, or
-// something of an interrupted stage is there; ReadLedger tells more.
+// Cost: the replaced files. nullopt: the marker is not brief or is damaged, or an interrupted stage
+// left files; ReadLedger tells more.
 absl::StatusOr<std::optional<BriefLedger>> ReadBriefLedger(Sandbox& sandbox);
-// Returns the brief form of a ledger. nullopt: something must be repaired first.
+// Returns the brief form of a ledger. nullopt: a repair is needed first.
 std::optional<BriefLedger> BriefOf(const Ledger& ledger);
-// A change of the file within the tick in which the marker was written may keep the file's stamp:
-// time stamps come from a clock that ticks every 20 ms or more often.
+// True: the file may have changed since the marker without a change of its stamp: time stamps come
+// from a clock that ticks every 20 ms or more often.
 inline bool IsStampRacy(const Ledger& ledger, const FileStamp& stamp) {
   constexpr int64_t kTickNs = 20'000'000;
   return stamp.ctime_ns >= ledger.written_ns - kTickNs;
 }
-// Called after EndStaging: `ledger` is the ledger that was read before.
+// Notes the repaired damage (healed.h). Call after EndStaging, with the ledger that was read
+// before.
 void NoteLedgerHealed(const Ledger& ledger);
-// Removes the marker, and writes `meanwhile` (without what only the marker says): what Galley may
-// have there until EndStaging.
+// Writes the pending file from `meanwhile`, without the fields of the marker: the files that Galley
+// may have there until EndStaging. Then removes the marker.
 absl::Status BeginStaging(Sandbox& sandbox, const Ledger& meanwhile);
-// Begins a stage that only replaces files. `root`: the new root.
+// Begins a stage that only replaces files, on the way to the new root `root`.
 absl::Status BeginReplacing(Sandbox& sandbox, BriefLedger& ledger, const Digest& root);
-// Writes that the sandbox holds the root of `ledger`. REQUIRES: after BeginReplacing of the same
+// Writes the marker for the root of `ledger`. REQUIRES: BeginReplacing was called with the same
 // ledger.
 absl::Status EndReplacing(Sandbox& sandbox, const BriefLedger& ledger);
-// Writes that the sandbox holds `root`, whose files have `stamps`; `files`, sorted, are all of
-// Galley's files.
+// Writes the marker: the sandbox holds `root`, whose files have `stamps`; `files`, sorted, are all
+// of Galley's files.
 absl::Status EndStaging(Sandbox& sandbox, const Digest& root, std::span<const std::string> files,
                         const std::vector<FileStamp>& stamps);
 

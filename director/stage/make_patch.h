@@ -1,6 +1,6 @@
 // MakePatch: makes a patch of two roots: `galley patch A B -o FILE`.
 //
-// New contents are put together from content-defined chunks (chunker.h) of the old files that were
+// New contents are built from content-defined chunks (chunker.h) of the old files that were
 // changed, removed or renamed, so that a small change of a large file costs about two chunks; a
 // content that the old tree has anywhere costs nothing. Equal roots and programs make equal
 // patches. Memory: one content, and about 100 bytes for each chunk of these old files.

@@ -1,5 +1,5 @@
-// Ownership: which folders are Galley's sandboxes, so that a cook never stages into a folder that
-// is somebody's.
+// Ownership: tells Galley's sandboxes from folders of people, so that a cook never stages into the
+// latter.
 //
 // The file `.galley-sandbox` in a sandbox names its owner. The file is written before anything is
 // staged there, and stays. The project's state has a copy, `sandboxes`: the folders to which the
@@ -15,7 +15,8 @@
 //     `.galley`, or both projects have one name; or
 //   - it has no such file, but a marker of staging (an older Galley wrote no `.galley-sandbox`), or
 //     is in the project's state.
-// Names are compared only if galley.toml gives both: the name of a folder changes with each move.
+// Names of projects are compared only if both come from galley.toml: the name of a folder changes
+// with each move.
 //
 // Threads: none. One process of a project at a time writes.
 #pragma once
@@ -29,23 +30,23 @@ namespace galley::director {
 
 struct SandboxOwner {
   std::string project_id;      // empty: the project has no id yet
-  std::string project_name;    // empty: galley.toml gives none
+  std::string project_name;    // empty: galley.toml has none
   std::string project_folder;  // the real path of the folder of galley.toml
   std::string platform;
 };
 
 struct SandboxRules {
-  bool adopt = false;  // any folder will do
+  bool adopt = false;  // allows any folder
   bool exact = false;  // removes files that Galley never put there
-  // Real paths of folders that no sandbox may be or contain, adopted or not: the project's folder,
-  // its store, its mounts.
+  // Real paths of folders that a sandbox must neither be nor contain, even with `adopt`: the
+  // project's folder, its store, its mounts.
   std::vector<std::string> apart_from = {};
 };
 
-// Changes nothing. FAILED_PRECONDITION, with a complete message: Galley may not stage to
-// `directory`: it is no folder, it or a folder above it is a dangling link, it holds files that are
-// not Galley's, it is another project's sandbox or a newer Galley's, it contains a folder of the
-// project, or it holds a repository and `exact` is set.
+// Checks that Galley may stage to `directory`; changes nothing. FAILED_PRECONDITION, with a
+// complete message: it is no folder, it or a folder above it is a dangling link, it holds files
+// that are not Galley's, it is another project's sandbox or a newer Galley's, it contains a folder
+// of the project, or it holds a repository and `exact` is set.
 absl::Status CheckSandbox(const std::string& directory, const SandboxOwner& owner,
                           const std::string& state_directory, const SandboxRules& rules = {});
 

@@ -1,5 +1,4 @@
-// PatchReader: reads a patch that anybody may have made, and that may be damaged: the whole patch
-// is verified before any of it is returned.
+// PatchReader: reads an untrusted patch: the whole patch is verified before any of it is returned.
 #pragma once
 
 #include <atomic>
@@ -18,8 +17,8 @@ namespace galley::director {
 
 class PatchReader {
  public:
-  // Reads the patch once from end to end. NOT_FOUND, PERMISSION_DENIED: `path`; DATA_LOSS: the file
-  // is no patch, or not whole. CANCELLED: `interrupted` became true.
+  // Reads and verifies the patch from start to end. NOT_FOUND, PERMISSION_DENIED: `path`.
+  // DATA_LOSS: the file is no patch, or not whole. CANCELLED: `interrupted` became true.
   static absl::StatusOr<PatchReader> Open(const std::string& path,
                                           const std::atomic<bool>* interrupted = nullptr);
 
@@ -28,8 +27,8 @@ class PatchReader {
   const Digest& digest() const { return digest_; }
 
   using Sink = std::function<absl::Status(std::string_view)>;
-  // Gives these bytes of the literals to `sink`, in pieces. Cheap from front to back, because the
-  // last frame is kept. DATA_LOSS: the file was changed since it was opened.
+  // Gives these bytes of the literals to `sink`, in pieces. Cheap if called with rising offsets,
+  // because the last frame is kept. DATA_LOSS: the file was changed since Open.
   absl::Status ReadLiteral(uint64_t offset, uint64_t size_bytes, const Sink& sink);
 
  private:

@@ -1,4 +1,4 @@
-// PatchWriter: writes a patch from start to end: literals as they come, then the index.
+// PatchWriter: writes a patch from start to end: first the literals, then the index.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace galley::director {
 
 class PatchWriter {
  public:
-  // `file` is open and empty, and outlives the writer; errors name `path`.
+  // `file` is open and empty, and must outlive the writer; errors name `path`.
   PatchWriter(int file, std::string path);
 
   // Appends to the literals.

@@ -1,13 +1,12 @@
 // PlaceFile: places large files of a cooked tree without a copy: `checkout --link`.
 //
-// A large blob is a file of its own in the store. The file gets another name in the folder (a hard
-// link), which costs no bytes: both names are one file from then on, so the file is read-only
-// (0444), and a file that needs another mode is not linked. If a link is not possible, a clone
-// shares the bytes until somebody writes to it (FICLONE: Btrfs, XFS); if that is not possible
-// either, the caller copies.
+// A large blob is a file of its own in the store. A hard link in the folder costs no bytes: both
+// names are one file from then on, so the file is read-only (0444), and a file that needs another
+// mode is not linked. If a link is not possible, a clone shares the bytes until somebody writes
+// (FICLONE: Btrfs, XFS); if a clone is not possible either, the caller copies.
 //
-// The store's bytes are verified before they get a name here, and remembered by the file's stat, so
-// that a file is hashed once as long as nobody touches it.
+// A store's file is verified before it is linked or cloned. The file's stat is remembered, so that
+// an untouched file is hashed only once.
 #pragma once
 
 #include <array>
@@ -27,25 +26,25 @@
 
 namespace galley::director {
 
-// VerifiedFiles: files that were verified, with their stat at that time. Kept from one process to
-// the next by what names a version of a file (content/digest_cache.h), without the device, which
-// may have another number tomorrow, and the mode.
+// VerifiedFiles: verified files, with their stat at that time. From one process to the next a file
+// is kept by the fields that name a version of a file (content/digest_cache.h), without the mode,
+// and without the device, whose number may change.
 //
-// Threads: any, except Load, which comes first.
+// Threads: any. Call Load first.
 class VerifiedFiles {
  public:
-  // Held from a look at a file over its new name to the next look: a name changes the file's stat,
-  // and no thread may take another thread's name for a touch.
+  // Hold from the stat of a file, while it gets a new name, to the next stat: a new name changes
+  // the file's stat, and no thread may take another thread's link for a touch.
   base::Mutex& LockOf(const Digest& digest) { return locks_[DigestHash()(digest) % kLocks]; }
 
   bool Holds(const Digest& digest, const FileStat& stat) const;
   void Note(const Digest& digest, const FileStat& stat);
 
-  // Takes over what Save kept, if the file can be read.
+  // Loads the files that Save kept, if `file` can be read.
   void Load(const std::string& file);
-  // Keeps the files that were written at least kRacyWindow before `now_ns`: a later write to such a
-  // file gives it another time. A new name alone changes only the change time, which is known.
-  // Writes nothing when nothing is new.
+  // Writes the files that were last written at least kRacyWindow before `now_ns`: a later write to
+  // such a file gives it another time. A new name changes only the change time, which is known.
+  // Writes nothing if nothing is new.
   absl::Status Save(const std::string& file, int64_t now_ns) const;
 
  private:
@@ -59,19 +58,19 @@ class VerifiedFiles {
 // ioctl(to, FICLONE, from).
 int CloneFile(int to, int from);
 
-// StoreFiles: where the large files of a tree lie in a store of this machine.
+// StoreFiles: the paths of a tree's large files in a store on this machine.
 // Threads: any.
 class StoreFiles {
  public:
-  // Asks the store once. A store that does not say where its blobs lie has no files to place.
+  // Asks the store once for the locations. A store that gives no locations has no files to place.
   static absl::StatusOr<StoreFiles> Find(store::Store& store,
                                          const std::vector<tree::TreeFile>& files,
                                          VerifiedFiles& verified,
                                          Sandbox::CloneFunction clone = CloneFile);
 
   enum class Placed { kNot, kLinked, kCloned };
-  // Places `file`, which is new in `sandbox`. kNot: the caller has to copy the file, also when the
-  // store's file is damaged, which the copy will report.
+  // Places `file`, which is absent in `sandbox`. kNot: the caller has to copy the file; if the
+  // store's file is damaged, the copy will report that.
   absl::StatusOr<Placed> Place(Sandbox& sandbox, const tree::TreeFile& file) const;
 
  private:
@@ -79,8 +78,8 @@ class StoreFiles {
       : verified_(&verified), clone_(clone) {}
   bool IsWhole(int fd, const Digest& digest) const;
   absl::StatusOr<bool> Link(int fd, Sandbox& sandbox, const tree::TreeFile& file) const;
-  // Links without opening the file. False: the file has changed since it was verified, or has
-  // another mode.
+  // Links a verified file without opening it. False: the file has changed since it was verified, or
+  // has another mode.
   absl::StatusOr<bool> LinkVerified(const std::string& path, Sandbox& sandbox,
                                     const tree::TreeFile& file) const;
 

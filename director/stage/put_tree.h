@@ -2,11 +2,10 @@
 // Checkout.
 //
 // Every file is read and hashed once, by several threads; new files go to the store in groups
-// (blob_groups.h). A file whose digest is known from the last time (content/digest_cache.h) is not
-// read: the store is asked for its digest. Links, devices, files that cannot be read, names that no
-// tree can hold, and files that change while they are read are told, each by name; the other files
-// are put all the same, but then there is no root. Empty folders are left out, because trees have
-// none.
+// (blob_groups.h). A file with a digest from the last put (content/digest_cache.h) is not read: the
+// store is asked for its digest. Links, devices, unreadable files, names that no tree can hold, and
+// files that change during the read are reported, each by name; the other files are still put, but
+// there is no root. Empty folders are left out, because trees have none.
 #pragma once
 
 #include <cstdint>
@@ -30,27 +29,27 @@ struct PutTreeProgress {
 
 struct PutTreeOptions {
   std::string path;               // absolute
-  std::string digest_cache_file;  // for this path alone; empty: none
+  std::string digest_cache_file;  // for this `path` alone; empty: none
   unsigned threads = 0;           // 0: one for each core, at most 8
-  Clock* clock = nullptr;         // wall time, for racy files; nullptr: the system's clock
+  Clock* clock = nullptr;         // wall time, for racy files; null: the system's clock
   // Called now and then by one thread; false stops the put.
   std::function<bool(const PutTreeProgress&)> on_progress;
-  // Stops the put, also while folders are listed and in the middle of a file. Null: nobody does.
+  // Stops the put, even while folders are listed or in the middle of a file. Null: never.
   const Cancellation* stop = nullptr;
 };
 
 struct PutTreeReport {
-  std::optional<Digest> root;                   // none: there are errors
+  std::optional<Digest> root;                   // nullopt: there are errors
   uint64_t files = 0, bytes = 0;                // of the tree
   uint64_t read_files = 0, read_bytes = 0;      // read, of `files` and `bytes`
-  uint64_t stored_blobs = 0, stored_bytes = 0;  // that the store lacked
+  uint64_t stored_blobs = 0, stored_bytes = 0;  // blobs that the store lacked
   std::vector<std::string> errors;              // by path
 };
 
-// The whole tree is durable on return. INVALID_ARGUMENT: `path` is no file and no folder, holds the
-// store, or holds a part of a tree, because a checkout, a cook or a patch was cut off there (then
-// nothing was put). CANCELLED: by on_progress, or by `stop`. RESOURCE_EXHAUSTED and other codes:
-// the store's.
+// On return the whole tree is durable. INVALID_ARGUMENT: `path` is no file and no folder, holds the
+// store, or holds a part of a tree, because a checkout, a cook or a patch was interrupted there;
+// nothing was put. CANCELLED: by on_progress, or by `stop`. Other codes: the store's,
+// RESOURCE_EXHAUSTED among them.
 absl::StatusOr<PutTreeReport> PutTree(store::Store& store, const PutTreeOptions& options);
 
 }  // namespace galley::director

@@ -1,7 +1,7 @@
-// Sandbox: the file operations of staging below one folder, which never follow a symlink: folders
-// are opened segment by segment with O_NOFOLLOW, so that a link planted in the sandbox never leads
-// a write or a removal outside. The sandbox folder itself may be reached through links, because the
-// user named it.
+// Sandbox: file operations below one folder, for staging, which never follow a symlink: folders are
+// opened segment by segment with O_NOFOLLOW, so that a link that somebody puts into the sandbox
+// never leads a write or a removal outside. The sandbox folder itself may be reached through links,
+// because the user named it.
 //
 // Paths are relative, without leading or trailing '/', of plain segments; "" is the sandbox itself.
 // Errors name the full path.
@@ -46,74 +46,75 @@ struct Node {
 class Sandbox {
  public:
   static constexpr size_t kWritersMax = 4;
-  // Bytes of a file between two looks at the interrupt.
+  // Bytes of a file between two checks of the interrupt.
   static constexpr size_t kPieceBytes = 4 << 20;
 
-  // Makes the folder if it is absent. Sandboxes that write at the same time have different numbers,
-  // below kWritersMax. `umask`: decides the modes of new files and folders, whatever the process's
-  // umask is; nullopt: files are readable for all, folders follow the process.
+  // Opens the folder; makes it if it is absent. `number`: differs between sandboxes that write at
+  // the same time, below kWritersMax. `umask`: decides the modes of new files and folders, instead
+  // of the process's umask; nullopt: files are readable for all, folders follow the process.
   static absl::StatusOr<Sandbox> Open(const std::string& directory, size_t number = 0,
                                       std::optional<mode_t> umask = std::nullopt);
 
   std::optional<mode_t> umask() const { return umask_; }
 
-  // From now on looking, reading, writing and removing files return CANCELLED once `interrupted` is
-  // true, also in the middle of a file; null: never. A file that was being written is then absent,
-  // or has its old bytes.
+  // From now on Look, reads, writes and removals return CANCELLED once `interrupted` is true, even
+  // in the middle of a file; null: never. A file that was being written is then absent, or has its
+  // old bytes.
   void StopOn(const std::atomic<bool>* interrupted) { interrupted_ = interrupted; }
 
-  // Removes the files that interrupted writers left.
+  // Removes the temporary files of interrupted writers.
   absl::Status RemoveTemporaries();
-  // Returns true for a path that only an interrupted writer has.
+  // Returns true for the path of a temporary file.
   static bool IsTemporary(std::string_view path);
 
-  // kAbsent also when a folder above is absent or no folder.
+  // Returns kind kAbsent also if a folder above is absent or no folder.
   absl::StatusOr<Node> Look(std::string_view path);
-  // Names in a folder, sorted by bytes.
+  // Returns the names in a folder, sorted by bytes.
   absl::StatusOr<std::vector<std::string>> Names(std::string_view folder);
-  // Returns true when the regular file holds exactly the bytes of `digest`.
+  // Returns true if the path is a regular file with exactly the bytes of `digest`.
   absl::StatusOr<bool> Holds(std::string_view path, const Digest& digest);
-  // Returns true when the regular file has at most `size_bytes_max` bytes, all of them zero, or
-  // none: what a power cut leaves of a file that was written and not synced.
+  // Returns true if the path is a regular file with at most `size_bytes_max` bytes, all zero, or
+  // none: a power cut leaves this of a file that was written and not synced.
   absl::StatusOr<bool> IsBlank(std::string_view path, uint64_t size_bytes_max);
-  // nullopt: absent or no regular file. RESOURCE_EXHAUSTED above `size_bytes_max`.
+  // Reads a file. nullopt: absent or no regular file. RESOURCE_EXHAUSTED: more than
+  // `size_bytes_max`.
   absl::StatusOr<std::optional<std::string>> Read(std::string_view path, uint64_t size_bytes_max);
 
-  // The file appears whole, or is replaced whole. Makes folders above; removes a non-folder in
-  // their place. FAILED_PRECONDITION when a folder lies at `path`.
+  // Makes or replaces a file in one step. Makes folders above; removes a non-folder in their place.
+  // FAILED_PRECONDITION: a folder lies at `path`.
   absl::Status Write(std::string_view path, std::string_view bytes, bool is_executable);
-  // The same for bytes that come in pieces; an empty piece is the end. Returns an error of `next`
+  // Like Write, with bytes in pieces; an empty piece is the end. Returns an error of `next`
   // unchanged; then nothing was written.
   using NextPiece = std::function<absl::StatusOr<std::string_view>()>;
   absl::Status WritePieces(std::string_view path, const NextPiece& next, bool is_executable);
-  // Removes a file, link or other non-folder; an absent path is fine.
+  // Removes a file, link or other non-folder. OK if absent.
   absl::Status RemoveFile(std::string_view path);
   // False: the folder is not empty, or no folder.
   absl::StatusOr<bool> RemoveEmptyFolder(std::string_view path);
 
   // --- What is put together in the sandbox before it goes to its place.
 
-  // Returns a new file to write to; removes what lay there. Makes folders above.
+  // Makes a file for writing, in place of any file there. Makes folders above.
   absl::StatusOr<FileDescriptor> Create(std::string_view path, bool is_executable);
   // Opens a regular file for reading. NOT_FOUND: there is none.
   absl::StatusOr<FileDescriptor> OpenFile(std::string_view path);
-  // Makes `to` another name of the file `from`; removes what lay there, and makes folders above.
-  // False: this file system gives a file no second name, or not so many.
+  // Makes `to` another name of the file `from`, in place of any file there. Makes folders above.
+  // False: this file system allows no second name, or no further one.
   absl::StatusOr<bool> Link(std::string_view from, std::string_view to);
-  // Renames the file `from` to `to`, in place of what lay there. Makes folders above.
+  // Renames the file `from` to `to`, in place of any file there. Makes folders above.
   absl::Status Move(std::string_view from, std::string_view to);
-  // On return everything that was written to the file system is on the disk.
+  // Syncs the whole file system.
   absl::Status Sync();
 
   // --- Files of a store that become files of the sandbox, without their bytes passing through us.
-  // `path` is new. False: not possible here; the caller has to write the file.
+  // The path is absent before. False: not possible here; the caller has to copy the file.
 
-  // Adds another name of the file open as `fd`: the file's mode is the same under all names.
+  // Adds the name `path` to the file open as `fd`: the file's mode is the same under all names.
   absl::StatusOr<bool> LinkIn(int fd, std::string_view path);
-  // Adds another name of the file at this path of the host.
+  // Adds the name `path` to the file at `host_path`.
   absl::StatusOr<bool> LinkFrom(const std::string& host_path, std::string_view path);
-  // Makes a file of its own that shares the bytes of `fd` until somebody writes to it. `clone` is
-  // ioctl(to, FICLONE, from), or a test's.
+  // Makes a new file that shares the bytes of `fd` until somebody writes to it. `clone`: ioctl(to,
+  // FICLONE, from), or a test's.
   using CloneFunction = int (*)(int to, int from);
   absl::StatusOr<bool> CloneIn(int fd, std::string_view path, bool is_executable,
                                CloneFunction clone);
@@ -132,26 +133,26 @@ class Sandbox {
 
   mode_t ModeOfFile(bool is_executable) const;
 
-  // The descriptor of a folder; -1 when there is no such folder and `make` is false.
+  // Returns the descriptor of a folder; -1: there is no such folder and `make` is false.
   absl::StatusOr<int> Folder(std::string_view path, bool make);
   absl::StatusOr<FileDescriptor> OpenSegment(int parent, const std::string& name,
                                              std::string_view path, bool make);
-  // Closes the descriptors of `path` and of what lies under it.
+  // Closes the descriptors of `path` and of the folders below it.
   void Close(std::string_view path);
 
-  // Opens a file for reading; not valid when `path` is no readable file.
+  // Opens a file for reading; an invalid descriptor: `path` is no readable file.
   absl::StatusOr<FileDescriptor> OpenIfReadable(std::string_view path);
 
-  // Writes a file without a name until it is whole, so that writers do not wait for each other at
-  // the folder of the temporary files. False: something lies there, or the file system has no such
-  // files.
+  // Writes a new file, which gets its name when it is whole, so that writers do not wait for each
+  // other at the folder of the temporary files. False: something lies at the path, or the file
+  // system has no files without names.
   absl::StatusOr<bool> WriteNew(int parent, std::string_view path, const NextPiece& next,
                                 mode_t mode);
   absl::Status WriteTo(int file, std::string_view path, const NextPiece& next) const;
   absl::Status CheckGoesOn() const;
   absl::StatusOr<bool> LinkAt(const std::string& from, int flags, std::string_view path);
-  // Like Folder(path, false), with a descriptor of its own; FAILED_PRECONDITION: there is no such
-  // folder.
+  // Like Folder(path, false), but returns a separate descriptor. FAILED_PRECONDITION: there is no
+  // such folder.
   absl::StatusOr<FileDescriptor> KeepFolder(std::string_view path);
   absl::StatusOr<FileDescriptor> CreateTemporary(std::string_view path);
 
@@ -160,14 +161,14 @@ class Sandbox {
   std::string temporary_name_;
   std::optional<mode_t> umask_;  // the owner may do everything with new files
   const std::atomic<bool>* interrupted_ = nullptr;
-  std::vector<OpenFolder> open_;  // each folder lies in the folder before
+  std::vector<OpenFolder> open_;  // each folder lies in the previous one
 };
 
-// Makes a folder and the folders above it, with modes by `umask`, whatever the process's umask is.
+// Makes a folder and the folders above it, with modes by `umask` instead of the process's umask.
 absl::Status MakeFolders(const std::string& directory, mode_t umask);
 
-// Holds a lock while one process works on a folder that a person named. FAILED_PRECONDITION:
-// another process holds it.
+// Locks a folder that a person named, so that only one process works on it; the lock is held until
+// the descriptor is closed. FAILED_PRECONDITION: another process holds the lock.
 absl::StatusOr<FileDescriptor> LockFolder(const std::string& directory);
 
 }  // namespace galley::director

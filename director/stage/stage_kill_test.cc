@@ -1,8 +1,8 @@
 // StageKillTest: stages that are killed at each call that changes a file, and the stage that
 // follows.
 //
-// The calls of libc that change files are this program's own (at the end of this file): in a child
-// process the n-th call ends the process before anything is done, as SIGKILL would.
+// The test replaces libc's calls that change files (at the end of this file): in a child process
+// the n-th call ends the process before it does anything, as SIGKILL would.
 
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// WriteFiles: lists the files of a tree, looks for them in the store, and writes them into a
+// WriteFiles: lists the files of a tree, looks them up in the store, and writes them into a
 // sandbox. For stages and checkouts.
 #pragma once
 
@@ -19,7 +19,7 @@
 
 namespace galley::director {
 
-// Returns the package to which a path of a tree belongs; empty: unknown. May be null.
+// Returns the package of a path in a tree; empty: unknown. May be null.
 using PackageOfPath = std::function<std::string(std::string_view path)>;
 
 // Returns the files of a tree. CANCELLED: `interrupted` became true. Other errors as
@@ -27,25 +27,25 @@ using PackageOfPath = std::function<std::string(std::string_view path)>;
 absl::StatusOr<std::vector<tree::TreeFile>> ListFiles(store::Store& store, const Digest& root,
                                                       const std::atomic<bool>* interrupted);
 
-// DATA_LOSS: the store lacks the bytes of some files; the text names the first file. Called before
-// anything is touched.
+// Checks that the store has all files; call before anything is touched. DATA_LOSS: the store lacks
+// some; the text names the first file.
 absl::Status CheckPresent(store::Store& store, const std::vector<tree::TreeFile>& files,
                           const std::atomic<bool>* interrupted,
                           const PackageOfPath& package_of = nullptr);
 
-// NOT_FOUND may mean that the store lacks a blob, or that a sandbox lacks a folder. Every loss of
-// the store becomes DATA_LOSS, so that nobody takes the one for the other.
+// Returns DATA_LOSS for every loss of the store, since NOT_FOUND may also mean that a sandbox lacks
+// a folder.
 absl::Status AsLoss(const absl::Status& status);
 
-// BlobSources: the store's blobs, from which files are written, and its files for links.
+// BlobSources: the store, whose blobs are written, and its files, for links.
 struct BlobSources {
   store::Store& store;
   const StoreFiles* files = nullptr;
   PackageOfPath package_of = nullptr;
 };
 
-// Writes the files on several threads, and counts in `report` what was done, even after an error.
-// DATA_LOSS: the store lacks some files; all other files were written.
+// Writes the files on several threads, and adds to `report` even after an error. DATA_LOSS: the
+// store lacks some files; all other files were written.
 absl::Status WriteFiles(const BlobSources& sources, Sandbox& sandbox,
                         const std::vector<tree::TreeFile>& files,
                         const std::atomic<bool>* interrupted, StageReport& report);

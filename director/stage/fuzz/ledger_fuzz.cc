@@ -3,11 +3,12 @@
 // the highest bit of the length is set, there is a .galley-root.files as well: "<length of the
 // marker, 2 bytes><length of that file, 2 bytes><marker><that file><pending>".
 //
-// No fuzzer finds a checksum: "@" in the place of a checksum stands for the right checksum, and "@"
-// at the end of a line "/files <checksum> <n> @" for the size and the stamp of .galley-root.files.
+// A fuzzer cannot find a checksum: "@" in the place of a checksum stands for the right checksum,
+// and "@" at the end of a line "/files <checksum> <n> @" for the size and the stamp of
+// .galley-root.files.
 //
-// A ledger that is read has only plain paths (because files at these paths are removed), and is
-// read back as it was written.
+// A ledger that is read has only plain paths, because files at these paths are removed, and reads
+// back the same after it is written.
 #include <cstdint>
 #include <optional>
 #include <string>

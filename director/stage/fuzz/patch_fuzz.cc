@@ -1,6 +1,6 @@
-// PatchFuzz: an index that DecodePatchIndex accepts has one form, and its recipes can be followed.
-// The fuzzer works behind the checksum of a patch, which no random input would get past. The input
-// is also a header and a trailer.
+// PatchFuzz: an index that DecodePatchIndex accepts has one encoding, and its recipes can be
+// carried out. The input replaces the bytes behind a patch's checksum, which random input would not
+// pass. The input is also tried as a header and a trailer.
 #include <cstdint>
 
 #include "common/base/status_macros.h"
