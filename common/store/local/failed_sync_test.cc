@@ -1,6 +1,6 @@
-// Failed syncs, as the kernel has them: the failure is told once, every reader still sees the
-// bytes, and the next sync succeeds, until the power is cut. Owners die in such syncs or go on; in
-// the end the store has everything that any owner promised.
+// Failed syncs, as in the kernel: a failure is reported once, every reader still sees the bytes,
+// and the next sync succeeds, until a power cut loses the bytes. Owners die in such syncs or go on;
+// in the end the store has everything that any owner promised.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,6 +1,5 @@
-// A damaged index is no damage to a store: whatever is wrong with the index, and whenever a call
-// meets the damage, that call makes the index anew, with a single note, and everything is found
-// again.
+// A damaged index costs a store nothing: for every damage, and at every call that meets it, the
+// call makes the index anew, with a single note, and everything is found again.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,5 +1,4 @@
-// Tests for the store on the disk alone: who may open it, and what it does about wrong bytes and a
-// full disk.
+// Tests of LocalStore: who may open it, wrong bytes, and full disks.
 #include <unistd.h>
 
 #include <atomic>

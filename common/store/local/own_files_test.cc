@@ -1,5 +1,5 @@
-// The small files of a store, each damaged in each way: the store opens, has everything that it
-// had, and says once what was put right.
+// The small files of a store, each damaged in each way: the store opens, has lost nothing, and
+// notes the repair once.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,9 +1,9 @@
-// A segment of any bytes. Checksums would stop nearly every input at the door, so the input is a
-// list of edits of a right segment, and then bytes that follow it: "<edits> { <offset, 2 bytes>
-// <byte> }... <tail>".
+// A segment of any bytes. Checksums would reject nearly every input, so the input is a list of
+// edits of a valid segment, and then bytes that follow it: "<edits> { <offset, 2 bytes> <byte> }...
+// <tail>".
 //
-// Every whole record is inside the file and read alike by its place; nothing is told twice, and the
-// scan ends.
+// Every whole record lies inside the file and reads the same by its place; no record is visited
+// twice, and the scan ends.
 #include <cstdint>
 #include <string>
 #include <string_view>

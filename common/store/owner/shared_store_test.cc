@@ -1,4 +1,4 @@
-// Owners that go away while other processes work.
+// SharedStore: owners that go away while other processes use the store.
 #include "common/store/owner/shared_store.h"
 
 #include <unistd.h>

@@ -1,6 +1,6 @@
-// Any bytes as a result, and any as the folders that it names. What may be kept can be asked for
-// what it names; nothing is named twice. Input: two bytes, the size of the result; the result; what
-// every folder that is asked for holds (nothing: there is none).
+// Any bytes as an ActionResult, and any bytes as the folders that it names. For a valid result
+// NamedBlobs works, and lists no blob twice. Input: two bytes, the size of the result; the result;
+// the contents of every folder that is read (empty: the folder is absent).
 #include <cstdint>
 #include <set>
 

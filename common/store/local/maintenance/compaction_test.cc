@@ -1,4 +1,4 @@
-// Tests of collections over segments that hold little.
+// Tests of collections over segments with few live bytes.
 #include <chrono>
 #include <filesystem>
 #include <fstream>

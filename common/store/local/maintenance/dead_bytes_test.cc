@@ -1,4 +1,4 @@
-// Bytes that are given back after a cook.
+// Tests of GiveBackDeadBytes after a cook.
 #include <filesystem>
 #include <optional>
 #include <utility>

@@ -1,4 +1,4 @@
-// Revoke: what it leaves on the disk, and which results of other programs it finds.
+// Revoke: its effect on the disk, and on results of other programs.
 #include <filesystem>
 
 #include "common/record/portable_result.h"

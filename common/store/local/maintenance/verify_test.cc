@@ -1,5 +1,5 @@
-// Verify of a store on the disk: it continues where it was cut off, keeps to a rate, holds nobody
-// up, and finds again what only the log forgot.
+// Verify of a store on the disk: it continues an interrupted run, keeps to a rate, blocks no other
+// call, and salvages blobs that only the log lost.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>

@@ -1,5 +1,5 @@
-// Any bytes as a file of identities: whoever is in it can show something, no two show the same, and
-// none has a right that its role has not.
+// Any bytes as a file of identities: each identity that is read has a credential, no two have the
+// same, and none has a right beyond its role.
 #include <cstdint>
 #include <set>
 #include <string>

@@ -1,5 +1,5 @@
-// Any bytes as each of the requests: what is taken says the same as protobuf's own reader finds in
-// it. First byte: which request.
+// Any bytes as each of the requests: an accepted request has the fields that protobuf's parser
+// finds. First byte: the request.
 #include <cstdint>
 #include <string>
 #include <string_view>

@@ -1,5 +1,5 @@
-// Any bytes as the name of a read and of a write: what is taken has one form, which is taken again
-// for the same.
+// Any bytes as the name of a read and of a write: an accepted name has one form, which parses to
+// the same name.
 #include <cstdint>
 #include <string_view>
 
