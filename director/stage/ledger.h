@@ -22,13 +22,14 @@
 //
 //   .galley-root.files          The marker as it was before the first replacement. The file counts
 //                               only if the marker, or the file of an interrupted stage, names its
-//                               checksum. An older Galley takes it for somebody's file.
+//                               checksum. An older Galley takes it for a file of a person.
 //
 //   .galley-root.pending        Exists while staging runs, and after an interrupt. The file says
 //                               what may be removed; nothing that it names is trusted to be whole.
 //     root <hex>/<size>         for each root whose files may be there
 //     path <path>               for each file that Galley put there
-//     files <hex>               the same for each path of .galley-root.files with this checksum
+//     files <hex>               stands for a `path` line for each path of .galley-root.files, if
+//                               that file has this checksum
 //     next <hex>/<size> <path>  for each file that is about to be written where Galley has none.
 //                               The file is Galley's only if it has these bytes, or if a power cut
 //                               left none of them: no more bytes than these, all zero. Otherwise

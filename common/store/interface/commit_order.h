@@ -13,7 +13,7 @@ namespace galley::store {
 struct CommitSteps {
   std::function<absl::Status()> raise_mark;    // sync_doubt.h
   std::function<absl::Status()> sync_named;    // the bytes of the commit's blobs
-  std::function<absl::Status()> sync_folders;  // the names of those files
+  std::function<absl::Status()> sync_folders;  // the folders of new files and segments
   std::function<absl::Status()> append;        // the records of the commit, to the log
   std::function<absl::Status()> sync_log;
   std::function<absl::Status()> lower_mark;

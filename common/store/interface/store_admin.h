@@ -88,7 +88,7 @@ struct GcReport {
 struct WhyReport {
   struct Root {
     PublishedRoot root;
-    bool is_kept = false;  // false: does not keep the blob
+    bool is_kept = false;  // false: this root keeps nothing
     std::string path;      // a path of the blob in the root's tree; empty: the tree itself
   };
   struct Result {

@@ -5,14 +5,13 @@
 // second sync succeeds, and a power cut loses the bytes
 // (https://wiki.postgresql.org/wiki/Fsync_Errors). So every later owner has to know of the failure,
 // even if the process that called sync was killed before the answer:
-//   * a mark lies in the store while a sync runs, and stays when it did not go well. It names the
-//     files that are synced. It is not synced itself: it has to live no longer than the caches,
-//     which go together with it. When one comes back from the disk though its sync went well, it
-//     costs a copy;
-//   * an owner that finds the mark writes anew the log's end, and those of the files that the log
-//     does not vouch for: a copy has pages of its own, whose sync can be believed;
-//   * what lay in a worker's segment before this owner came, and was adopted by none, is copied,
-//     never adopted where it lies: mark or not, since its writer may have outlived several owners.
+//   * a mark lies in the store while a sync runs, and stays if the sync fails. It names the files
+//     that are synced. The mark itself is not synced, since it need not outlive the page cache: a
+//     power cut takes both. A mark that comes back from the disk after a good sync costs a copy;
+//   * an owner that finds the mark copies the log's end, and those marked files that the log does
+//     not name: a copy has pages of its own, so its sync can be trusted;
+//   * a blob that was in a worker's segment before this owner came, and that no owner adopted, is
+//     copied, never adopted in place, with or without a mark: its writer may have outlived owners.
 #pragma once
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // The paths of a store's indexes:
 //
-//   index            the one that is used
-//   index.anew       one that is being made; it takes the place of `index` when it is finished
-//   index.broken-<n> what was in the place of `index` and was damaged, the newest kBrokenFilesMax
+//   index            the index in use
+//   index.anew       an index that is being made; replaces `index` when it is finished
+//   index.broken-<n> damaged indexes that were moved aside, the newest kBrokenFilesMax
 //
 // A damaged index is moved aside before another index is begun, so that nobody takes the damaged
 // index for whole, wherever the making is interrupted: without an `index`, the next owner makes

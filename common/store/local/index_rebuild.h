@@ -4,10 +4,10 @@
 // index. Finish adds everything that was written meanwhile, while nobody writes an index. Then the
 // new index has all records of the log's synced part; only some facts that the log does not hold
 // are lost:
-//   use times of results   every result counts as used now: it is not dropped for that
-//   dropped sets           they are back until the next collection
-//   known damage           of workers' segments it is told once more
-//   loss epoch             it rises: what was there before cannot be told from the log alone
+//   use times of results   every result counts as used now, so none is dropped for its age
+//   dropped sets           come back until the next collection
+//   known damage           damage of workers' segments is reported once more
+//   loss epoch             rises, because the log alone does not tell all earlier contents
 //
 // Threads: one.
 #pragma once
@@ -41,9 +41,9 @@ class IndexRebuild {
 
   // Errors: RESOURCE_EXHAUSTED and others, the machine's; then `index.anew` stays, and is useless.
   absl::Status Read();
-  // Returns the new index, which has taken the place of `index`, with the higher of this epoch and
-  // the log's. REQUIRES: Read was OK; there is no `index`; no batch is written to any index
-  // meanwhile.
+  // Returns the new index, which has taken the place of `index`. Its epoch is at least `epoch`, and
+  // above every epoch in the log. REQUIRES: Read was OK; there is no `index`; no batch is written
+  // to any index meanwhile.
   absl::StatusOr<std::unique_ptr<Index>> Finish(uint64_t epoch);
 
   IndexRemaking& remaking() { return remaking_; }

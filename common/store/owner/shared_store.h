@@ -4,9 +4,9 @@
 // call.
 //
 // Blobs that were Put and not committed are lost with the owner, so SharedStore keeps them and Puts
-// them again. It keeps at most kUnsavedBytesMax, and commits what is above. Segments of workers are
-// files, which the next owner adopts as well. A blob that another client Put and nobody committed
-// is not kept, though FindMissing may have reported it present.
+// them again. Above kUnsavedBytesMax it commits them. Segments of workers are files, which the next
+// owner adopts as well. A blob that another client Put and nobody committed is not kept, though
+// FindMissing may have reported it present.
 //
 // Threads: any.
 #pragma once

@@ -3,8 +3,8 @@
 // The live records of such a segment are written again at the end of the owner's log, synced and
 // indexed; then the segment is removed. Any worker's segment may go. The owner's segments are the
 // log, which has to be complete without the index, so they go only from the first on, in order.
-// Therefore a record that revoked another never goes before that other record, and need not be
-// written again.
+// Therefore a record that cancels another, such as kForgotten, never goes before the cancelled
+// record, and need not be written again.
 //
 // A session that knows a location may still read there: a segment is removed only when all sessions
 // began after the last live record was moved out. Until then the segment stays without live

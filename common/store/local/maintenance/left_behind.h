@@ -44,7 +44,7 @@ struct TemporaryLeft {
 std::vector<TemporaryLeft> TemporaryFiles(const StoreState& store);
 // Returns the large files that the index does not know.
 absl::StatusOr<std::vector<LargeFile>> UnadoptedFiles(StoreParts& store);
-// Removes the notes of dead writers that name no file which the index does not know.
+// Removes the notes of dead writers that name no existing file unknown to the index.
 void RemoveOldWriterNotes(StoreParts& store);
 
 // LeftBehind: finds and removes the files for one collection.

@@ -21,7 +21,7 @@ namespace galley::store {
 
 class Maintenance {
  public:
-  // Removes the notes of earlier owners that name no file which the index does not know.
+  // Calls RemoveOldWriterNotes.
   explicit Maintenance(StoreParts& store);
 
   absl::StatusOr<StoreStats> Stats(const StatsOptions& options);

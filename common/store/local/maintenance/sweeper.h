@@ -3,15 +3,15 @@
 // A sweep goes in small steps; each step checks again whether anybody was told meanwhile that a
 // blob or result is present:
 //   1. the loss epoch rises;
-//   2. under the lock that everybody shares who tells that something is there: what was not told is
-//      *condemned* (told.h). From here on it is absent, so that whoever wants it puts it again,
-//      behind what follows. Files are put aside (tmp/gc.*) at once: nobody takes them for his own;
-//   3. the log says that it is gone, and is synced;
-//   4. the index forgets it, the files that were put aside are removed.
+//   2. with Told's lock held exclusively (told.h), blobs and results that nobody was told of are
+//      *condemned*. From here on they are absent, so that a caller that wants a blob puts it again,
+//      after the sweep. Files are put aside (tmp/gc.*) at once, so that nobody adopts them;
+//   3. the log records the drop, and is synced;
+//   4. the index forgets them, and the files that were put aside are removed.
 // After a crash between 2 and 3 the next owner finds the files put aside, and puts them back; after
 // 3 the log tells it what to forget.
 //
-// Errors: as Collector's; what a step has dropped is gone for good, and the rest stays.
+// Errors: as Collector's; everything that a step has dropped is gone for good, and the rest stays.
 // Threads: one, under Maintenance's lock of collections.
 #pragma once
 
@@ -47,8 +47,9 @@ class Sweeper {
           const Holders& holders)
       : store_(store), options_(options), coverage_(coverage), holders_(holders) {}
 
-  // Drops what is in `plan`, except what anybody was told of meanwhile. The dropped counts of
-  // `report` are those of the plan at first, and become the actual counts.
+  // Drops the contents of `plan`, except blobs and results that anybody was told of meanwhile.
+  // `report`: its counts of dropped blobs and results are the plan's before, and the actual counts
+  // after.
   absl::Status Sweep(const Plan& plan, GcReport& report);
 
  private:

@@ -1,9 +1,9 @@
 // ReapiClient: a RemoteCache over any server of the Remote Execution API v2 (its caching half).
 //
-//   reads     small blobs in BatchReadBlobs, large ones by ByteStream.Read, zstd when the server
-//             has it; a stream that broke goes on where it was; every byte is verified
-//   writes    small blobs in BatchUpdateBlobs, large ones by ByteStream.Write; a stream that broke
-//             goes on where QueryWriteStatus says
+//   reads     small blobs by BatchReadBlobs, large blobs by ByteStream.Read, zstd if the server has
+//             it; a broken stream is continued at its offset; every byte is verified
+//   writes    small blobs by BatchUpdateBlobs, large blobs by ByteStream.Write; a broken stream is
+//             continued at the offset of QueryWriteStatus
 //
 // The client copes with the differences between servers; docs/shared-store.md lists them. No gRPC
 // in this header.

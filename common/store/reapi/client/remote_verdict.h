@@ -1,9 +1,8 @@
 // RemoteVerdict: decides whether a cook goes on reading from a remote store. When reads have cost
 // more than they are worth, the cook never asks again, so that it does not pay again and again.
 //
-//   wrong   at least 32 blobs, and more than one in five of those that came, had wrong bytes
-//   slow    reads lost more than 10 s, and beyond that a quarter of the time in which they were of
-//           use
+//   wrong   at least 32 blobs, and more than one in five of the received blobs, had wrong bytes
+//   slow    reads lost more than 10 s plus a quarter of the time of useful reads
 //
 // A read may take half a second, and a second for each 250 KB that it asks for. Time beyond that is
 // lost; all time of a read that gave nothing right is lost. Concurrent reads lose the same second

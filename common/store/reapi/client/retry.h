@@ -30,7 +30,7 @@ struct RetryOptions {
 };
 
 // True: another try may succeed, since the server or the network failed, not the request.
-// Source: the error table of remote_execution.proto, and what Bazel takes for retriable.
+// Source: the error table of remote_execution.proto, and the codes that Bazel retries.
 bool IsWorthRetrying(absl::StatusCode code);
 
 class RetrySchedule {

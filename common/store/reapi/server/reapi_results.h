@@ -1,9 +1,9 @@
 // ReapiResults: REAPI's ActionCache over any Store, with two kinds of results:
 //
-//   native   Galley's own (ActionCache::Results), under the native instance only: what
-//            record::DecodeResult reads, and is no verdict, which is of one store only. The first
-//            outcome of a key stands. Under a weak key lie its observation sets, as the result
-//            {output_files: [{path "observation-sets", digest, contents}]} whose contents are a
+//   native   Galley's own results (ActionCache::Results), under the native instance only: results
+//            that record::DecodeResult reads, except verdicts, which never leave a store. The first
+//            outcome of a key stands. A weak key has its observation sets, as the result
+//            {output_files: [{path "observation-sets", digest, contents}]}, where contents is a
 //            wire message {repeated bytes set = 1}, newest first; an update adds its sets.
 //   foreign  all others, byte for byte as they came, by instance and action; the last one stands.
 //
