@@ -36,7 +36,7 @@ class JournalGeneration {
 
   const std::string state_directory_;
   base::Mutex mutex_;
-  // true at first: an earlier process may rely
+  // True at first: an earlier process may rely on the name.
   bool is_relied_on_ GALLEY_GUARDED_BY(mutex_) = true;
 };
 

@@ -44,7 +44,7 @@ struct KeptLimit {
   Kind kind = Kind::kMemory;
   uint64_t limit = 0;  // bytes; milliseconds of processor time
   absl::Time since;
-  // the package that failed; the limit holds for all packages with the weak key
+  // The package that failed; the limit holds for all packages with the weak key.
   std::string package;
   uint8_t stage = 0;  // director::Stage
   std::string error;

@@ -11,7 +11,7 @@
 //   "B" package                         Blame
 //   "W" package NUL platform            Unsent: to be sent to a remote store
 //
-// All entries that ForEach reads lie together, by package name: NUL sorts below all other bytes.
+// The entries that ForEach reads lie together, by package name: NUL sorts below all other bytes.
 #pragma once
 
 #include <cstdint>

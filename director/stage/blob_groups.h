@@ -78,7 +78,7 @@ class BlobGroups {
   bool is_committing_ GALLEY_GUARDED_BY(mutex_) = false;
   bool is_ending_ GALLEY_GUARDED_BY(mutex_) = false;
   absl::Status status_ GALLEY_GUARDED_BY(mutex_);  // the first error
-  // not joinable: the thread that fills a group commits it
+  // Not joinable: the thread that fills a group commits it.
   std::thread thread_;
 };
 

@@ -60,7 +60,7 @@ struct VerifyReport {
   uint64_t blobs = 0;
   uint64_t bytes = 0;
   std::vector<std::string> problems;  // one line each: the fault, its place, the action taken
-  // start of the earlier run that this run continued; its counts are included
+  // Start of the earlier run that this run continued; its counts are included.
   std::optional<absl::Time> resumed;
 };
 

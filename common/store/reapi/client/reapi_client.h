@@ -31,7 +31,7 @@ struct ReapiClientOptions {
   RetryOptions retry;
   BreakerOptions breaker;
   RemoteVerdictOptions verdict;
-  // of one try; a second is added for each MB moved
+  // For one try; a second is added for each MB moved.
   absl::Duration call_deadline = absl::Seconds(10);
   absl::Duration probe_deadline = absl::Seconds(3);  // of a probe
   size_t calls_at_once = 4;                          // of one Fetch, Send or ActionResults

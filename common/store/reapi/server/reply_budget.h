@@ -46,7 +46,7 @@ class ReplyBudget {
   mutable base::Mutex mutex_;
   size_t bytes_ GALLEY_GUARDED_BY(mutex_) = 0;
   std::map<Call, Reply> replies_ GALLEY_GUARDED_BY(mutex_);
-  // without calls that Take ended
+  // Calls by age, without calls that Take ended.
   std::set<std::pair<absl::Time, Call>> by_age_ GALLEY_GUARDED_BY(mutex_);
 };
 
