@@ -1,6 +1,6 @@
-// AnsweredVariables: the variables of the director's environment that cooks may ask for. env(name)
-// reads as unset on every machine if [farm] env does not list the name. So results do not depend on
-// variables that nobody knows of, and no worker learns what is none of its business.
+// AnsweredVariables: the variables of the director's environment that cooks may read. If [farm] env
+// does not list a name, env(name) is unset on every machine: no result depends on an unlisted
+// variable, and workers learn no other values.
 //
 // Threads: any.
 #pragma once
@@ -16,8 +16,8 @@ namespace galley::director {
 std::map<std::string, std::string> AnsweredVariables(
     const project::Project& project, const std::map<std::string, std::string>& environment);
 
-// Returns the text for people about variables that are set in `environment` but read as unset;
-// empty: there are none.
+// Returns a text for people about observed variables that are set in `environment` but read as
+// unset; empty: there are none.
 std::string UnansweredText(const project::Project& project, const ObservedValues& observed,
                            const std::map<std::string, std::string>& environment);
 

@@ -1,11 +1,11 @@
-// ChangeSet: the files of a project as a cook finds them, and all known changes to the files since
-// the last cook of the same ask, whichever way found the changes:
+// ChangeSet: the files of a project at the start of a cook, and the known changes since the last
+// cook of the same ask. The changes come from one of these:
 //
-//   stamps   of the files that stand, with a stat for each file, or less where files are watched
-//   list     of a person (--changed), or of git (--changed-since)
-//   scan     of all files, when neither stamps nor a list will do
+//   stamps   the standing's table of stamps, with a stat for each file that is not watched
+//   list     the list of a person (--changed) or of git (--changed-since)
+//   scan     a scan of all files, when neither stamps nor a list is enough
 //
-// Changes during the cook come to its world (WorldSuccession), as the same kind of changes.
+// WorldSuccession adds the changes during the cook.
 //
 // Threads: one.
 #pragma once
@@ -30,20 +30,20 @@
 
 namespace galley::director {
 
-// GitNotes: what git says of the files of a cook.
+// GitNotes: git's state of the files of a cook.
 struct GitNotes {
-  GitState before;                 // state of the files that nobody looked at
+  GitState before;                 // the state that the standing kept
   std::optional<GitLook> look;     // taken before files were looked at
-  std::future<GitLook> under_way;  // the look, when nobody waits for it yet
+  std::future<GitLook> under_way;  // `look`, while git still runs
 };
 
 struct ChangeSet {
-  std::shared_ptr<World> world;  // has the changes, as far as they are known
-  // The cook looks only at the difference, as far as possible.
+  std::shared_ptr<World> world;  // World::since has the changes, if known
+  // Set: the cook looks only at this difference.
   std::optional<CookDifference> difference;
-  // No file came or went, and no sidecar or rule changed: the warnings of the last scan hold.
+  // True: no file came or went, and no sidecar changed, so the warnings of the last scan hold.
   bool has_same_names = false;
-  // Only these paths were looked at (Covers). nullopt: all files were looked at, or their stamps.
+  // The only paths that were looked at. nullopt: all files, or their stamps, were looked at.
   std::optional<std::vector<std::string>> listed;
   // Patches for the earlier stamps; nullopt: not all stamps are known.
   std::optional<SourcePatches> patches;
@@ -52,8 +52,7 @@ struct ChangeSet {
   std::optional<uint64_t> CountListed() const {
     return listed ? std::optional<uint64_t>(listed->size()) : std::nullopt;
   }
-  // Returns git's word on the files of `sources`, to which the cook came by these changes. Waits
-  // for git. Called once.
+  // Returns git's state of the files of `sources`. Waits for git. Called once.
   GitState TakeGitState(const content::Snapshot& sources, const World& now);
 };
 
@@ -63,15 +62,15 @@ struct ChangeAsk {
   Director& director;
   CookPermit& permit;
   const StandingAsk& standing;
-  std::optional<CheckedSources> checked;  // found a moment ago
+  std::optional<CheckedSources> checked;  // a check that was just made
 };
-// Says whether the cook may look only at a difference: it must be by the book, run alone, and not
-// end at the first failure, because other cooks would change the journal meanwhile.
+// Says whether the cook may look only at a difference: it must be by the book, must not end at the
+// first failure, and must run alone, because other cooks change the journal.
 bool MayLookAtDifference(const v1::CookAsk& ask, const CookPermit& permit);
 
-// Finds the changes in the cheapest way that works; `notes` are told which ways do not. Errors:
-// outcome_status.h. REQUIRES: in CookPermit::Prepare. Everything in `ask`, and `stop`, outlives the
-// set.
+// Finds the changes in the cheapest way that works, and tells `notes` why a list was not used.
+// Errors: outcome_status.h. Everything in `ask`, and `stop`, outlives the ChangeSet. REQUIRES: in
+// CookPermit::Prepare.
 absl::StatusOr<ChangeSet> FindChanges(ChangeAsk ask, CookNotes& notes, Cancellation& stop);
 
 }  // namespace galley::director

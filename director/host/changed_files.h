@@ -1,6 +1,5 @@
-// ChangedFiles: the files that differ from the files for which a cook stands, found by the
-// standing's table of stamps: with a stat for each file, or less where files are watched, and no
-// scan.
+// ChangedFiles: the files that differ from the files of a standing. The standing's table of stamps
+// finds them without a scan, with a stat for each file that is not watched.
 //
 // Threads: one.
 #pragma once
@@ -24,24 +23,24 @@ std::vector<std::string> PathsOf(const content::Snapshot& files, const std::stri
 
 // SourcePatches: the present stamps of all sources, as differences from the stamps of a table.
 struct SourcePatches {
-  std::string ask;     // ask of the standing that has the table
+  std::string ask;     // ask of the standing that owns the table
   std::string stamps;  // id of the table
   std::vector<content::StampPatch> patches;
 };
 
 class ChangedFiles {
  public:
-  // FAILED_PRECONDITION: the reason why all files must be looked at: there is no standing, more
-  // than its files differs, a file came or went, or many files differ. `checked`: the stamps that
-  // were found a moment ago.
+  // Finds the files. FAILED_PRECONDITION: the reason why all files must be looked at: there is no
+  // standing, something besides files differs, a file came or went, or many files differ.
+  // `checked`: a check of the stamps that was just made; nullopt: Find checks them.
   static absl::StatusOr<ChangedFiles> Find(const StandingAsk& ask, const JournalMeta& meta,
                                            std::optional<CheckedSources> checked,
                                            Cancellation& stop);
 
-  // Returns the virtual paths whose files or stamps differ in `base`, the snapshot of the
-  // standing's base table.
+  // Returns the virtual paths of files whose bytes or stamps differ. `base`: the snapshot of the
+  // standing's base table, which has the paths.
   std::vector<std::string> PathsIn(const content::Snapshot& base) const;
-  // Checks that the changed files in `now` are as they were when the stamps were checked.
+  // Checks that the changed files have the same stats in `now` as when the stamps were checked.
   // FAILED_PRECONDITION: a file differs.
   absl::Status Hold(const content::Snapshot& now) const;
 

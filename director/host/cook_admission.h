@@ -1,13 +1,13 @@
 // CookAdmission: decides which cooks of a Director run at once, and keeps the DirectorShell, with
 // workers and worlds, from one cook to the next for as long as the cooks need the same setup.
 //
-//   Enter   Prepare(Follow)   Cook   Remember   (the CookPermit goes)
+//   Enter   Prepare(Follow)   Cook   Remember   ~CookPermit
 //
 // Cooks that need the same setup are admitted together. A cook that needs another setup waits until
-// no cook is admitted. Then the workers of the old setup end, and the term rises, so that no two
-// worlds and no two attempts have the same name.
+// no cook is admitted. Then the workers of the old setup end, and a new term begins, so that names
+// of worlds and attempts stay unique.
 //
-// Permits go to the highest class first, and within a class in the order of numbers: only a cook of
+// Permits go to the highest class first, and within a class to the lowest number. So only a cook of
 // a higher class overtakes a waiting cook.
 //
 // Threads: any.
@@ -39,24 +39,23 @@ class CookAdmission {
   struct Deps {
     Director& director;
     Trace& trace;
-    DirectorDoor* door = nullptr;     // null: the shell opens one while it lives
-    FiguresBoard* figures = nullptr;  // null: nobody asks for metrics
+    DirectorDoor* door = nullptr;     // null: the shell opens a door of its own
+    FiguresBoard* figures = nullptr;  // null: there are no metrics
   };
   // Everything in `deps` outlives the admission.
   explicit CookAdmission(const Deps& deps) : deps_(deps) {}
   ~CookAdmission() { Close(); }
 
-  // Needs: what a cook needs of everything that it shares with other cooks.
+  // Needs: the state that a cook shares with other cooks.
   struct Needs {
     SetupPtr setup;  // null: no other cook is admitted
     ProjectCatalog::Options table;
-    // Says whether cooks with these needs can be admitted together: they may differ in mounts,
-    // platforms and rules for packages, and in what a cook by the book asks for.
+    // Says whether cooks with these needs can be admitted together. Their projects may differ in
+    // mounts, platforms and rules, and in [cook] values that only select packages.
     bool GoWith(const Needs& other) const;
   };
 
-  // Waits for a permit. `wait` is called once if the permit takes time. CANCELLED: `stop` was
-  // cancelled.
+  // Waits for a permit. Calls `wait` once, before it waits. CANCELLED: `stop` was cancelled.
   absl::StatusOr<std::unique_ptr<CookPermit>> Enter(uint64_t cook, CookClass urgency_class,
                                                     Needs needs, Cancellation& stop,
                                                     const std::function<void()>& wait);
@@ -64,20 +63,21 @@ class CookAdmission {
   // Ends the workers. REQUIRES: no cook is admitted, and none enters.
   void Close();
 
-  // The shell that runs cooks now; null: there was no cook yet.
+  // The shell that runs cooks now; null: no cook was prepared yet, or Close was called since.
   std::shared_ptr<DirectorShell> shell() const;
 
  private:
   friend class CookPermit;
-  // Ticket: the class, highest first; the number; and a unique number, since several cooks may come
-  // without a number.
+  // Ticket: the class, highest first; the cook's number; and a unique number, because several cooks
+  // may have no number yet.
   using Ticket = std::tuple<int, uint64_t, uint64_t>;
 
   void Leave();
-  // Notices if the store is now another one: then everything known of the store begins anew.
-  // Errors: outcome_status.h. REQUIRES: a cook prepares.
+  // If the store was replaced, ends the workers and opens the present store. Errors:
+  // outcome_status.h. REQUIRES: a cook prepares.
   absl::Status LookAtStore();
-  // Takes the newest setup: a cook that read the project file later may have prepared earlier.
+  // Replaces the setup in `needs` by the newest setup that goes with it: a cook that read the
+  // project file later may have prepared earlier.
   void Renew(Needs& needs) const;
   absl::StatusOr<WorldPtr> Follow(const SetupPtr& setup, std::shared_ptr<World> scanned);
   absl::Status Open(const SetupPtr& setup, std::shared_ptr<World> world);
@@ -91,18 +91,18 @@ class CookAdmission {
   uint32_t cooks_ GALLEY_GUARDED_BY(mutex_) = 0;  // cooks that are admitted
   Needs needs_ GALLEY_GUARDED_BY(mutex_);         // needs of the admitted cooks
   std::shared_ptr<DirectorShell> shell_ GALLEY_GUARDED_BY(mutex_);
-  // Blamed by the cook of a dead director; for the first cook.
+  // Packages that the cook of a dead director blamed; for the first cook.
   std::vector<CookRequested::Blamed> blamed_ GALLEY_GUARDED_BY(mutex_);
 
   base::Mutex preparing_;
   SetupPtr setup_;  // setup of the shell; used by a cook that prepares, and by Close
-  // The address where workers attach, as [farm] says it and as it was bound; a free port that was
-  // chosen stays for the life of the director. Used like setup_.
+  // The address where workers attach, as configured and as bound: a port that the system chose
+  // stays for the life of the director. Used like setup_.
   std::string farm_asked_, farm_address_;
 };
 
-// CookPermit: the right of one cook to run in its CookAdmission, until the permit goes. Threads:
-// one.
+// CookPermit: the right of one cook to run in a CookAdmission, until the permit is destroyed.
+// Threads: one.
 class CookPermit {
  public:
   CookPermit(CookAdmission& admission, uint64_t cook, CookAdmission::Needs needs)
@@ -112,15 +112,15 @@ class CookPermit {
   CookPermit& operator=(const CookPermit&) = delete;
 
   uint64_t cook() const { return cook_; }
-  // True when no other cook is admitted; in Prepare this holds until Prepare is over.
+  // True: no other cook is admitted. A cook that is admitted during Prepare runs only after it.
   bool IsAlone() const {
     base::MutexLock lock(admission_.mutex_);
     return admission_.cooks_ == 1;
   }
-  // From Prepare on: with the newest setup that goes with these needs.
+  // The needs of the cook; from Prepare on with the newest setup that goes with them.
   const CookAdmission::Needs& needs() const { return needs_; }
-  // A cook that entered without a number gets a number when it is sure to begin: a cook that is
-  // refused earlier does not count as a cook of the project.
+  // Sets how a cook that entered without a number gets its number, in TakeNumber: only a cook that
+  // is sure to begin counts as a cook of the project.
   void SetNumbering(std::function<uint64_t()> next) { next_ = std::move(next); }
   void TakeNumber() {
     if (cook_ == 0) cook_ = next_();
@@ -142,7 +142,7 @@ class CookPermit {
   absl::StatusOr<WorldPtr> Follow(std::shared_ptr<World> scanned) {
     return admission_.Follow(needs_.setup, std::move(scanned));
   }
-  // Returns the address where workers attach if none is started from here and none has come yet;
+  // Returns the address where workers attach, if launcher = "none" and no worker has attached yet;
   // otherwise empty. REQUIRES: Follow.
   std::string AwaitsWorkersAt() const {
     const auto shell = admission_.shell();

@@ -1,5 +1,5 @@
-// CookAsk: functions of v1::CookAsk (director.proto), the one value that says what somebody asks
-// for, from the command line to the director that cooks, in this process or in another.
+// CookAsk: functions of v1::CookAsk (director.proto), the value of everything that a person asks of
+// a cook. It goes from the command line to the director, in this process or in another.
 //
 // Threads: none.
 #pragma once
@@ -20,7 +20,7 @@ std::vector<std::string> ListOf(const google::protobuf::RepeatedPtrField<std::st
 
 // Says whether the selection names packages, maps or folders.
 bool HasSelection(const v1::Selection& selection);
-// Says whether the selection asks for everything in the project file, and leaves nothing out.
+// Says whether the selection is exactly the selection of the project file.
 bool IsByTheBook(const v1::Selection& selection);
 inline bool IsByTheBook(const v1::CookAsk& ask) {
   return IsByTheBook(ask.selection()) && !ask.repair();
@@ -34,7 +34,7 @@ std::string WhatIsAsked(const v1::CookAsk& ask);
 // INVALID_ARGUMENT: the ask names a platform or a class that does not exist.
 absl::Status CheckAsk(const v1::CookAsk& ask, const project::Project& project);
 
-// Returns the platforms with these names, by their index in `project`; no names: all platforms.
+// Returns the platforms with these names, as bits of their indexes in `project`; no names: all.
 // INVALID_ARGUMENT: the project has no such platform.
 absl::StatusOr<PlatformMask> PlatformsIn(const project::Project& project,
                                          const std::vector<std::string>& asked);

@@ -1,4 +1,4 @@
-// CookClass: the names of CookClass, as people write them.
+// CookClass: converts a CookClass to and from its name for people.
 #pragma once
 
 #include <optional>

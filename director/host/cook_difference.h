@@ -1,9 +1,10 @@
-// CookDifference: what a cook has to look at when only a few files differ from what stands.
+// CookDifference: the packages that a cook has to look at when only a few files differ from a
+// standing.
 //
-// Every other package is as the last cook of the same ask left it: the package is in the
-// cook, in its roots and in its messages without being looked at (CookRequested::standing).
+// Every other package keeps its outcome of the last cook of the same ask. It is in the cook, in its
+// roots and in its messages without being looked at (CookRequested::standing).
 //
-// Threads: one, of whoever prepares the cook.
+// Threads: one, the thread that prepares the cook.
 #pragma once
 
 #include <memory>
@@ -24,18 +25,18 @@
 namespace galley::director {
 
 struct CookDifference {
-  std::shared_ptr<StandingBase> base;     // its world is set when the world is known
+  std::shared_ptr<StandingBase> base;     // its world is set later
   std::vector<SelectedPackage> selected;  // the packages to look at again
   Standing standing;                      // as it was kept
   ChangesSince changes;                   // of the standing's files
-  std::set<std::string> lay_there;  // platforms with a sandbox as the standing says (LiesThere)
+  std::set<std::string> lay_there;        // platforms whose sandboxes were unchanged (LiesThere)
 };
 
-// Finds the difference between what stands and the present files of `world`. Changes nothing.
-// FAILED_PRECONDITION: the reason why all packages must be looked at. REQUIRES: a cook by the book;
-// the journal's records of packages do not change meanwhile.
-// `selected`: all that the cook asks for, sorted by name; empty: no file came or went, and no
-// sidecar changed.
+// Finds the difference between the standing of `ask` and the present files of `world`. Changes
+// nothing. FAILED_PRECONDITION: the reason why all packages must be looked at. REQUIRES: a cook by
+// the book; the journal's records of packages do not change meanwhile.
+// `selected`: all that the cook asks for, sorted by name; empty: the same as in the standing,
+// because no file came or went, and no sidecar changed.
 absl::StatusOr<CookDifference> FindDifference(const StandingAsk& ask, const World& world,
                                               const std::vector<SelectedPackage>& selected,
                                               Journal& journal, Cancellation& stop);
@@ -45,32 +46,32 @@ absl::StatusOr<CookDifference> FindDifference(const StandingAsk& ask, const Worl
 absl::StatusOr<ChangesSince> ChangesOf(const World& world, const std::string& state_directory,
                                        const JournalMeta& meta, const Cancellation& stop);
 
-// Returns the root in the platform's sandbox, if each file there is as it was when the standing was
-// kept, and nobody put another file there. Cost: a stat of each file.
+// Returns the root in the platform's sandbox, if the sandbox is unchanged since the standing was
+// kept; otherwise nullopt. Cost: a stat of each file.
 std::optional<Digest> LiesThere(CookDifference& difference, const StandingAsk& ask,
                                 const std::string& platform, Cancellation& stop);
 
-// Tells about the packages that were not looked at. REQUIRES: a cook of that difference.
+// Tells the messages of the packages that were not looked at, and adds them to `counters`.
+// REQUIRES: the cook of `difference` is over.
 void TellTheRest(const CookDifference& difference, CookNotes& notes, Counters& counters);
 
-// ToKeep: what a standing keeps in addition to the messages.
+// ToKeep: further parts of a standing.
 struct ToKeep {
-  std::string members;  // of MembersAfter
+  std::string members;  // from MembersAfter
   GitState git;         // of the standing's files
 };
 
-// Keeps the outcome of a cook, if another cook of the same ask would have the same outcome.
-// `sources`: the files as the cook found them, in the world that was there from its start to its
-// end. `difference`: the cook looked only at this; null: the cook looked at everything.
-// `patches`: of the sources, when not all sources were looked at; null: the sources were scanned.
-// FAILED_PRECONDITION: the reason why the outcome is not kept.
+// Keeps the outcome of a cook as the standing of its ask, if another cook of the ask would have the
+// same outcome. FAILED_PRECONDITION: the reason why the outcome is not kept.
+// `sources`: the files of the cook's world. `difference`: the cook looked only at this; null: at
+// everything. `patches`: for the stamps of `sources`; null: the sources were scanned.
 absl::Status KeepStanding(const StandingAsk& ask, content::Snapshot& sources,
                           const CookNotes& notes, const CookReport& report, ToKeep keep,
                           const CookDifference* difference, const SourcePatches* patches,
                           Journal& journal);
 
-// Returns the table of the packages of a cook that ended well; `difference`: the cook looked only
-// at this.
+// Returns the table of the packages of a cook that ended well. `difference`: the cook looked only
+// at this; null: at everything.
 absl::StatusOr<MembersFile> MembersAfter(const CookNotes& notes, const ShellOutcome& outcome,
                                          const CookDifference* difference);
 

@@ -1,9 +1,9 @@
-// CookNotes: notes which packages of one cook failed and are done, for the later parts of the cook.
-// Events pass through CookNotes on their way to the cook's sink.
+// CookNotes: passes the events of one cook to its sink, and notes the failed and the done packages
+// for the later parts of the cook.
 //
-// The warnings of a result are told once for each package and platform, before the result itself. A
-// warning that a project leaves out is not told; a warning that is an error there is told as a
-// failure.
+// The warnings of a result are told once for each package and platform, before the result. A
+// warning that the project turns off is not told; a warning that the project makes an error is told
+// as a failure.
 //
 // Threads: one.
 #pragma once
@@ -32,25 +32,25 @@ class CookNotes final : public CookEventSink {
   explicit CookNotes(CookEventSink& sink) : sink_(sink) {}
 
   void TakeEvent(const CookEvent& event) override;
-  // Notes the number for the next cook, which tells it when all stands; this cook told another
-  // number.
+  // Notes the number of unmatched files that a later cook tells again if everything stands. This
+  // cook has told another number.
   void NoteUnmatched(size_t unmatched) {
     CookEvent::Scanned scanned = replayed_.scanned();
     scanned.unmatched = unmatched;
     replayed_.Scanned(scanned);
   }
-  // Tells a warning about the ask of this cook, and not about its findings: the next cook of the
-  // same ask does not tell the warning again.
+  // Tells a warning about the ask of this cook. A later answer from the standing does not repeat
+  // the warning.
   void WarnOfAsk(record::WarningKind kind, const std::string& text);
 
-  // Returns the rules for the warnings of a package; for "": the rules for warnings that concern no
-  // package. Until the rules are set, nothing is left out.
+  // WarningRulesOf: returns the rules for the warnings of a package; for "": for warnings that
+  // concern no package. Until rules are set, every warning is told.
   using WarningRulesOf = std::function<record::WarningRules(const std::string& package)>;
   void SetWarningRules(WarningRulesOf rules) { rules_of_ = std::move(rules); }
 
   const ReplayedMessages& replayed() const { return replayed_; }
   void SetScanning(bool is_scanning) { replayed_.SetScanning(is_scanning); }
-  // Says whether a failure was told and not taken back.
+  // Says whether a failure was told and not revoked.
   bool has_failures() const { return has_other_failures_ || !failed_.empty(); }
   // Returns the packages that failed on some platform, sorted.
   std::vector<std::string> FailedPackages() const;
@@ -58,15 +58,15 @@ class CookNotes final : public CookEventSink {
   // The platforms of the cook, as the last event named them.
   const std::vector<std::string>& platforms() const { return platforms_; }
   const DoneKeys& done() const { return done_; }
-  // Notes sizes from here on.
+  // Starts to note sizes.
   void NoteSizes() { sizes_.emplace(); }
   // nullopt: no sizes were noted.
   const std::optional<SizeNotes>& sizes() const { return sizes_; }
-  // When the first result was cooked rather than found; InfiniteFuture: no result was cooked.
+  // When the first result was cooked, not found in a cache; InfiniteFuture: none was cooked.
   absl::Time first_cooked() const { return first_cooked_; }
 
  private:
-  // Notes an event. False: nobody is told of the event.
+  // Notes an event. False: the event is not passed on.
   bool Note(const CookEvent::Said&) { return true; }
   bool Note(const CookEvent::Scanned& scanned);
   bool Note(const CookEvent::Stands&) { return true; }
@@ -76,7 +76,7 @@ class CookNotes final : public CookEventSink {
   bool Note(const CookEvent::Left& left);
   bool Note(const CookEvent::Platforms& platforms);
   bool Note(const CookEvent::Progressed&) { return true; }
-  // False: the warning is left out, or was told as an error.
+  // False: the warning is turned off, or was told as an error.
   bool IsWarning(const std::string& package, const std::string& platform,
                  const record::Warning& warning);
 

@@ -14,18 +14,18 @@
 namespace galley::director {
 
 struct CookReport {
-  // OK: the cook went through, whatever failed. Otherwise: why the cook ended earlier
+  // OK: the cook came to its end, even with failures. Otherwise: why the cook ended earlier
   // (outcome_status.h).
   absl::Status end;
   // The outcome of the core's run; nullopt: the cook did not get so far.
   std::optional<ShellOutcome> outcome;
   // The sequence numbers of the roots, by platform; a number may be unknown.
   std::map<std::string, uint64_t> sequences;
-  Digest snapshot = Digest::Of("");  // of everything that is done (Members::snapshot)
+  Digest snapshot = Digest::Of("");  // of all done packages (Members::snapshot)
 
-  bool has_failures = false;  // of packages, or of anything else that the sink was told of
+  bool has_failures = false;  // the sink was told of a failure
   bool stage_failed = false;
-  bool is_published = false;  // an interrupt came too late, if any came
+  bool is_published = false;  // the roots are published: an interrupt came too late
   absl::Duration scan, explore, cook, stage;
   absl::Duration total;        // from the request on
   uint64_t bytes_fetched = 0;  // from the upstream cache
@@ -33,13 +33,13 @@ struct CookReport {
   // Set if the cook looked only at a list of this many paths (CookAsk::changed).
   std::optional<uint64_t> listed;
 
-  // Says whether a person ended the cook before all was published and staged.
+  // Says whether a person ended the cook before everything was published and staged.
   bool is_cut_short() const {
     return absl::IsCancelled(end) || (outcome.has_value() && outcome->ended.is_interrupted);
   }
 };
 
-// Returns the exit code of `galley cook` if only the report decides: 0, 1, 2, 3 or 130. 3 wins over
+// Returns the exit code of `galley cook` for a report: 0, 1, 2, 3 or 130. 3 takes precedence over
 // 1, and 130 over both; 2 belongs to a cook that did not begin.
 int ExitCodeOf(const CookReport& report);
 

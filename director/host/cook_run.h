@@ -1,7 +1,6 @@
-// CookRun: one cook, from the scan of the files to the sandboxes. Each cook that has a CookPermit
-// gets a new CookRun.
+// CookRun: runs one cook that has a permit, from the scan of the files to the sandboxes.
 //
-// Threads: one, which Run blocks; `stop` ends the cook from any thread.
+// Threads: one, which Run blocks; `stop` may be cancelled from any thread.
 #pragma once
 
 #include <map>
@@ -27,10 +26,10 @@
 
 namespace galley::director {
 
-// Returns the project with the output folder of the ask.
+// Returns the project of `setup`, with the output folder of the ask.
 std::shared_ptr<const project::Project> ProjectOf(const v1::CookAsk& ask, const Setup& setup);
 
-// Returns what counts as a package for the ask, and what comes with packages.
+// Returns the options of the catalog for the ask.
 ProjectCatalog::Options TableOptionsOf(const v1::CookAsk& ask, const project::Project& project);
 
 class CookRun {
@@ -41,9 +40,9 @@ class CookRun {
     CookEventSink& sink;
     Trace& trace;
     Cancellation& stop;
-    DifferingVariables differing = {};  // of the environment of the asker; empty: it is the same
-    WatchedTables* watched = nullptr;   // null: all files are looked at
-    std::optional<CheckedSources> checked;  // found a moment ago
+    DifferingVariables differing = {};      // variables that the asker and the director differ in
+    WatchedTables* watched = nullptr;       // null: nothing is watched
+    std::optional<CheckedSources> checked;  // a check that was just made
   };
   // Everything in `deps` outlives the cook.
   CookRun(v1::CookAsk ask, const Deps& deps);
@@ -92,9 +91,9 @@ class CookRun {
   CookReport report_;
 
   WorldPtr world_;                            // at the start of the cook
-  SnapshotPtr sources_;                       // as the scan found them
-  CookSelection selection_;                   // for a difference: without its packages
-  ChangeSet changes_;                         // holds the world until the director has it
+  SnapshotPtr sources_;                       // files at the start of the cook
+  CookSelection selection_;                   // has no packages if there is a difference
+  ChangeSet changes_;                         // owns the world until the director gets it
   absl::StatusOr<MembersFile> members_;       // of a cook by the book (MembersAfter)
   std::map<std::string, Digest> last_roots_;  // by platform, before this cook by the book
   bool is_project_file_another_ = false;      // differs from the last cook of the same ask

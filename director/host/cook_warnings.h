@@ -1,5 +1,5 @@
-// CookWarnings: what a cook tells people in addition to its results: files that cannot be used,
-// patterns that name nothing, bytes that were lost, platforms of which nothing was published.
+// CookWarnings: tells people about files that cannot be used, patterns that name nothing, lost
+// bytes, workers that did not start.
 //
 // Threads: none.
 #pragma once
@@ -14,28 +14,28 @@
 
 namespace galley::director {
 
-// Tells files that cannot be used and are no packages: a folder that cannot be read hides packages,
-// and so is a failure; other files are worth a warning.
+// Tells about files and folders that cannot be used and are no packages. A folder is a failure,
+// because it may hide packages; a file is a warning.
 void TellOddFiles(const World& world, CookEventSink& sink);
 
-// Tells sidecars without a file, and sandboxes among the content.
+// Warns of sidecars without a file, and of sandboxes below the mounts.
 void TellLeftOut(const World& world, CookEventSink& sink);
 
-// Tells patterns of `never` that named nothing when the cook began, and still name nothing now that
-// the cook's generated packages are known (`after`). `is_narrow`: the cook did not ask for all
-// packages, so patterns of galley.toml may be about other packages.
+// Warns of patterns of `never` that name nothing in both worlds: `before`, when the cook began, and
+// `after`, which knows the cook's generated packages. `is_narrow`: the cook did not ask for all
+// packages, so patterns of galley.toml may be about other packages, and are skipped.
 void TellIdleNever(const World& before, const World& after, bool is_narrow, CookEventSink& sink);
 
-// Returns "2 workers of [farm] launcher = \"ssh\" did not start, ..."; nullopt: all workers came,
-// or the cook's error says so.
+// Returns "2 workers of [farm] launcher = \"ssh\" did not start, ..."; nullopt: all workers
+// started, or the cook was ended by an interrupt or an error.
 std::optional<std::string> UnstartedText(const ShellOutcome& outcome, const std::string& launcher);
 
-// Returns "3 results of workers on other machines were to be made again ..."; nullopt: no result
-// was.
+// Returns "3 results of workers on other machines were to be made again ..."; nullopt: there is no
+// such result.
 std::optional<std::string> UnprovenText(const ShellOutcome& outcome);
 
 // Returns "<store>: 2 blobs of 1 package were lost from the store and are made again"; nullopt: no
-// blob was.
+// blob was lost.
 std::optional<std::string> LostText(const ShellOutcome& outcome, const std::string& store);
 
 // Returns the warning for a note of TakeHealed.

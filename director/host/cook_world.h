@@ -1,5 +1,4 @@
-// MakeWorld: makes the first world of a cook from the project's present files and the rules for
-// them.
+// MakeWorld: makes the first world of a cook from the project's present files and rules.
 #pragma once
 
 #include <functional>
@@ -13,24 +12,23 @@
 
 namespace galley::director {
 
-// Scans the files of `setup`. The snapshot table is not written yet. Errors: outcome_status.h:
-// everything wrong with rules and sidecars; there is no package at all; `stop` was cancelled.
+// Makes the world by a scan of all files. The snapshot table is not written yet. Errors, as in
+// outcome_status.h: rules or sidecars are wrong; there is no package; `stop` was cancelled.
 absl::StatusOr<std::shared_ptr<World>> MakeWorld(const Director& director, const Setup& setup,
                                                  const ProjectCatalog::Options& table,
                                                  const Cancellation& stop);
 
-// Makes the world from the files of the base that the journal names, and looks only at the files
-// that `changed_in` names in that base (virtual paths of files and folders). `present`: the
-// director's world, which may have that base; null: there is none. World::since is known. Packages
-// are resolved by need, and the caller calls CheckPackages. FAILED_PRECONDITION: there is no such
-// base.
+// Makes the world from the journal's base, the snapshot table of `meta`, and looks only at the
+// virtual paths of files and folders that `changed_in` returns for that base. Sets World::since.
+// Packages are resolved by need; the caller calls CheckPackages. `present`: the director's world,
+// whose snapshot may be the base; may be null. FAILED_PRECONDITION: the base is not known.
 using ChangedIn = std::function<std::vector<std::string>(const content::Snapshot& base)>;
 absl::StatusOr<std::shared_ptr<World>> MakeRevisedWorld(
     const Director& director, const Setup& setup, const ProjectCatalog::Options& table,
     const JournalMeta& meta, const WorldPtr& present, const ChangedIn& changed_in);
 
-// Reports everything wrong with rules and sidecars, or that there is no package at all. Resolves
-// all packages. Errors: outcome_status.h.
+// Resolves all packages. Errors, as in outcome_status.h: all errors of rules and sidecars; or there
+// is no package.
 absl::Status CheckPackages(const World& world);
 
 }  // namespace galley::director

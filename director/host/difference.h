@@ -1,12 +1,12 @@
-// ApplyDifference: makes the journal follow the files: the journal no longer trusts the records of
-// packages that looked at something which changed since the last cook, until the packages are
+// ApplyDifference: brings the journal up to date with the files. The records of packages that
+// observed something that changed since the last cook are no longer trusted, until the packages are
 // looked up again.
 //
-// The difference is used only if the journal's last cook had the same store and trust domain, and
-// its snapshot table still exists; otherwise nothing is trusted. When the store lost or dropped
-// something since, packages that lack an output are not trusted either.
+// If the journal's last cook had another store or trust domain, or its snapshot table is gone, no
+// record is trusted. If the store has lost something since, packages that lack an output are not
+// trusted either.
 //
-// Threads: none.   Cost: that of the change, and one scan of the journal when nothing is trusted.
+// Threads: none. Cost: proportional to the change; one scan of the journal if nothing is trusted.
 #pragma once
 
 #include <string>
@@ -22,12 +22,12 @@ struct DifferenceOptions {
   std::string state_directory;
   std::string project_id;
   std::string trust_domain;
-  uint32_t term = 0;  // the director's
+  uint32_t term = 0;  // of the director
 };
 
-// Writes the snapshot table of `world` and names the table there. One synced write of the journal
-// holds everything that is not trusted, and the new base of the next difference. Errors:
-// outcome_status.h.
+// Writes the snapshot table of `world`, and sets World::table_file and table_id. Then one synced
+// write to the journal holds the records that are no longer trusted, and the base of the next
+// difference. Errors: outcome_status.h.
 absl::Status ApplyDifference(const DifferenceOptions& options, store::Store& store,
                              Journal& journal, World& world);
 

@@ -1,12 +1,11 @@
-// Director: what a process holds for a project that it cooks, for as long as it cooks: the
-// project's lock, home and journal, its stores, its cookers, and what an earlier director left.
-//
-// Nothing in a Director belongs to one cook: each cook is a new CookRun.
+// Director: everything that a process holds for a project that it cooks, across cooks: the
+// project's lock, home and journal, its stores, its cookers, and the workers that an earlier
+// director left. Each cook is a CookRun.
 //
 //   Open   (CookRun Settle)*   Close
 //
-// Threads: MayWrite, RemoteDown, setup, TakeUp, Settle and stores().store(): any; the other
-// functions: one at a time.
+// Threads: MayWrite, IsStoreAnother, RemoteDown, setup, TakeUp, Settle and stores().store(): any;
+// the other functions: one at a time.
 #pragma once
 
 #include <cstdint>
@@ -33,8 +32,8 @@
 
 namespace galley::director {
 
-// Setup: everything that decides what packages are and how they are cooked, except for their files:
-// one state of the project file and of the cookers. Immutable; another state is another Setup.
+// Setup: one state of the project file and of the cookers, which decides what packages are and how
+// they are cooked. Immutable.
 struct Setup {
   std::shared_ptr<const project::Project> project;
   Cookers cookers;
@@ -50,24 +49,24 @@ struct DirectorOptions {
   std::string worker_program;                      // galley-worker
   std::map<std::string, std::string> environment;  // what env(...) observes
   bool is_verbose = false;                         // debug lines in the log
-  bool is_resident = false;                        // the director stays, whatever becomes of a cook
+  bool is_resident = false;                        // the director stays when a cook has ended
   HoldOptions hold;
 };
 
 class Director {
  public:
-  // Takes the project, waits for another director if need be, and opens all that a director holds.
-  // `sink` and `stop` are used only during the call. Errors: outcome_status.h.
+  // Takes the project, after another director if there is one, and opens everything in it. `sink`
+  // and `stop` are used only during the call. Errors: outcome_status.h.
   static absl::StatusOr<std::unique_ptr<Director>> Open(DirectorOptions options,
                                                         CookEventSink& sink, Cancellation& stop);
 
-  // The project when the director was opened, for values that do not change in its life ([store],
-  // places).
+  // The project when the director was opened. Only for values that do not change while it lives,
+  // such as [store] and folders.
   const project::Project& project() const { return *options_.project; }
-  // The setup of a cook that begins now.
+  // The setup for a cook that begins now.
   SetupPtr setup() const;
-  // Makes a setup of `project` and the present cookers the setup from now on, and returns it.
-  // Errors: outcome_status.h; the setup stays the same.
+  // Makes a setup from `project` and the present cookers, sets it, and returns it. Errors:
+  // outcome_status.h; the setup stays the same.
   absl::StatusOr<SetupPtr> TakeUp(std::shared_ptr<const project::Project> project);
 
   const std::string& worker_program() const { return options_.worker_program; }
@@ -82,28 +81,30 @@ class Director {
 
   // FAILED_PRECONDITION: another director has the project now.
   absl::Status MayWrite() const { return held_->MayWrite(); }
-  // Says whether the store is no longer the store that this director has used, but another, an
-  // older or a damaged store: its folder, or files in it, were deleted or replaced, or the process
-  // that owns the store serves another. Errors: the store's. Any thread.
+  // Says whether the store that this director has used was replaced by another or an older store,
+  // or is damaged: its folder, or files in it, were deleted or replaced, or the process that owns
+  // the store serves another store. Errors: from the store. Any thread.
   absl::StatusOr<bool> IsStoreAnother() const;
-  // Uses the store that is there now, and notes the change (healed.h); the journal forgets what
-  // rested on the old store. REQUIRES: nothing uses the store.
+  // Opens the present store, and notes the change (healed.h). The journal forgets the keys of roots
+  // that are not the last roots of this store. REQUIRES: nothing uses the store.
   absl::Status TakeUpStore();
 
   // "down since 14:05"; empty: the remote is not down, or there is none.
   std::string RemoteDown() const { return stores_->RemoteDown(); }
 
-  // Begins the term of a new shell: the first shell has the term with which the director was
-  // opened, and each later shell a higher term.
+  // Begins the term of a new shell. The first shell has the term with which the director was
+  // opened; each later shell has a higher term.
   void BeginTerm();
-  // Called when the shell of this term is at work, and the journal has its first difference. The
-  // first call returns what the previous director left.
+  // Called in each term, after ApplyDifference and before the shell starts. The first call returns
+  // what the previous director left; later calls return nothing.
   absl::StatusOr<Inheritance> TakeOver();
 
-  // Called after a cook: sends what is left to the remote. Failures are warnings: the cook is right
-  // without the remote. REQUIRES: last.outcome.
+  // Called after a cook: sends waiting results to the remote. A resident director does not wait for
+  // them after a cook that was cut short. Failures are warnings, because the cook is right without
+  // the remote. REQUIRES: last.outcome.
   void Settle(const CookReport& last, CookEventSink& sink, Cancellation& stop);
-  // Called after the last cook: tidies the store, and leaves the remote. Failures are warnings.
+  // Called after the last cook: stops calls to the remote, keeps the store within its size, and
+  // gives back its dead bytes. Failures are warnings.
   void Close(CookEventSink& sink, Cancellation& stop);
 
  private:
@@ -131,7 +132,7 @@ class Director {
   // The store when it was last found to be the same.
   mutable store::StoreInfo store_seen_ GALLEY_GUARDED_BY(mutex_);
   WriteBackReport told_ GALLEY_GUARDED_BY(settling_);  // of results that were not sent
-  // Last, so that it ends before the journal, which it tells of sent results.
+  // Last, so that it is destroyed before the journal, which it tells of sent results.
   std::unique_ptr<WriteBack> write_back_;
 };
 

@@ -1,8 +1,8 @@
-// DirectorMeter: puts together what a director knows about itself, for metrics: the counts of its
-// shells, its workers, the cooks that ended, its stores, its process.
+// DirectorMeter: collects a director's figures for metrics: the counts of its shells, its workers,
+// the cooks that ended, its stores, its process.
 //
-// Neither Read nor NoteEnd waits for a disk: figures that take a look at the index of the store are
-// requested, and are there at the next Read.
+// Neither Read nor NoteEnd waits for a disk: figures from files and from the index of the store are
+// read on another thread, and are in the next Read.
 // Threads: any.
 #pragma once
 
@@ -43,7 +43,7 @@ class DirectorMeter {
     CookClass urgency_class = CookClass::kNightly;
     bool by_the_book = false;
     int exit_code = 0;
-    std::vector<std::string> platforms;  // whose roots the cook published, or found published
+    std::vector<std::string> platforms;  // platforms with a root of the cook, new or unchanged
     absl::Duration took;
   };
   void NoteEnd(const EndedCook& cook);
@@ -80,8 +80,7 @@ class DirectorMeter {
   Looked looked_ GALLEY_GUARDED_BY(mutex_);
   absl::Time looked_at_ GALLEY_GUARDED_BY(mutex_) = absl::InfinitePast();
 
-  // Reads and writes files; made when there is something to do. Last: it ends before the members
-  // that it uses.
+  // The thread for files; made on first use. Last, so that it ends before the members that it uses.
   std::optional<TaskThread> files_ GALLEY_GUARDED_BY(mutex_);
 };
 

@@ -1,5 +1,4 @@
-// ErrorList: errors of one kind as one text: one line for each error, and no more lines than a
-// person reads.
+// ErrorList: joins errors to one text, with a line for each error, up to a limit.
 #pragma once
 
 #include <span>
@@ -9,7 +8,7 @@ namespace galley::director {
 
 inline constexpr size_t kErrorsToldMax = 20;
 
-// At most kErrorsToldMax lines, then "and 288 more".
+// Returns at most kErrorsToldMax lines, and then "and 288 more".
 std::string ErrorList(std::span<const std::string> errors);
 
 }  // namespace galley::director

@@ -1,4 +1,4 @@
-// FarmPlan: what a project's [farm] says of workers on other machines, with the contents of the
+// FarmPlan: the configuration of workers on other machines, from a project's [farm] section and the
 // files that it names.
 #pragma once
 
@@ -15,7 +15,7 @@ struct FarmPlan {
   std::string listen;  // where workers attach: [farm] listen, or what the launcher needs
 };
 
-// INVALID_ARGUMENT: [farm] asks for what cannot be done; the text says what to do.
+// INVALID_ARGUMENT: [farm] is invalid; the text says what to do.
 absl::StatusOr<FarmPlan> FarmPlanOf(const project::Project& project);
 
 }  // namespace galley::director

@@ -1,9 +1,9 @@
-// GitFiles: the files under a project's mounts that git cannot vouch for, between the files of a
-// standing and today's files (`galley cook --changed-since`).
+// GitFiles: finds the files under a project's mounts that may differ from the files of a standing,
+// by asking git (`galley cook --changed-since`).
 //
-// A file that is not named has the bytes that its commit gave it, then and now. Git is believed
-// only about plain files that it knows and does not convert, and whose stamps equal those in its
-// index for the commit; every other file is named, and Galley looks at it.
+// Git is trusted only for plain files that it tracks and does not convert, and whose stamps equal
+// the stamps in its index for the commit. Any other file is returned, and Galley looks at it. A
+// file that is not returned has the bytes of its commit, both then and now.
 //
 // Threads: one. All functions block, and run git.
 #pragma once
@@ -20,36 +20,34 @@
 
 namespace galley::director {
 
-// INVALID_ARGUMENT, for people: no mount is in a git repository, or no repository has such a
-// commit.
+// Checks that `revision` exists. INVALID_ARGUMENT, for people: no mount is in a git repository, or
+// no repository has the commit.
 absl::Status CheckRevision(const project::Project& project, const std::string& revision,
                            Cancellation& stop);
 
 struct GitLook {
   GitState state;
-  int64_t began_ns = 0;  // wall time; later changes may not be in the look
+  int64_t began_ns = 0;  // wall time; `state` may lack later changes
 };
 
-// Returns what git says now of the commits that are checked out. If git cannot tell, the state says
-// why.
+// Asks git for the commits that are checked out, and for the files that differ from them. If git
+// cannot tell, GitState::why_unknown says why.
 GitLook LookAtGit(const project::Project& project, Cancellation& stop);
 
-// Returns the virtual paths, sorted, of files that may have other bytes now than when `before` was
-// kept; a folder stands for everything in it. FAILED_PRECONDITION: the reason why git does not
-// know.
+// Returns the virtual paths, sorted, of files that may have other bytes in `now` than in `before`;
+// a folder stands for everything in it. FAILED_PRECONDITION: the reason why git cannot tell.
 absl::StatusOr<std::vector<std::string>> ChangedByGit(const project::Project& project,
                                                       const GitState& before, const GitState& now,
                                                       Cancellation& stop);
 
-// Returns the state for files that were looked at after git was asked: files that changed meanwhile
-// are dirty. `paths`: the files that were looked at; other files are as they were when git was
-// asked.
+// Returns the state of `look`, with the files of `paths` that changed after git was asked as dirty.
+// `paths`: the files that were looked at; no other file has changed since.
 GitState StateOf(GitLook look, const content::Snapshot& files,
                  const std::vector<std::string>& paths);
-// Returns the state when all files were looked at. REQUIRES: a snapshot whose files are all known.
+// The same for all files of the snapshot. REQUIRES: a snapshot whose files are all known.
 GitState StateOf(GitLook look, const content::Snapshot& files);
 
-// Returns the state after these files changed, whatever their bytes are now.
+// Returns the state with these files as dirty.
 GitState WithDirty(GitState state, const std::vector<std::string>& paths);
 
 }  // namespace galley::director

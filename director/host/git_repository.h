@@ -1,9 +1,9 @@
-// GitRepository: what git says of the files of a work tree, below some of its folders.
+// GitRepository: asks git about the files of a work tree, below some of its folders.
 //
-// Nothing is written: no lock is taken, and the index is not refreshed. Git's settings that let it
-// look less closely at files (core.fsmonitor, core.checkStat, core.ignoreCase, ...) are overruled
-// on its command line. From the environment git gets only HOME, PATH, SUDO_UID and XDG_CONFIG_HOME:
-// a variable that a hook or an editor sets (GIT_DIR, GIT_LITERAL_PATHSPECS, ...) changes no answer.
+// Nothing is written: no lock is taken, and the index is not refreshed. Settings that let git look
+// less closely at files (core.fsmonitor, core.checkStat, core.ignoreCase, ...) are overridden on
+// its command line. From the environment git gets only HOME, PATH, SUDO_UID and XDG_CONFIG_HOME:
+// variables of hooks and editors (GIT_DIR, GIT_LITERAL_PATHSPECS, ...) change no answer.
 // Source: git(1), git-config(1), git-diff-index(1), git-ls-files(1), gitattributes(5).
 //
 // Threads: one. All functions block, and end with CANCELLED when `stop` is cancelled; UNAVAILABLE:
@@ -34,32 +34,33 @@ class GitRepository {
   const std::string& top() const { return top_; }
   // Returns the commit that is checked out. NOT_FOUND: there is none yet.
   absl::StatusOr<std::string> Head() const;
-  // False: the commit does not exist (the clone may be shallow, or the name wrong).
+  // Says whether the commit exists; a shallow clone may lack it.
   absl::StatusOr<bool> Has(const std::string& revision) const;
   absl::StatusOr<bool> IsShallow() const;
 
-  // Says for people why git's answers for this repository cannot be believed, whatever is set on
-  // its command line. Empty: they can.
+  // Says for people why git's answers for this repository cannot be trusted, even with all settings
+  // overridden. Empty: they can be trusted.
   absl::StatusOr<std::string> WhyNotBelieved() const;
 
-  // Paths in these functions are host paths; a folder stands for everything in it.
+  // The following functions return host paths; a folder stands for everything in it.
 
-  // Returns the files that git knows in the commit or in its index, and that may differ from the
-  // commit. A file whose stamp differs from the index is among them, whatever its bytes.
+  // Returns the files of the commit or of the index that may differ from the commit, among them
+  // each file whose stamp differs from the index.
   absl::StatusOr<std::vector<std::string>> DifferingFrom(const std::string& commit) const;
-  // Returns what git does not know, ignored files included; other repositories as folders.
+  // Returns the files that git does not track, also ignored files, and other repositories as
+  // folders.
   absl::StatusOr<std::vector<std::string>> Untracked() const;
 
   struct Tracked {
     std::vector<std::string> repositories;  // folders of submodules, whether they exist or not
-    // Files that can have other bytes though git sees no difference: links, files that git was told
-    // not to look at (assume-unchanged, skip-worktree), and files that git converts (filters, ends
-    // of lines, encodings).
+    // Files whose bytes may differ without a difference for git: links, files that git is told to
+    // skip (assume-unchanged, skip-worktree), and files that git converts by filters, line ends or
+    // encodings.
     std::vector<std::string> unwatched;
   };
   absl::StatusOr<Tracked> LookAtTracked() const;
-  // Returns an id for everything that decides how git makes files of a commit, except submodules:
-  // its settings and attributes. `untracked`: as Untracked returns it.
+  // Returns an id of the settings and attributes that decide how git checks out a commit, except
+  // for submodules. `untracked`: from Untracked.
   absl::StatusOr<std::string> RulesId(const std::vector<std::string>& untracked) const;
 
  private:
@@ -71,8 +72,8 @@ class GitRepository {
   Cancellation& stop_;
 };
 
-// Parses the answer of `git ls-files -s -v -z`, as paths relative to the top. INVALID_ARGUMENT: it
-// is no such answer.
+// Parses the output of `git ls-files -s -v -z`; paths stay relative to the top. INVALID_ARGUMENT:
+// the output has another form.
 absl::StatusOr<GitRepository::Tracked> ReadTracked(std::string_view answer);
 
 }  // namespace galley::director

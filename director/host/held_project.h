@@ -1,5 +1,5 @@
-// HeldProject: a project of which this process is the only director, with its lock, its id and its
-// place.
+// HeldProject: holds the lock of a project, so that this process is its only director, with the
+// project's id and place.
 //
 // Threads: MayWrite: any; the other functions: one.
 #pragma once
@@ -19,20 +19,20 @@
 namespace galley::director {
 
 struct HoldOptions {
-  // Waits for another director of the project; false: another director is an error.
+  // True: Take waits for another director of the project; false: another director is an error.
   bool waits = true;
-  // Called now and then during the wait; true: the project is left to the other director, and Take
-  // ends with ABORTED.
+  // Called now and then during the wait. True: Take gives up, with ABORTED.
   std::function<bool()> gives_way = [] { return false; };
-  // Called before the project is held, and again when it turns out to be a copy of another project.
-  // `project_id`: the id in its state; empty: it has none yet. An error ends Take; until then only
-  // the folders of the state were written.
+  // Called before the lock is taken, and again if the project is a copy of another project.
+  // `project_id`: the id in the project's state; empty: it has none yet. An error ends Take; until
+  // then only the folders of the state were written.
   std::function<absl::Status(const std::string& project_id)> check;
 };
 
 class HeldProject {
  public:
-  // Makes the state's folders. Blocks: `stop` ends the call. Errors: outcome_status.h.
+  // Makes the folders of the state, and takes the lock. Blocks; `stop` ends the call. Errors:
+  // outcome_status.h.
   static absl::StatusOr<std::unique_ptr<HeldProject>> Take(const project::Project& project,
                                                            const HoldOptions& options,
                                                            CookEventSink& sink, Cancellation& stop);
@@ -41,7 +41,7 @@ class HeldProject {
   absl::Status MayWrite() const { return lock_->Check(); }
   absl::Status SetTerm(uint32_t term) { return lock_->SetTerm(term); }
 
-  // Gives the project an id if it has none, and records its place. Tells if the project is a copy.
+  // Gives the project an id if it has none, and records its place. Warns if the project is a copy.
   absl::Status Settle(const Journal& journal, CookEventSink& sink);
   // REQUIRES: Settle.
   const std::string& project_id() const { return home_.project_id; }

@@ -1,14 +1,14 @@
-// IdleNames: warnings about names and patterns of galley.toml that name nothing: rules that match
-// no file, mounts without a file, resources that no rule asks for, resources and labels that no
-// machine has, cultures without a folder, patterns of map sections; and about keys that have no
+// IdleNames: warns of names and patterns of galley.toml that name nothing: rules that match no
+// file, mounts without a file, resources that no rule asks for, resources and labels that no
+// machine has, cultures without a folder, patterns of map sections. Also warns of keys that have no
 // effect any more. Each warning has its place and the nearest names.
 //
-// A rule may be about generated packages, which no scan shows: `generated` has the generated
+// A rule may be about generated packages, which no scan finds: `generated` has the generated
 // packages that are known so far. A resource or label that no launcher offers is told only if no
-// worker can come that brings it ([farm] listen, launcher = "none").
+// other worker can attach that may offer it ([farm] listen, launcher = "none").
 //
-// Cost: compares each pattern with each file, until a file matches; nearest names only for the
-// first warnings.
+// Cost: compares each pattern with the files until a file matches; looks for nearest names only for
+// the first warnings.
 // Threads: any.
 #pragma once
 
@@ -22,19 +22,19 @@
 
 namespace galley::director {
 
-// Calls `visit` with each generated package that is known. Called only when generated packages
-// matter.
+// VisitGenerated: calls `visit` with each known generated package. Called only if needed.
 using VisitGenerated = std::function<void(const std::function<void(std::string_view)>& visit)>;
 
-// `cultures`: the command line's cultures, which replace the cultures of galley.toml; empty: none.
+// Returns the warnings. `cultures`: cultures of the command line, in place of those of galley.toml;
+// empty: none.
 std::vector<record::Warning> IdleNames(const project::Project& project, const ProjectCatalog& table,
                                        const VisitGenerated& generated,
                                        const std::vector<std::string>& cultures = {});
 
 bool IsOfIdleNames(record::WarningKind kind);
 
-// Visits the packages that `table` was asked about, and the packages that the journal knows (null:
-// no cook has written a journal).
+// Returns a visitor of the generated packages of `table` and of the journal. `journal`: null: there
+// was no cook yet.
 VisitGenerated GeneratedIn(const ProjectCatalog& table, Journal* journal);
 
 // Returns the warnings for patterns of `[cook] never`, for a command that cooks nothing.

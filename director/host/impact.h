@@ -1,9 +1,8 @@
-// Impact: which packages a change of files may change, how the change reaches each package, and
-// what the packages cost the last time. From the journal alone: nothing is looked up, cooked or
-// written.
+// Impact: the packages that a change of files may affect, how the change reaches each package, and
+// the cost of their last cooks. Uses only the journal: nothing is looked up, cooked or written.
 //
-// "May": a package whose inputs come out the same is not cooked (early cut-off), and only a cook
-// can find packages beyond these.
+// A cook may cook fewer packages, because a package whose inputs stay the same is not cooked (early
+// cut-off), or more, because only a cook finds new packages.
 //
 // Threads: the journal's.
 #pragma once
@@ -33,23 +32,23 @@ struct ImpactedPackage {
     kRefers,     // the package refers to `via`, which is gone
     kTool,       // the package is made with the program `via`
     kRules,      // galley.toml says how the package is cooked
-    kUnknown,    // the journal says no more; `via` is empty
+    kUnknown,    // the journal does not tell; `via` is empty
   };
   Reason reason = Reason::kUnknown;
   std::string via;
-  // How the package looked: "file(../common.glsl)"; empty for kSource and kGenerated.
+  // The observation, "file(../common.glsl)"; empty for kSource and kGenerated.
   std::string observation;
   uint32_t depth = 0;         // packages between the package and a file
-  uint32_t platforms = 0;     // that the package has results for
-  absl::Duration expected;    // of its last cooks, on all platforms
-  uint64_t output_bytes = 0;  // of its outputs, on all platforms
+  uint32_t platforms = 0;     // platforms for which the package has results
+  absl::Duration expected;    // sum of its last cooks, on all platforms
+  uint64_t output_bytes = 0;  // sum of its outputs, on all platforms
   bool operator==(const ImpactedPackage&) const = default;
 };
 
 struct Impact {
   std::vector<ImpactedPackage> packages;  // by depth, then by name
-  std::vector<std::string> unseen;        // changed files that no package looked at; sorted
-  std::map<std::string, size_t> places;   // of the packages, by name
+  std::vector<std::string> unseen;        // changed files and tools that no package observed
+  std::map<std::string, size_t> places;   // name -> index in `packages`
 
   absl::Duration expected() const;
   uint64_t output_bytes() const;
@@ -61,18 +60,18 @@ struct Impact {
 struct ImpactAsk {
   std::vector<content::Change> changes;  // in any order
   std::set<std::string> tools;           // programs that change; absolute paths
-  bool of_rules = false;                 // galley.toml changes, which decides each package
-  std::string project_root;              // relative tools lie there
+  bool of_rules = false;                 // galley.toml changes, which concerns every package
+  std::string project_root;              // relative paths of tools begin there
 };
-// Cost: the packages that are found; for tools and rules, a scan of the journal.
+// Cost: linear in the packages that are found; for tools and rules, a scan of the journal.
 absl::StatusOr<Impact> FindImpact(Journal& journal, const ImpactAsk& ask);
 absl::StatusOr<Impact> FindImpact(Journal& journal, std::span<const content::Change> changes);
 
 // Returns the programs, as absolute paths, that packages were made with.
 absl::StatusOr<std::set<std::string>> ToolsOf(Journal& journal, const std::string& project_root);
 
-// Returns a text for people: "its source", "file(../common.glsl)", "reads cooked(b.png, .ktx2) of
-// /Game/b.png".
+// Returns a text for people: "its source", "looks at /Game/common.glsl: file(../common.glsl)",
+// "reads cooked(b.png, .ktx2) of /Game/b.png".
 std::string TextOfReason(const ImpactedPackage& package);
 std::string_view NameOfReason(ImpactedPackage::Reason reason);  // "source", "observed", ...
 

@@ -1,5 +1,5 @@
-// Inheritance: what a dead director leaves to the next director: workers that still live, the jobs
-// of these workers, and the packages that its cook blamed.
+// Inheritance: the state that a dead director leaves to the next director: living workers, their
+// jobs, and the packages that its cook blamed.
 //
 // Threads: none.
 #pragma once
@@ -16,21 +16,21 @@ namespace galley::director {
 
 struct Inheritance {
   std::vector<WorkerRecord> survivors;
-  JournalProgress progress;  // of survivors only; empty: the last cook came to its end
+  // Has only attempts of survivors. Empty: the last cook came to its end.
+  JournalProgress progress;
 };
 
-// Returns the workers that live, and removes the folders in which dead workers ran their jobs.
-// REQUIRES: the project is held, so that no other director starts workers.
+// Returns the living workers, and removes the scratch folders of dead workers. REQUIRES: the
+// project is held, so that no other director starts workers.
 std::vector<WorkerRecord> FindInheritedWorkers(const std::string& state_directory);
 
-// Ends the workers that nobody took over, and the processes that they run. A cook that finds that
-// all stands needs no worker, and the workers would wait for a director for a while.
+// Kills the workers that nobody took over, and their descendants. A cook that is answered from a
+// standing needs no worker, and the workers would wait for a director for a while.
 void EndInheritedWorkers(const std::string& state_directory,
                          std::span<const WorkerRecord> survivors);
 
-// Called once for each director, after its first difference: returns what the last director left
-// that concerns living workers. Nobody has the attempts of dead workers, and the journal forgets
-// these attempts.
+// Returns the inheritance of a new director, and makes the journal forget the attempts of dead
+// workers. Called once for each director, after its first ApplyDifference.
 absl::StatusOr<Inheritance> TakeOver(std::vector<WorkerRecord> survivors, uint32_t term,
                                      Journal& journal);
 

@@ -1,6 +1,5 @@
-// LastSuccess: when a cook by the book of each platform last ended with exit code 0. Kept in a file
-// of the state folder, so that a restarted director still knows how old the last good nightly cook
-// is.
+// LastSuccess: the time when a cook by the book last ended with exit code 0, for each platform. A
+// file in the state folder keeps the times for later directors.
 //
 //   galley-last-success 1
 //   platform <seconds since 1970> <name>
@@ -25,7 +24,7 @@ class LastSuccess {
   explicit LastSuccess(const std::string& state_directory);
 
   void Note(const std::vector<std::string>& platforms, absl::Time now);
-  // Writes the file, without a sync. If the file cannot be written, the time is known until the
+  // Writes the file, without a sync. If the file cannot be written, the times are lost when the
   // process ends.
   void Keep() const;
   std::map<std::string, absl::Time> All() const;

@@ -1,4 +1,4 @@
-// LeftOut: files that a scan found and no cook looks at: files that no rule matches, sidecars
+// LeftOut: finds files of a scan that no cook looks at: files that no rule matches, sidecars
 // without a file, sandboxes.
 #pragma once
 
@@ -10,22 +10,22 @@
 
 namespace galley::director {
 
-// Returns files that are no packages, because no rule that matches names a cooker and they have no
-// sidecar. Left out: files that a rule with nothing but `match` sets aside, sidecars, galley.toml
-// itself, files that cannot be used (FileEntry::error), and files that a package has read, as far
-// as `journal` knows (null: nothing was cooked yet). Sorted by path.
+// Returns files that are no packages, because no matching rule names a cooker and they have no
+// sidecar. Sorted by path. Skips sidecars, galley.toml, files that a rule with only `match` sets
+// aside, files that cannot be used (FileEntry::error), and files that a package has read, as far as
+// the journal knows. `journal`: null: nothing was cooked yet.
 std::vector<const content::FileEntry*> UnmatchedFiles(const project::Project& project,
                                                       const ProjectCatalog& table,
                                                       Journal* journal);
 
-// Returns for each sidecar without its file, sorted: the file that it was for, and the likely new
-// name of that file. The likely name is the nearest name of the same folder and extension, or else
-// the same name elsewhere, if that file has no sidecar of its own. Beyond kErrorsToldMax sidecars
-// there is only their number.
+// Returns a text for each sidecar whose file is gone, sorted, with the likely new name of the file:
+// the nearest name in the same folder with the same extension, or else the same name in another
+// folder; never a file with a sidecar. Beyond kErrorsToldMax sidecars one text has the number of
+// the rest.
 std::vector<std::string> StraySidecars(const ProjectCatalog& table);
 
-// Tells of folders under the mounts that are sandboxes, and so are no content: their number, the
-// first folder, and what to do. Empty: there is none.
+// Returns a text about folders under the mounts that are sandboxes, and so are no content, with
+// what to do. Empty: there are none.
 std::string SandboxesAmongContent(const content::Snapshot& snapshot);
 
 }  // namespace galley::director

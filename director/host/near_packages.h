@@ -1,5 +1,4 @@
-// WithNearPackages: adds the nearest names that cooks know to the error about a package that no
-// cook knows.
+// WithNearPackages: adds the nearest names of the journal to an error about an unknown package.
 #pragma once
 
 #include <span>
@@ -10,8 +9,8 @@
 
 namespace galley::director {
 
-// Returns `status`; if it is NOT_FOUND, its text ends with the names nearest to the first of
-// `packages` that the journal does not have. One scan of the journal. May block.
+// Returns `status`. If it is NOT_FOUND, its text ends with the names nearest to the first of
+// `packages` that the journal does not have. Cost: one scan of the journal. May block.
 absl::Status WithNearPackages(Journal& journal, std::span<const std::string> packages,
                               const absl::Status& status);
 

@@ -1,5 +1,4 @@
-// OpenMetrics: opens the address at which a director answers Prometheus, as [director] metrics
-// says.
+// OpenMetrics: opens the MetricsDoor of a director at the address of [director] metrics.
 #pragma once
 
 #include <functional>
@@ -15,13 +14,13 @@ namespace galley::director {
 // Under the state folder, while the door is open: the address with its port.
 inline constexpr const char* kMetricsAddressFile = "metrics-address";
 
-// Null: no metrics are asked for. REQUIRES: the project's lock. Errors: outcome_status.h. `read`
-// outlives the door.
+// Null: metrics are not configured. Everything that `read` uses outlives the door. Errors:
+// outcome_status.h. REQUIRES: the project's lock.
 absl::StatusOr<std::unique_ptr<metrics::MetricsDoor>> OpenMetrics(
     const project::Project& project, std::function<metrics::Figures()> read);
 
-// Returns "http://127.0.0.1:9464/metrics" for the director that has the project; empty: it answers
-// nowhere.
+// Returns the URL of the metrics of the project's director, "http://127.0.0.1:9464/metrics"; empty:
+// it has no metrics.
 std::string MetricsUrl(const project::Project& project);
 
 }  // namespace galley::director

@@ -1,8 +1,8 @@
 // OutcomeStatus: the codes of a Status that ends a director or a cook. The caller decides by the
-// code; the message is complete, and for people.
+// code; the message is a complete text for people.
 //
 //   INVALID_ARGUMENT   the project file, or the ask, is wrong
-//   CANCELLED          a person stopped it
+//   CANCELLED          a person stopped the director or the cook
 //   UNAVAILABLE        the machine, the store or the workers are at fault
 #pragma once
 
@@ -29,7 +29,7 @@ inline absl::Status Infrastructure(std::string_view text) {
 inline absl::Status Infrastructure(const absl::Status& why) {
   return Infrastructure(MessageOf(why));
 }
-// `what`: the part that was at work: "store: <why>".
+// Makes "<what>: <why>", with the failed part as `what`: "store: <why>".
 inline absl::Status Infrastructure(std::string_view what, const absl::Status& why) {
   return Infrastructure(std::string(what) + ": " + MessageOf(why));
 }

@@ -1,4 +1,4 @@
-// PackageOfPath: the package to which a file of a cooked tree belongs.
+// PackageOfPath: finds the package to which a file of a cooked tree belongs.
 #pragma once
 
 #include <string>
@@ -9,9 +9,8 @@
 
 namespace galley::director {
 
-// Returns the done package that has an output at `path` (in a tree, without the leading '/');
-// empty: there is none.
-// Cost: one look at each package.
+// Returns the done package that has an output at `path`, a path in the tree without a leading '/';
+// empty: there is none. Cost: linear in the packages.
 std::string PackageOfPath(const project::Project& project, const DoneKeys& done,
                           std::string_view path);
 

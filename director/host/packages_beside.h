@@ -1,5 +1,5 @@
-// PackagesBeside: packages whose outputs could be taken, by their names, for outputs of packages
-// that failed ("/Game/a.json.meta" beside "/Game/a.json").
+// PackagesBeside: finds packages whose outputs look like outputs of failed packages by their names:
+// "/Game/a.json.meta" beside "/Game/a.json".
 #pragma once
 
 #include <string>
@@ -9,9 +9,8 @@
 
 namespace galley::director {
 
-// `failed`: the paths in the tree at which the outputs of the failed packages begin (StagePath).
-// Returns such paths for packages in `names` and `generated` (the packages that exist now, sorted)
-// that are not in `failed`.
+// Returns the StagePaths of such packages in `names` and `generated`, which are sorted and hold all
+// present packages. `failed`: the StagePaths of the failed packages; none of them is returned.
 // Cost: a search for each failed package.
 std::vector<std::string> PackagesBeside(const project::Project& project,
                                         const std::vector<std::string>& names,

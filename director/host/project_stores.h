@@ -3,10 +3,11 @@
 //   store()    FencedStore -> TieredStore (only with a remote) -> the project's store directory
 //   remote()   the upstream cache behind the store, as galley.toml names it
 //
-// A session of the store keeps the blobs that cooks are told of, and a thread looks after [store]
-// max_size.
+// A session of the store protects the blobs that cooks use from collection, and a thread keeps the
+// store within [store] max_size.
 //
-// Threads: store() and remote() as they say; RemoteDown: any; the other functions: one at a time.
+// Threads: store() and remote(): see their classes; CheckFolder, RemoteDown: any; the other
+// functions: one at a time.
 #pragma once
 
 #include <functional>
@@ -27,7 +28,7 @@
 
 namespace galley::director {
 
-// The remote store that a project names.
+// Returns the configuration of the remote store that a project names.
 store::RemoteConfig RemoteConfigOf(const project::RemoteSection& section);
 
 class ProjectStores {
@@ -39,7 +40,7 @@ class ProjectStores {
       CookEventSink& sink);
 
   store::Store& store() { return *store_; }
-  // The administration of the project's store directory, unfenced.
+  // The administration of the store directory; not fenced.
   store::StoreAdmin& admin() { return *admin_; }
   // Null: there is no upstream cache.
   store::RemoteCache* remote() { return remote_.cache.get(); }
@@ -48,28 +49,27 @@ class ProjectStores {
   // FAILED_PRECONDITION: the store's folder was deleted or replaced while this process owned it.
   // Any thread.
   absl::Status CheckFolder() const;
-  // Opens the store that is there now, in place of the old store. REQUIRES: nothing else uses the
-  // store.
+  // Opens the store that is in the directory now, in place of the old store. REQUIRES: nothing else
+  // uses the store.
   absl::Status OpenWhatIsThere();
 
-  // Called when nobody relies any more on what was told of the store: a collection may drop it.
+  // Lets collections drop the blobs that cooks have used so far. Called when no cook needs them.
   void RenewSession();
   // RESOURCE_EXHAUSTED: the store's disk has no room for `bytes` beside the reserve.
   absl::Status CheckSpace(uint64_t bytes) const;
-  // Bytes since the director began.
+  // Bytes fetched from the remote since the director began.
   uint64_t BytesFetched() const;
   // Returns "down since 14:05"; empty: the remote is not down, or there is none.
   std::string RemoteDown() const;
-  // Gives up hanging calls to the remote, for which nobody waits any more. Tells what went wrong.
+  // Warns of problems with the remote.
   void TellRemote(CookEventSink& sink);
-  // Asks the remote nothing any more.
+  // Cancels the calls to the remote, and makes no further calls.
   void LeaveRemote();
 
-  // Keeps the store within [store] max_size. A thread looks in between as well.
+  // Collects until the store is within [store] max_size, as the thread does now and then.
   void KeepWithinSize(Cancellation& stop, CookEventSink& sink);
-  // Gives back dead bytes in the store's segments, which nothing needs. First ends the session:
-  // nothing is given back while a session lives, which may read the segments. REQUIRES: no cook is
-  // left.
+  // Ends the session, which may read segments, and then gives back the dead bytes in the store's
+  // segments. REQUIRES: no cook is left.
   void GiveBackDeadBytes(Cancellation& stop, CookEventSink& sink);
 
  private:
@@ -80,9 +80,9 @@ class ProjectStores {
 
   const std::string directory_, project_name_;
   std::unique_ptr<store::Store> store_;
-  store::StoreAdmin* admin_ = nullptr;      // of store_
-  store::DeadBytes* dead_bytes_ = nullptr;  // of store_; null: another process owns the directory
-  store::ReplacedFolder* replaced_folder_ = nullptr;  // of store_; null: store_ cannot tell
+  store::StoreAdmin* admin_ = nullptr;      // in store_
+  store::DeadBytes* dead_bytes_ = nullptr;  // in store_; null: another process owns the directory
+  store::ReplacedFolder* replaced_folder_ = nullptr;  // in store_; null: store_ cannot tell
   std::optional<store::Session> session_;
   store::Remote remote_;
   std::unique_ptr<store::QuotaKeeper> quota_;

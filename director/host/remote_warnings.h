@@ -1,5 +1,5 @@
-// RemoteWarnings: what people are told about the remote store: that the store is down, and the
-// warnings when a cook ends. A cook is right without the remote store, so nothing here is an error.
+// RemoteWarnings: texts for people about the remote store: since when it is down, and the warnings
+// at the end of a cook. A cook is right without the remote store, so nothing here is an error.
 #pragma once
 
 #include <string>
@@ -11,12 +11,12 @@
 
 namespace galley::director {
 
-// Returns "down since 14:05"; empty: the remote is not down. `now`: the wall clock's time,
-// `monotonic`: the time of the state's clock.
+// Returns "down since 14:05"; empty: the remote is not down. `monotonic` and `now`: the same
+// moment, by the clock of `state` and by the wall clock.
 std::string RemoteDownText(const store::RemoteState& state, absl::Time monotonic, absl::Time now,
                            absl::TimeZone zone);
 
-// `down`: "down since 14:05"; empty: the remote is not down.
+// Returns the warnings. `down`: from RemoteDownText.
 std::vector<std::string> RemoteWarnings(const store::RemoteState& state, std::string_view down);
 
 }  // namespace galley::director

@@ -1,5 +1,5 @@
-// ReplayedMessages: the messages of a cook that still hold at its end, so that they can be told
-// again when all stands.
+// ReplayedMessages: collects the messages of a cook that still hold at its end, for later answers
+// from its standing.
 //
 // Threads: one.
 #pragma once
@@ -22,13 +22,13 @@ class ReplayedMessages {
   void Done(const std::string& package, const std::string& platform);
   // Sets whether later messages belong to the scan.
   void SetScanning(bool is_scanning) { is_scanning_ = is_scanning; }
-  // Notes a message that another cook of the same ask would not tell.
+  // Notes that this cook told a message that another cook of the same ask would not tell.
   void Passing() { is_passing_ = true; }
 
   const CookEvent::Scanned& scanned() const { return scanned_; }
   const std::vector<StandingWarning>& warnings() const { return warnings_; }
   std::vector<StandingFailure> failures() const { return {failures_.begin(), failures_.end()}; }
-  // True: another cook of the same ask tells the same messages.
+  // True: another cook of the same ask would tell the same messages.
   bool stands() const { return !is_passing_; }
 
  private:
@@ -39,7 +39,7 @@ class ReplayedMessages {
   bool is_scanning_ = false;
 };
 
-// Tells the messages of the standing again.
+// Tells the failures and warnings of a standing again.
 void TellAgain(const Standing& standing, CookEventSink& sink);
 
 }  // namespace galley::director

@@ -25,13 +25,13 @@ class Sandboxes {
 
   std::string PathOf(const std::string& platform) const;
 
-  // Called before anything is cooked, because a sandbox that cannot be written, or is somebody's
-  // folder, would otherwise be found only after the roots are published. `project_id`: empty: the
-  // project has no id yet. Changes nothing. Errors: outcome_status.h.
+  // Checks that every sandbox is the project's or free, and can be written. Called before anything
+  // is cooked, so that such an error does not come after the roots are published. Changes nothing.
+  // `project_id`: empty: the project has no id yet. Errors: outcome_status.h.
   absl::Status CheckAll(const std::vector<std::string>& platforms,
                         const std::string& project_id) const;
-  // Checks the sandbox once more, for somebody may have used the folder while the cook ran, and
-  // claims it for the project. Errors: those of CheckSandbox and ClaimSandbox.
+  // Checks the sandbox again, because the folder may have been used during the cook, and claims it
+  // for the project. Errors: as CheckSandbox and ClaimSandbox.
   absl::Status Claim(const std::string& platform, const std::string& project_id) const;
 
  private:

@@ -1,5 +1,5 @@
-// ScanProject: the project as a cook would see it now, for commands that cook nothing: ScanProject
-// takes no lock and writes nothing.
+// ScanProject: scans a project as a cook would, for commands that cook nothing. Takes no lock, and
+// writes nothing.
 #pragma once
 
 #include <memory>
@@ -18,15 +18,14 @@ struct ScannedProject {
 // INVALID_ARGUMENT, NOT_FOUND: wrong usage or project file. UNAVAILABLE: the cookers cannot be
 // asked for their settings. CheckRecipes reports what is wrong with rules and sidecars.
 absl::StatusOr<ScannedProject> ScanProject(project::Project project);
-// Returns the project as a cook with these options sees it.
+// The same, with these options for the catalog.
 absl::StatusOr<ScannedProject> ScanProject(project::Project project,
                                            const ProjectCatalog::Options& options);
 
-// Returns the options for a scan of this project.
+// Returns the options for a scan of the project's files.
 content::ScanOptions ScanOptionsOf(const project::Project& project);
 
-// INVALID_ARGUMENT: everything wrong with rules and sidecars, each error once with its file and
-// line.
+// INVALID_ARGUMENT: all errors of rules and sidecars, each once, with its file and line.
 absl::Status CheckRecipes(const ProjectCatalog& table);
 
 }  // namespace galley::director

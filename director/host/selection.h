@@ -1,9 +1,8 @@
-// CookSelection: what a cook asks for, as packages with their instigator categories.
+// CookSelection: the packages that a cook asks for, with their instigator categories.
 //
-// Every pattern and every name must name a package: a name that names nothing is most often a typo,
-// and a cook of the rest would silently leave something out. A generated package (".../_gen/...")
-// is known only after its generator was loaded: its name is accepted when there is such a
-// generator, and the cook judges the name.
+// Every pattern and every name must name a package: otherwise it is most often a typo, and the cook
+// would silently leave something out. A generated package (".../_gen/...") is known only after its
+// generator is loaded: its name is accepted if the generator exists, and checked by the cook.
 #pragma once
 
 #include <string>
@@ -19,17 +18,17 @@ namespace galley::director {
 struct CookSelection {
   std::vector<SelectedPackage> packages;  // sorted by name, then category; unique
   bool by_the_book = false;
-  std::vector<std::string> warnings;  // patterns whose packages are all never cooked
+  std::vector<std::string> warnings;  // about patterns that name only never-cook packages
 };
 
-// INVALID_ARGUMENT: everything that names nothing, one line each, with its place and the nearest
-// names; or nothing is left to cook, because all packages are never cooked.
+// INVALID_ARGUMENT: names and patterns that name nothing, one line each, with its place and the
+// nearest names; or nothing is left to cook, because all packages are never cooked.
 absl::StatusOr<CookSelection> Select(const v1::Selection& ask, const project::Project& project,
                                      const ProjectCatalog& table);
 
-// Returns the packages that `pattern` names: a glob over virtual paths, a package, or a folder (all
-// packages below it), each also as a path of the host. Sorted. INVALID_ARGUMENT: the pattern names
-// nothing; the error has the nearest names.
+// Returns the packages that `pattern` names, sorted. A pattern is a glob, a package, or a folder,
+// which names all packages below it; virtual paths or host paths. INVALID_ARGUMENT: the pattern
+// names nothing; the text has the nearest names.
 absl::StatusOr<std::vector<std::string>> PackagesNamedBy(const std::string& pattern,
                                                          const project::Project& project,
                                                          const ProjectCatalog& table);

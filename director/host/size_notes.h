@@ -1,8 +1,7 @@
-// SizeNotes: the sizes of a cook's sources and outputs, by kind, which are told at the end of a
-// project's first cook.
+// SizeNotes: collects the sizes of a cook's sources and outputs by kind, the extension of the
+// files. They are told at the end of a project's first cook.
 //
-// A kind is the extension of the files. The source of a generated package is in no file, and is not
-// counted.
+// The source of a generated package is not a file, and does not count.
 //
 // Threads: one. Memory: some 100 bytes for each package.
 #pragma once
@@ -24,8 +23,8 @@ class SizeNotes {
            uint64_t output_bytes);
   void Remove(std::string_view package);
 
-  // Growth: a platform whose cooked files are much larger than their sources: at least four times,
-  // and at least a MiB more.
+  // Growth: a platform whose cooked files are at least four times as large as their sources, and at
+  // least 1 MiB larger.
   struct Growth {
     std::string platform;
     uint64_t source_bytes = 0, output_bytes = 0;
@@ -35,8 +34,8 @@ class SizeNotes {
   // Returns the growth of the platform that grew most.
   std::optional<Growth> FindGrowth() const;
 
-  // For people: a line for everything, and a line for each of the five largest kinds. Empty:
-  // nothing is noted.
+  // Returns lines for people: a line for the total, and a line for each of the five largest kinds.
+  // Empty: nothing is noted.
   std::vector<std::string> Lines() const;
 
  private:
@@ -59,8 +58,8 @@ class SizeNotes {
   std::map<std::string, Package, std::less<>> packages_;  // by name
 };
 
-// For people. `cooker`: the cooker of the growth's package; the text names its settings that make
-// outputs smaller.
+// Returns a text for people, with the settings that make outputs smaller. `cooker`: the cooker of
+// the growth's package.
 std::string TextOf(const SizeNotes::Growth& growth, std::string_view cooker);
 
 }  // namespace galley::director

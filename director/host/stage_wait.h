@@ -1,5 +1,4 @@
-// StageWait: the lines of a cook that waits while another process has the sandbox to which it
-// stages.
+// StageWait: makes the lines of a cook that waits for another process to release its sandbox.
 #pragma once
 
 #include <string>
@@ -14,7 +13,7 @@ class StageWait {
  public:
   explicit StageWait(std::string sandbox) : sandbox_(std::move(sandbox)) {}
 
-  // Returns the line that is due at `now`, of a clock that never goes back: at once, and then every
+  // Returns the line that is due at `now`, of a monotonic clock: one at once, and then one every
   // 30 s. Empty: no line is due.
   std::string LineAt(absl::Time now);
 

@@ -1,7 +1,7 @@
-// Staging: stages the published roots of one cook to the sandboxes, and keeps the outcome.
+// Staging: stages the published roots of one cook to the sandboxes.
 //
-// A root is staged again when lost bytes were made again, unless its sandbox already has the root.
-// Every platform is staged as far as possible, whatever another platform lacks.
+// StageAll is called again when lost bytes were made again, and skips sandboxes that have their
+// root. An error on one platform does not keep the others from being staged.
 //
 // Threads: one; StageAll blocks, also while another process stages to a sandbox.
 #pragma once
@@ -38,29 +38,29 @@ class Staging {
     CookNotes& notes;
     Cancellation& stop;
     std::function<absl::Status()> may_write;
-    // Returns the root in the platform's sandbox, if somebody looked and the sandbox is as it was
-    // staged. Null: nobody knows.
+    // Returns the root in the platform's sandbox, if the sandbox is checked and unchanged since it
+    // was staged. Null: unknown.
     std::function<std::optional<Digest>(const std::string& platform)> lies_there = nullptr;
   };
   // Everything in `deps` outlives Staging.
   Staging(Options options, const Deps& deps);
 
-  // ShellOptions::stage.
+  // Stages the roots. Returns as ShellOptions::stage.
   std::string StageAll(const std::map<std::string, Digest>& roots, const WorldPtr& world);
-  // Tells what the last round could not stage.
+  // Tells the failures of the last StageAll.
   void TellFailures();
 
-  // True when staging began: the roots are published, so a later interrupt comes too late.
+  // True: staging has begun. The roots are published, so an interrupt comes too late.
   bool is_published() const { return is_published_; }
   // Says whether TellFailures told a failure.
   bool has_failed() const { return has_failed_; }
-  // CANCELLED: a person stopped staging, or the wait for another process that stages. The text says
-  // what was not staged.
+  // CANCELLED: a person stopped staging, or its wait for another process. The text says which roots
+  // were not staged.
   const absl::Status& stopped() const { return stopped_; }
   absl::Duration time() const { return time_; }
 
  private:
-  // `how` comes without folder and root.
+  // `how`: without folder and root.
   absl::StatusOr<StageReport> StageOne(const std::string& platform, const Digest& root,
                                        StageOptions how);
   absl::StatusOr<StageReport> StageWhatDiffers(const std::string& platform,
@@ -73,7 +73,7 @@ class Staging {
   const Deps deps_;
   const Sandboxes sandboxes_;
   std::map<std::string, Digest> staged_;  // platform -> root in its sandbox
-  // Platform -> why its root was not staged in this round.
+  // Platform -> why the last StageAll did not stage its root.
   std::map<std::string, std::string> errors_;
   bool is_published_ = false;
   bool has_failed_ = false;

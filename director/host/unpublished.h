@@ -1,5 +1,5 @@
-// UnpublishedText: the message about a platform of which a cook by the book published nothing,
-// because no package has an output there.
+// UnpublishedText: the message about a platform without outputs, for which a cook by the book
+// published nothing.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 namespace galley::director {
 
 // Returns "nothing was published: all 3 packages failed; the last good tree stays". `failed`:
-// packages that failed on the platform. `in_cook`: packages that were asked for. `has_last`: a root
-// was published before.
+// packages that failed on the platform. `in_cook`: packages in the cook. `has_last`: a root was
+// published before.
 std::string UnpublishedText(uint64_t failed, uint64_t in_cook, bool has_last);
 
 }  // namespace galley::director

@@ -1,6 +1,6 @@
-// UnsentResults: results that were not sent to the remote store before their cook ended, or was
-// killed: the journal knows their packages (director/journal/journal.h), and the next cook that
-// writes to a remote store sends the results that still hold.
+// UnsentResults: results that a cook did not send to the remote store before it ended or was
+// killed. The journal lists them (director/journal/journal.h), and the next director that writes to
+// a remote store sends the results that still hold.
 #pragma once
 
 #include <vector>
@@ -12,12 +12,12 @@
 
 namespace galley::director {
 
-// Returns the unsent results on which journal and store agree. A result that was disputed,
-// forgotten or cooked anew since is not sent, and the journal forgets it.
+// Returns the unsent results that journal and store still have. The journal forgets unsent results
+// that were disputed, forgotten or cooked anew since.
 absl::StatusOr<std::vector<StoredResultPtr>> FindUnsent(Journal& journal, store::Store& store);
 
-// For WriteBack: makes the journal forget a settled result. If it cannot, the log says so: a result
-// that is sent twice does no harm.
+// Makes the journal forget a result that WriteBack has settled. An error is only logged, because a
+// result may be sent twice.
 void ForgetSent(Journal& journal, const StoredResult& stored);
 
 }  // namespace galley::director

@@ -1,4 +1,4 @@
-// ToVirtual: turns a package or folder as a person types it into a virtual path.
+// ToVirtual: converts a package or folder that a person typed to a virtual path.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace galley::director {
 
-// The argument is virtual when it lies under a mount's virtual path; otherwise it is a file path in
-// a mounted folder (relative to the working directory, links resolved). INVALID_ARGUMENT lists the
-// mounts.
+// An argument under a mount's virtual path is virtual. Any other argument is a host path in a
+// mounted folder, relative to the working directory; links are resolved. INVALID_ARGUMENT: neither;
+// the text lists the mounts.
 absl::StatusOr<std::string> ToVirtual(const project::Project& project, const std::string& argument);
 
 }  // namespace galley::director

@@ -1,22 +1,23 @@
-// BatchLauncher: the launcher of workers that a batch system brings up (BatchSystem). Workers that
-// are asked for within kGather become one launch.
+// BatchLauncher: starts workers through a batch system (BatchSystem). Workers that are asked for
+// within kGather become one launch.
 //
-// A command of the system has kCommandMax to end, and may print kOutputMax; otherwise the command
-// failed, and the error has the end of its output. A launch whose submission failed is still ended
-// by its name: a command that reports a failure may have submitted the launch.
+// A command of the system that runs longer than kCommandMax or prints more than kOutputMax has
+// failed; the error holds the end of its output. After a failed submission the launch is still
+// ended by its name, because the command may have submitted the launch.
 //
-// While workers are out, the system is asked about them 2, 4, 8, ... seconds after the last
-// submission, at most each kLookMax. A worker of which the system knows nothing twice is gone; if
-// the system cannot be asked, a worker is gone after kUnseenMax, unless it has attached by then.
+// While workers are out, the launcher asks the system about them at intervals of 2, 4, 8, ... s, at
+// most kLookMax; a submission starts again at 2 s. A worker that two looks in a row do not find is
+// gone. A system without a command for looks: each worker counts as gone after kUnseenMax, which
+// the director ignores for attached workers.
 //
-// The end of all launches together has kEndMax, at the end of a director and at its beginning. A
-// launch that was not ended by then, or could not be, keeps its record.
+// Ending all launches takes at most kEndMax, when a director ends and when it begins. A launch that
+// is not ended keeps its record.
 //
 // A launch has a record <folder>/<name> (mode 0600) for as long as the launch may exist: the next
 // director ends launches that a dead director left, or could not end. A launch that nobody could
 // end for kRecordAgeMax is given up: its workers have long ended without a director.
 //
-// A worker that waits and will not start by itself (TaskView::advice) is told once for each launch
+// on_held tells of a worker that will not start by itself (TaskView::advice), once for each launch
 // and reason.
 #pragma once
 

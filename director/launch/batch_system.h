@@ -1,5 +1,5 @@
-// BatchSystem: the commands of a system that has machines and queues, and their output. Text in,
-// text out: the launcher runs the commands (batch_launcher.h).
+// BatchSystem: makes the commands of a batch system and parses their output; the launcher runs the
+// commands (batch_launcher.h).
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace galley::director {
 
-// Launch: workers that are asked for together.
+// Launch: workers that are submitted together.
 struct Launch {
   std::string name;         // "galley-tower-1a2b3c4d": unique among launches; [a-z0-9-]
   std::string id;           // the system's name for the launch; empty: not known yet
@@ -22,7 +22,7 @@ struct Launch {
   std::string ticket_file;  // holds the ticket, with a line's end; mode 0600
 };
 
-// TaskView: what a system says of one worker.
+// TaskView: the state of one worker, as the system reports it.
 struct TaskView {
   enum class State : uint8_t { kQueued, kRunning, kGone };
   std::string launch;  // name of its launch
@@ -30,8 +30,8 @@ struct TaskView {
   State state = State::kQueued;
   std::string where;   // the machine; empty: unknown
   std::string reason;  // why the worker waits, or is gone; may be empty
-  // For a worker that waits and will not start by itself, as far as the system tells: what a person
-  // can do, as a sentence. Empty: the worker's turn will come.
+  // A sentence for people: how to make a queued worker start that will not start by itself. Empty:
+  // the worker needs no help, as far as the system tells.
   std::string advice = {};
   bool is_unfit = false;  // as in WorkerExit
 };
@@ -47,7 +47,7 @@ class BatchSystem {
   // The most workers of one launch.
   virtual uint32_t CountMax() const = 0;
 
-  // Makes the things that Submit names, if there are any. May block.
+  // Makes the files that Submit names, if there are any. May block.
   virtual absl::Status Prepare() { return absl::OkStatus(); }
   virtual Command Submit(const Launch& launch) const = 0;
   // Reads the id from the output of Submit. INVALID_ARGUMENT: the output has no id.
@@ -56,8 +56,8 @@ class BatchSystem {
   // True: one command asks about all launches; false: about the first launch.
   virtual bool LooksAtAll() const = 0;
   virtual Command Look(const std::vector<Launch>& launches) const = 0;
-  // Returns the known workers; the system no longer knows a worker that is not named. `output`:
-  // what the command printed; if the command failed, its errors follow.
+  // Returns the workers that the system still knows. `output`: the standard output of the command;
+  // if the command failed, its standard error follows.
   virtual absl::StatusOr<std::vector<TaskView>> ReadLook(const std::vector<Launch>& launches,
                                                          const ExitStatus& exit,
                                                          const std::string& output) const = 0;

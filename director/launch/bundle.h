@@ -1,22 +1,22 @@
-// Bundle: everything that a machine without Galley needs to be a worker: `galley`, `galley-worker`,
-// their shared libraries, and the loader that runs them, as they are on this machine. A bundle is
-// named by content: by the digest of a list of the files' digests.
+// Bundle: everything that a machine without Galley needs to be a worker: copies of this machine's
+// `galley`, `galley-worker`, their shared libraries and the loader. The name of a bundle is the
+// digest of the list of its files' digests.
 //
 // A bundle is one file: a script of /bin/sh, followed by the files one after the other. When the
 // script runs, it unpacks the bundle into the cache of the machine's user, once, and runs `galley`
 // from there:
 //
-//   $XDG_CACHE_HOME, or $HOME/.cache, or /tmp/galley-<user> (which nobody else may enter)
+//   $XDG_CACHE_HOME, or $HOME/.cache, or /tmp/galley-<user>, which must have mode 0700
 //     galley/programs/<digest>/galley, galley-worker, lib/<libraries and the loader>
 //
-// The script verifies the files there each time before they are run, against digests that the
-// script holds. So whoever has the script from somebody that he trusts may have the files from
-// anybody: launchers send the script in their own way, and the files only if they are missing.
+// Before each run the script verifies the unpacked files against the digests that it holds. So only
+// the script must come from a trusted sender: a launcher always sends the script, and the files
+// only if they are missing.
 //
 // The script needs Linux on the same processor family, and cat, chmod, head, id, ls, mkdir, mktemp,
 // mv, rm, sha256sum, tail, touch, uname, of coreutils or busybox.
 //
-// Programs that were not started for 30 days are removed when others come.
+// Unpacking a bundle removes bundles that were not started for 30 days.
 // Source: ld.so(8) of glibc 2.36: --list, --library-path, --inhibit-rpath, --glibc-hwcaps-mask.
 #pragma once
 
@@ -46,25 +46,29 @@ struct Bundle {
 };
 
 // Returns the bundle of the programs in a folder. Reads them, and runs the loader.
-// FAILED_PRECONDITION: a library is missing, or is named in a way that cannot be kept elsewhere; or
-// there is no loader.
+// FAILED_PRECONDITION: a library is missing or is linked by a path; or there is no loader.
 absl::StatusOr<Bundle> BundleOf(const std::string& programs);
 
-// BundleScript: the text for a shell, in parts.
-// Functions: galley_whole (says whether "$galley_dir" is there, and whole), galley_unpack FILE (an
-// empty FILE: the standard input), galley_exec ARGUMENTS. Ends with 3 if the bundle cannot be used.
+// Returns shell functions, and the text that sets $galley_dir; the caller appends the calls:
+//
+//   galley_whole FOLDER      succeeds if all files of the bundle are in FOLDER, undamaged
+//   galley_unpack FILE       unpacks the bundle FILE to $galley_dir; an empty FILE: standard input
+//   galley_exec ARGUMENTS    becomes `galley ARGUMENTS` from $galley_dir
+//
+// The shell exits with 3 if the bundle cannot be used.
 std::string BundleScript(const Bundle& bundle);
 
-// BundleFile: the bundle of this program's folder, looked at once and written when needed.
+// BundleFile: the bundle of the programs in one folder, computed once and written when needed.
 // Threads: any; blocks.
 class BundleFile {
  public:
-  // Makes `folder`, and removes other builds from it.
+  // `programs`: the folder of the programs; `folder`: where Write puts the bundle.
   BundleFile(std::string programs, std::string folder)
       : programs_(std::move(programs)), folder_(std::move(folder)) {}
 
   absl::StatusOr<Bundle> Look();
-  // Returns the path of the bundle: <folder>/galley-<first 16 digits of its name>.
+  // Returns the path of the bundle, <folder>/galley-<first 16 digits of its name>. Writes the
+  // bundle if it is missing; then makes the folder, and removes every other file from it.
   absl::StatusOr<std::string> Write();
   static std::string FileNameOf(const Bundle& bundle);
 

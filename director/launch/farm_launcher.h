@@ -1,4 +1,4 @@
-// FarmLauncher: makes the launcher that a project's [farm] asks for, with everything that it needs.
+// FarmLauncher: makes the launcher that a project's [farm] section asks for.
 #pragma once
 
 #include <functional>
@@ -30,11 +30,12 @@ struct FarmLaunch {
   std::string project;      // name of the project
 };
 
-// Returns the director's address for workers: `advertise`, as far as it goes, or the address at
-// which the director listens, with the name of this machine if it listens on all addresses.
+// Returns the director's address for workers: `advertise`, with the port of `listened` if it has
+// none. With `forward`, or without `advertise`: `listened`, with this machine's name in place of a
+// wildcard address.
 std::string AddressFor(const FarmLaunch& launch, const std::string& listened);
 
-// `ticket`: returns the ticket of each launch; without token and names. Null: `kind` is empty.
+// Null: `kind` is empty. `ticket`: makes the ticket of a launch, without token and names.
 std::unique_ptr<Launcher> CreateFarmLauncher(const FarmLaunch& launch,
                                              std::function<absl::StatusOr<Ticket>()> ticket,
                                              LaunchCallbacks callbacks);

@@ -3,14 +3,12 @@
 //   local        starts galley-worker beside this program             process_launcher.h
 //   ssh          `galley worker` on other machines, one each          ssh_spawner.h
 //   slurm, kubernetes, command
-//                through the system that has the machines: it has
-//                queues, and a worker comes when its turn comes       batch_launcher.h
+//                submits workers to the queues of a batch system      batch_launcher.h
 //
-// A launcher tells of each worker that was asked for, in this order, at most once each except
-// kQueued: on_state(kQueued), on_state(kStarting), on_exit. A worker whose machine turns out to
-// lack the programs is queued once more while they come. A launcher of a batch system learns late
-// that a worker ended, and of some workers never: the part to which workers attach knows better
-// which workers are attached.
+// For each worker a launcher calls on_state(kQueued), on_state(kStarting) and on_exit, in this
+// order. Both states come again when a machine lacks the programs or a batch system requeues the
+// worker. A launcher for a batch system learns late, or never, that a worker ended: WorkerService
+// knows better which workers are attached.
 //
 // Threads: Start/Adopt/Stop from any thread; the callbacks are called on the launcher's own thread,
 // never under a lock; on_exit exactly once for each Start and Adopt. Callbacks may call Start and
@@ -49,9 +47,8 @@ struct WorkerExit {
   std::string reason;  // "signal 9 (Killed)", "exit code 3", or why the start failed
   bool never_started = false;
   int signal = 0;
-  // The worker said that it is fit for nothing (exit code 3 of galley-worker): another worker that
-  // is started the same way would fare the same. `reason` has its last words, if the launcher can
-  // read them.
+  // The worker said that it cannot work (kExitUnfit): a worker that is started in the same way
+  // would not work either. `reason` holds its last output, if the launcher can read it.
   bool is_unfit = false;
 };
 
@@ -64,11 +61,11 @@ enum class LaunchState : uint8_t {
 
 struct LaunchCallbacks {
   std::function<void(WorkerExit)> on_exit;
-  // `where`: the machine, or why a queued worker waits; as far as known.
+  // `where`: the machine, or why a queued worker waits; empty: unknown.
   std::function<void(const std::string& worker_id, LaunchState state, const std::string& where)>
       on_state = nullptr;
-  // The worker, and usually others of its launch, waits for something that will not come by itself:
-  // `text` names the launch, the thing, and what a person can do. Told once for each thing.
+  // A queued worker, and usually its whole launch, will not start without the help of a person.
+  // `text` names the launch, the reason, and what to do. Called once for each launch and reason.
   std::function<void(const std::string& worker_id, const std::string& text)> on_held = nullptr;
   // The workers will show this token. Called before any of them can attach.
   std::function<void(const std::vector<std::string>& worker_ids, const std::string& token)>
@@ -80,12 +77,11 @@ class Launcher {
   virtual ~Launcher() = default;
   // Returns at once; a failure comes by on_exit with never_started.
   virtual void Start(const WorkerStart& start) = 0;
-  // Takes over a worker that an earlier director started, as if it had been started here, except
-  // that nobody can tell how it ended. `folder`: the folder of its record. Only for local workers.
+  // Takes over a local worker that an earlier director started. The worker is treated like a worker
+  // of Start, but on_exit cannot tell how it ended. `folder`: the folder of its record.
   virtual void Adopt(const WorkerRecord& survivor, const std::string& folder) = 0;
-  // Asks the worker to end (SIGTERM), then SIGKILL after `grace`. on_exit still comes. A worker
-  // that waits for its delay is not started (on_exit says so, with never_started); an unknown
-  // worker is ignored.
+  // Ends the worker by SIGTERM, and by SIGKILL after `grace`; on_exit follows. A worker that waits
+  // for its delay is not started, and on_exit has never_started. An unknown worker is ignored.
   virtual void Stop(std::string_view worker_id, absl::Duration grace) = 0;
   // Ends every worker that was started before this call, and waits until on_exit has returned for
   // each.

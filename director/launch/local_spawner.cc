@@ -1,7 +1,7 @@
-// LocalSpawner: a worker of this machine is started as `<program> session --director <address> --id
-// <id> --slots <n>` with GALLEY_TOKEN_FD=3; from our environment it gets only PATH, HOME, LANG and
-// the sanitizers' options. Its standard input is empty, and its output goes where its errors go, so
-// that the standard output of a cook stays the cook's own.
+// LocalSpawner: starts a worker of this machine as `<program> session --director <address> --id
+// <id> --slots <n>` with GALLEY_TOKEN_FD=3. From our environment the worker gets only PATH, HOME,
+// LANG and the sanitizers' options. Its standard input is empty; its standard output goes to the
+// file of its standard error, so that nothing of the worker appears in the output of the cook.
 
 #include <fcntl.h>
 #include <unistd.h>

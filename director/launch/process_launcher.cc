@@ -1,6 +1,6 @@
 // ProcessLauncher: one thread starts the children, waits on their pidfds and on an eventfd for
-// requests, and calls on_exit. The process adopts orphans: when a worker was killed, the programs
-// that its executors had started fall to this process and are killed.
+// requests, and calls on_exit. This process adopts orphans: when a worker is killed, the programs
+// that its executors started become children of this process, which kills them.
 
 #include <fcntl.h>
 #include <poll.h>

@@ -1,8 +1,7 @@
-// ProcessLauncher: the launcher whose workers are children of this process, or depend on a child.
+// ProcessLauncher: the launcher whose workers are children of this process, or end with a child.
 //
-// A worker of this machine outlives us for a while when we are killed, and leaves a WorkerRecord to
-// the next director. A worker of another machine does not outlive us, because its connection ends
-// with us.
+// When this process is killed, a worker of this machine runs on for a while, and its WorkerRecord
+// tells the next director of it. A worker of another machine ends, because its connection ends.
 #pragma once
 
 #include <functional>
@@ -23,21 +22,21 @@ namespace galley::director {
 class WorkerSpawner {
  public:
   virtual ~WorkerSpawner() = default;
-  // Says when a worker may be started: now; or, if the worker has to wait for other workers or for
-  // a machine, at a later time. In that case NextStart is called again, at the latest when a child
+  // Returns when the next worker may be started: `now`, or a later time, if the worker has to wait
+  // for other workers or for a machine. Then NextStart is called again, at the latest when a child
   // has ended.
   virtual absl::Time NextStart(absl::Time now) { return now; }
   // REQUIRES: NextStart returned now.
   virtual absl::StatusOr<ChildProcess> Start(const WorkerStart& start,
                                              const LaunchCallbacks& callbacks) = 0;
-  // Called when the child of a worker ended and nobody asked it to. Returns the next child, if the
-  // ended child only did a first step. nullopt: the worker has ended.
+  // Called when the child of a worker has ended by itself. Returns the worker's next child, if the
+  // ended child was only a step of the start. nullopt: the worker has ended.
   virtual std::optional<ChildProcess> GoOn(const WorkerStart&, const ExitStatus&,
                                            const LaunchCallbacks&) {
     return std::nullopt;
   }
-  // Says for people why the worker ended. Called once for each worker whose first child was
-  // started.
+  // Returns, for people, why the worker ended. Called once for each worker whose first child was
+  // started, when its last child has ended.
   virtual std::string ReasonOf(const WorkerStart&, const ExitStatus& status) {
     return status.ToString();
   }
@@ -52,8 +51,9 @@ std::unique_ptr<Launcher> CreateLocalLauncher(std::string program,
 
 // Opens the file for a worker's output and errors, and makes its folder; invalid: no path is given.
 absl::StatusOr<FileDescriptor> OpenWorkerLog(const std::string& path);
-// LogSize: bytes in the log so far; 0: no log. SaidSince: the end of the bytes after `from`.
+// Returns the bytes in the log; 0: there is no log.
 uint64_t LogSize(const std::string& path);
+// Returns the last lines of the log, of the bytes after `from`.
 std::string SaidSince(const std::string& path, uint64_t from);
 
 }  // namespace galley::director

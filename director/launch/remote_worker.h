@@ -1,4 +1,4 @@
-// RemoteWorker: the call of `galley worker` on another machine.
+// RemoteWorker: how to run `galley worker` on another machine.
 #pragma once
 
 #include <cstdint>
@@ -18,15 +18,15 @@ struct RemoteWorker {
   std::string bundle_folder = {};  // the bundle's folder on the machines; empty: they do not see it
 };
 
-// Returns `text` as one word of a POSIX shell.
+// Returns `text` quoted as one word of a POSIX shell.
 std::string ShellWord(std::string_view text);
-// Returns a command for any login shell (POSIX's, csh, fish) that runs `text`, of many lines, by
-// /bin/sh.
+// Returns a command that runs the script `text` by /bin/sh, under any login shell: a POSIX shell,
+// csh or fish.
 std::string CommandOfText(std::string_view text);
 
-// Returns the end of a script of a POSIX shell, which becomes the worker whose ticket comes as the
-// first line of its standard input; with a bundle after BundleScript. `rest`: further arguments, as
-// the shell reads them.
+// Returns the last line of a POSIX shell script, which runs the worker in place of the shell. The
+// worker's ticket is the first line of standard input. `rest`: further arguments, quoted for the
+// shell. REQUIRES: with a bundle, the script begins with BundleScript.
 std::string BecomeWorker(const RemoteWorker& worker, std::string_view rest);
 
 }  // namespace galley::director

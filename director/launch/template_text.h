@@ -1,5 +1,5 @@
-// TemplateText: texts with placeholders: {name}. Braces around anything but a lower-case word are
-// left alone, so that shell (${HOME}) and YAML ({a: b}) keep theirs.
+// TemplateText: texts with placeholders such as {name}. Braces around anything but a lower-case
+// word stay as they are, for example ${HOME} in a shell and {a: b} in YAML.
 #pragma once
 
 #include <map>

@@ -1,5 +1,4 @@
-// TestPrograms: a folder with programs that stand for Galley's, and say with which arguments they
-// were called.
+// TestPrograms: makes a folder with stand-ins for Galley's programs, which print their arguments.
 #pragma once
 
 #include <filesystem>

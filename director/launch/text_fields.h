@@ -1,5 +1,5 @@
-// TextFields: lines, fields and numbers in the output of programs. Debian's abseil has a
-// string_view of its own, and its functions take no std::string_view.
+// TextFields: splits the output of programs into lines, fields and numbers. Debian's abseil has its
+// own string_view, so its functions do not accept std::string_view.
 #pragma once
 
 #include <algorithm>

@@ -1,7 +1,7 @@
-// Ticket: everything that a worker of another machine is told of its director when it is launched.
-// One line of JSON; whoever has the ticket can attach as one of its workers, so it travels through
-// standard input, the body of a script, or a file of mode 0600, never through arguments, variables
-// or logs.
+// Ticket: tells a worker that is launched on another machine how to attach to its director; one
+// line of JSON. Whoever has the ticket can attach as one of its workers, so it travels through
+// standard input, the body of a script, or a file of mode 0600, never through arguments,
+// environment variables or logs.
 #pragma once
 
 #include <string>
@@ -24,7 +24,7 @@ struct Ticket {
 
 inline constexpr size_t kTicketBytesMax = 256 << 10;
 
-// Without a line's end.
+// Returns the ticket as JSON, without a newline.
 std::string EncodeTicket(const Ticket& ticket);
 // INVALID_ARGUMENT: the line is no ticket.
 absl::StatusOr<Ticket> DecodeTicket(std::string_view line);

@@ -1,10 +1,15 @@
-// WorkerRecord: what a director writes down of each worker that it started, in a file of its own
-// (mode 0600), so that the next director finds the workers that outlived it: docs/operating.md.
+// WorkerRecord: a director's record of a worker that it started, in a file of mode 0600. With the
+// records the next director finds the workers that outlived their director: docs/operating.md.
 //
-// The file <folder>/<worker id> is sealed text (common/base/sealed_text.h) with four keys: "pid",
-// "started" (<clock ticks since boot>@<boot>: field 22 of /proc/<pid>/stat, and the boot's id,
-// which tell a process from a later process with its number), "address" ("unix:/..."), "token". An
-// unreadable record belongs to nobody, and is noted (healed.h).
+// The file <folder>/<worker id> is sealed text (common/base/sealed_text.h) with four keys:
+//
+//   pid
+//   started   "<clock ticks since boot>@<boot id>"; the ticks are field 22 of /proc/<pid>/stat.
+//             Tells the process from a later process with the same pid.
+//   address   "unix:/..."
+//   token
+//
+// An unreadable record counts as no record, and is noted (healed.h).
 #pragma once
 
 #include <sys/types.h>
@@ -20,14 +25,14 @@ struct WorkerRecord {
   std::string worker_id;
   pid_t pid = 0;
   std::string started;
-  std::string director_address;  // where the worker looks for its director
+  std::string director_address;  // the address at which the worker attaches
   std::string token;
 };
 
 // Returns when the process began; empty: there is no such process, or it has ended.
 std::string StartOf(pid_t pid);
 
-// Writes the record, and fills in when the process began.
+// Writes the record; sets `started` from the process.
 absl::Status WriteWorkerRecord(const std::string& folder, WorkerRecord record);
 void RemoveWorkerRecord(const std::string& folder, const std::string& worker_id);
 // Returns the records of living processes, sorted by id. Removes other records.

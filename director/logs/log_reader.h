@@ -1,9 +1,9 @@
 // LogReader: reads the files of WorkerLogs, also while they are written: each call of Read returns
-// the lines since the last call. A line that is no record (left by a dead director, or in a file
-// that somebody edited) is skipped and counted.
+// the lines since the last call. A line that is no record is skipped and counted: a dying director
+// may have cut it off, or somebody may have edited the file.
 //
-// LogReader also returns the lines of the director's own log, as lines of a worker named
-// kDirectorName, except lines about single workers, which are among the worker's lines.
+// Lines of the director's own log are returned as records of a worker named kDirectorName. Its
+// lines about single workers are skipped, because WorkerLogs has them.
 //
 // Threads: one.
 #pragma once
@@ -23,8 +23,8 @@ namespace galley::director {
 
 inline constexpr const char* kDirectorName = "director";
 
-// Parses a line of a director's log (InitLog), by this machine's clock: "2026-11-20T20:28:38.367
-// info galley[23916]: ...". INVALID_ARGUMENT: the line is none.
+// Parses a line of a director's log (InitLog), in the local time zone: "2026-11-20T20:28:38.367
+// info galley[23916]: ...". INVALID_ARGUMENT: the line has another form.
 absl::StatusOr<LogRecord> DecodeDirectorLine(std::string_view line);
 
 struct LogFilter {
@@ -34,13 +34,14 @@ struct LogFilter {
 
 class LogReader {
  public:
-  // Both files may be absent. `director_log`: the file; empty: that log is not read.
+  // Folder and file may be absent. `director_log`: the path of the director's log; empty: it is not
+  // read.
   explicit LogReader(std::string folder, std::string director_log = "")
       : folder_(std::move(folder)), director_log_(std::move(director_log)) {}
 
-  // Sorted by time; lines of one time are in the order of the files.
+  // Returns the new records, sorted by time; records of the same time keep the order of the files.
   std::vector<LogRecord> Read(const LogFilter& filter = {});
-  // Returns the workers that have lines, sorted.
+  // Returns the names of all workers that have records, sorted.
   std::vector<std::string> Workers() const;
   uint64_t skipped() const { return skipped_; }
 

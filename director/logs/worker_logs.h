@@ -1,10 +1,10 @@
 // WorkerLogs: writes the records of workers to files: <folder>/<stem>.jsonl, and its earlier
 // contents as <stem>.old.jsonl. The files stay between cooks.
 //
-// A worker has two files of half its quota at most. When all files together are too large or too
-// many, the least recently written files are removed; the total exceeds its quota by little more
-// than a sixteenth. Lines above a worker's rate or above waiting_bytes_max are left out; a later
-// line counts them. A disk error loses lines, and is logged once.
+// A worker has at most two files, each of at most half its quota. When all files together are too
+// large or too many, the least recently written files are removed; the total exceeds bytes_max by
+// little more than a sixteenth. Lines above a worker's rate or above waiting_bytes_max are left
+// out; a later line tells how many. A disk error loses lines, and is logged once.
 //
 // Threads: any; Add never waits for the disk. WorkerLogs writes on a thread of its own, from the
 // first record on. The destructor writes the waiting lines.

@@ -1,9 +1,10 @@
-// Families: the metrics of a director as families of prometheus-cpp: names, types, help, labels.
+// Families: converts Figures to metric families of prometheus-cpp: names, types, help, labels.
 //
 // Names follow https://prometheus.io/docs/practices/naming/: galley_, then what is measured, base
 // units, _total for counters; metrics of the process have the names that all clients use. Labels
 // are cooker, outcome, cause, launcher, class, state, exit_code, platform: each label has few
-// values. Only a metric of one worker has the worker's name, for kWorkersMax workers at most.
+// values. A worker's name is a label only of metrics of single workers, for at most kWorkersMax
+// workers.
 #pragma once
 
 #include <cstddef>

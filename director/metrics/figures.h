@@ -1,5 +1,5 @@
-// Figures: what a director knows about itself at one moment, for metrics. Plain values: they go to
-// a shared object (exporter.h), which makes the text for Prometheus from them.
+// Figures: a director's measurements of itself at one moment, as plain values. The shared object of
+// exporter.h makes the text for Prometheus from the values.
 //
 // Counts begin with the director; times are in seconds. docs/metrics.md says what each figure
 // means.
@@ -19,7 +19,7 @@ using Counts = std::map<std::string, uint64_t>;  // by the value of a label
 struct Cooker {
   std::string name;  // empty: packages without a cooker
   Counts results;    // by outcome
-  // By Figures::job_bounds, not cumulative; the last: beyond the bounds.
+  // Jobs for each bucket of Figures::job_bounds, not cumulative; the last: beyond all bounds.
   std::vector<uint64_t> job_counts;
   double job_seconds = 0;
 };
@@ -40,16 +40,16 @@ struct Launcher {
 
 struct Worker {
   std::string name, launcher;
-  double last_job = 0;  // since 1970; without a job: when the worker attached
+  double last_job = 0;  // since 1970; if there was no job: when the worker attached
 };
 
 struct Store {
-  // The state of some seconds ago; none: nobody has looked yet.
+  // Some seconds old; nullopt: not read yet.
   std::optional<uint64_t> bytes, quarantined;
   std::optional<uint64_t> loss_epoch;
   uint64_t bytes_max = 0;
-  std::optional<std::pair<uint64_t, uint64_t>> disk;  // free for us, and in all, in bytes
-  std::optional<bool> is_remote_up;                   // none: there is no remote
+  std::optional<std::pair<uint64_t, uint64_t>> disk;  // available and total bytes
+  std::optional<bool> is_remote_up;                   // nullopt: there is no remote
 };
 
 struct Process {

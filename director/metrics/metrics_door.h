@@ -1,9 +1,9 @@
 // MetricsDoor: the address where Prometheus asks a director for its figures: HTTP on loopback, GET
 // /metrics.
 //
-// The door has neither TLS nor a token: whoever reaches it reads the names of the workers and
-// platforms and how much is cooked, so the door takes only addresses of this machine.
-// docs/metrics.md says how a Prometheus elsewhere reaches the door.
+// The door has neither TLS nor a token: whoever reaches it reads the names of workers and platforms
+// and all counts, so the door listens only on addresses of this machine. docs/metrics.md says how
+// to reach the door from another machine.
 // Threads: one; `read` is called on others.
 #pragma once
 
@@ -17,8 +17,8 @@
 
 namespace galley::metrics {
 
-// INVALID_ARGUMENT, for people: not "HOST:PORT" with a loopback host. `address` may be empty: no
-// metrics are asked for.
+// INVALID_ARGUMENT, for people: not "HOST:PORT" with a loopback host. OK for an empty address: no
+// metrics.
 absl::Status CheckAddress(std::string_view address);
 
 class MetricsDoor {
@@ -26,12 +26,12 @@ class MetricsDoor {
   struct Options {
     std::string address;       // port 0: any free port
     std::string address_file;  // gets the address with its port; empty: no file
-    std::string library;       // empty: the library beside this program
+    std::string library;       // empty: the installed library, in ../lib/galley
     // REQUIRES: ends soon.
     std::function<Figures()> read;
   };
-  // Errors: as CheckAddress; UNAVAILABLE: the address cannot be listened on, or the library does
-  // not exist.
+  // Errors: as CheckAddress; UNAVAILABLE: the address cannot be listened on, or the library cannot
+  // be loaded.
   static absl::StatusOr<std::unique_ptr<MetricsDoor>> Open(Options options);
   // Ends all calls of `read`.
   ~MetricsDoor();

@@ -1,5 +1,5 @@
-// AskedEnvironment: a client's environment in its ask: values while the cook runs, and only salted
-// digests of the values where the ask is kept on the disk.
+// AskedEnvironment: the client's environment in a CookAsk: in memory its values, on the disk only
+// salted digests of the values.
 #pragma once
 
 #include <map>
@@ -10,11 +10,11 @@
 
 namespace galley::director {
 
-// Returns the client's variables that differ from `ours`.
+// Returns the variables whose values for the client differ from `ours`.
 DifferingVariables DifferingOf(const std::map<std::string, std::string>& ours,
                                const v1::CookAsk& ask);
 
-// Replaces the values by digests, with a new salt.
+// Replaces the values in `ask` by digests, with a new salt.
 void SealEnvironment(v1::CookAsk& ask);
 
 }  // namespace galley::director

@@ -1,6 +1,6 @@
-// CookArchive: keeps the logs of a project's last cooks, `<state>/cooks/<n>.log`, for later
-// readers, and the asks of detached cooks that are not over, `<state>/cooks/<n>.ask`: the next
-// director goes on with these cooks, however this director ends.
+// CookArchive: keeps the logs of a project's last cooks for later readers, in
+// `<state>/cooks/<n>.log`. It keeps the asks of detached cooks that are not over in
+// `<state>/cooks/<n>.ask`: the next director goes on with these cooks, however this director ends.
 //
 //   ask   "galley-cook-ask 1\n", the digest text of the bytes that follow, "\n", a CookAsk
 //         (director.proto) with a sealed environment (asked_environment.h)
@@ -28,22 +28,22 @@ class CookArchive {
 
   explicit CookArchive(const std::string& state_directory);
 
-  // Begun: a new cook, with a number of its own (host/cook_numbers.h). The oldest logs beyond kKept
-  // go.
+  // Begun: a new cook.
   struct Begun {
-    uint64_t number = 0;
+    uint64_t number = 0;  // host/cook_numbers.h
     std::shared_ptr<CookLog> log;
   };
+  // Takes a new number, begins the log, and removes the oldest logs beyond kKept.
   Begun Begin(uint32_t term);
-  // Begins the log of a cook that an earlier director left; the earlier log is dropped.
+  // Begins anew the log of a cook that an earlier director left; removes the earlier log.
   std::shared_ptr<CookLog> BeginAgain(uint64_t number) const;
 
-  // Keeps the ask until Drop; on return the ask is on the disk. A cook without a kept ask ends with
-  // the director.
+  // Writes the ask to the disk, and keeps it until Drop. A cook without a kept ask ends with the
+  // director.
   absl::Status Keep(uint64_t number, const v1::CookAsk& ask) const;
   void Drop(uint64_t number) const;
   bool IsKept(uint64_t number) const;
-  // Returns all kept asks, by number; drops damaged asks, and logs that.
+  // Returns all kept asks, sorted by number. Drops damaged asks, and logs that.
   std::vector<std::pair<uint64_t, v1::CookAsk>> Kept() const;
 
   // Returns the log of a cook that has ended. NOT_FOUND says how many logs are kept.
@@ -58,7 +58,7 @@ class CookArchive {
 
   const std::string state_, folder_;
   base::Mutex mutex_;
-  uint64_t last_ GALLEY_GUARDED_BY(mutex_) = 0;  // last number that was taken
+  uint64_t last_ GALLEY_GUARDED_BY(mutex_) = 0;  // the number taken last
 };
 
 }  // namespace galley::director

@@ -13,7 +13,7 @@ namespace galley::director {
 void ToWire(const Counters& counters, v1::CookCounters& out);
 Counters FromWire(const v1::CookCounters& counters);
 
-// Leaves out the world, which stays with the director, and the trace, which follows in parts.
+// Converts without the world, which stays with the director, and the trace, which is sent in parts.
 void ToWire(const CookReport& report, v1::CookReport& out);
 // INVALID_ARGUMENT: a digest is malformed (a log of a newer Galley, or damaged).
 absl::StatusOr<CookReport> FromWire(const v1::CookReport& report);

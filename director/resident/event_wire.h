@@ -10,10 +10,10 @@
 
 namespace galley::director {
 
-// A result has only a package and a platform; a failure has everything but ids of packages and
-// workers.
+// Sends only the package, platform and source of a result, and everything of a failure except the
+// ids of packages and workers.
 v1::CookEvent ToWire(const CookEvent& event);
-// nullopt: the event belongs to the stream itself (begun, missed, report, trace).
+// nullopt: `event` is not a CookEvent but belongs to the stream: begun, missed, report, trace.
 std::optional<CookEvent> FromWire(const v1::CookEvent& event);
 
 }  // namespace galley::director

@@ -1,6 +1,5 @@
-// LastCooks: the outcomes of a project's last cooks, in whichever director they ran, for `galley
-// status`. The outcomes are kept in `<state>/cooks/ended`, so that a new director knows the earlier
-// cooks.
+// LastCooks: the outcomes of a project's last cooks, for `galley status`. The file
+// `<state>/cooks/ended` keeps the outcomes for the next director.
 //
 //   file   SealedText "galley-last-cooks 1"; a line for each cook, the newest first: `cook`, and
 //          the bytes of an EndedCook (director.proto)
@@ -27,8 +26,8 @@ class LastCooks {
   // Reads the cooks that are kept.
   explicit LastCooks(const std::string& state_directory);
 
-  // Adds a cook that is over, in place of a cook with the same number that an earlier director
-  // left. A cook that was refused before it began may have no number (0).
+  // Adds a cook that is over; replaces a cook with the same number, which an earlier director left.
+  // A cook that was refused before it began may have the number 0.
   void Add(const v1::EndedCook& cook);
   // Returns the cooks, the newest first.
   std::vector<v1::EndedCook> All() const;
@@ -39,7 +38,8 @@ class LastCooks {
   std::vector<v1::EndedCook> cooks_ GALLEY_GUARDED_BY(mutex_);
 };
 
-// Sets the fields that the report decides: results, exit code, why the cook ended early.
+// Sets the fields of `cook` that follow from the report: results, exit code, why the cook ended
+// early.
 void SetEnd(const CookReport& report, absl::Duration took, v1::EndedCook& cook);
 
 }  // namespace galley::director

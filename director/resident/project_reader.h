@@ -1,7 +1,7 @@
-// ProjectReader: the project file of a resident director, which is read again when a cook begins.
+// ProjectReader: reads the project file of a resident director again for each cook.
 //
-// A changed file is taken up, except for sections that only a restart can change ([store], [farm]
-// listen, [director]), which stay the same. A file with an error changes nothing.
+// Changes take effect, except in [store], [director] and [farm] listen, which need a restart. An
+// error in the file: nothing changes.
 //
 // Threads: any.
 #pragma once
@@ -25,20 +25,20 @@ class ProjectReader {
   // `first`: the project with which the director was opened.
   ProjectReader(Load load, std::shared_ptr<const project::Project> first);
 
-  // Returns the present project: the same object as before when nothing changed. INVALID_ARGUMENT,
-  // NOT_FOUND: what is wrong with the file.
+  // Reads the file and returns the project; the same object as before if nothing changed.
+  // INVALID_ARGUMENT, NOT_FOUND: the text says what is wrong with the file.
   absl::StatusOr<std::shared_ptr<const project::Project>> Read();
 
-  // Reads the file if it has changed since Read, or was wrong.
+  // Reads the file again if it has changed, or if there are notes.
   void Renew();
 
-  // Notes how a cook of the present project ended: `refusal` says why the cook was refused, for
-  // errors that only a look at rules and files can find (INVALID_ARGUMENT); empty: it was not
-  // refused. A refusal is a note until the file changes, or a cook is not refused.
+  // Called when a cook of the present project has ended. `refusal`: why the cook was refused, for
+  // errors that only the resolution of rules and files finds (INVALID_ARGUMENT); empty: it was not
+  // refused. A refusal stays a note until the file changes, or a cook is not refused.
   void NoteEnd(const std::string& refusal);
 
-  // Returns notes for people: what waits for a restart, what is wrong with the file, why a cook was
-  // refused.
+  // Returns notes for people: changes that wait for a restart, errors of the file, and why the last
+  // cook was refused.
   std::vector<std::string> notes() const;
 
  private:
@@ -57,9 +57,10 @@ class ProjectReader {
   bool is_unreadable_ GALLEY_GUARDED_BY(mutex_) = false;
 };
 
-// Returns a value for which the client differs from the director in a way that matters. `theirs`
-// are the client's values. Values that only say how the director works matter when the client was
-// told them expressly; values that can decide a byte always matter. Empty: none.
+// Returns a difference between the configuration of the director, `ours`, and of the client,
+// `theirs`, for which the cook must be refused; empty: none. A value that can decide a byte must
+// always be equal; any other value must be equal if the client got it from elsewhere than the
+// project file and the defaults. For example:
 //
 //   "store.trust is \"main\" for the director (default) and \"nightly\" here (GALLEY_STORE_TRUST)"
 std::string DifferenceThatMatters(const std::vector<project::Origin>& ours,

@@ -1,7 +1,7 @@
 // ResidentCook: one cook of a ResidentDirector, from the request until its report is in the
 // archive.
 //
-// Threads: one runs the cook: its own thread, or its host's; methods from any.
+// Threads: methods from any. The cook runs on a thread of its own, or on its host's thread.
 #pragma once
 
 #include <atomic>
@@ -45,35 +45,34 @@ class ResidentCook final : public CookEventSink {
     // ResidentDirector::Options::write_files.
     const std::function<void(uint64_t cook, const v1::CookAsk& ask)>& write_files;
   };
-  // Host: the command that hosts the director for one cook of its own. All of Host outlives the
-  // cook.
+  // Host: the command that hosts the director for its own cook. `sink` and `stop` outlive the cook.
   struct Host {
-    CookEventSink& sink;  // takes the events of the cook
-    Cancellation& stop;   // lets a person end the cook
-    std::string what;     // what is asked for, for people who ask for the status
-    std::optional<CheckedSources> checked = {};  // found a moment ago
+    CookEventSink& sink;                         // takes the events of the cook
+    Cancellation& stop;                          // lets a person end the cook
+    std::string what;                            // describes the ask, for the status
+    std::optional<CheckedSources> checked = {};  // sources that the host has just checked
   };
-  // Begins on a thread of its own. Everything in `deps` outlives the cook.
+  // Starts the cook on a thread of its own. Everything in `deps` outlives the cook.
   ResidentCook(const Deps& deps, v1::CookAsk ask, uint64_t number, std::shared_ptr<CookLog> log);
-  // The cook of `host`, which RunHosted runs. The cook gets its number when it is sure to begin.
+  // Makes the cook of `host`, for RunHosted. The cook gets its number when it has its permit.
   ResidentCook(const Deps& deps, v1::CookAsk ask, Host host);
-  // Cancels the cook, and waits.
+  // Cancels the cook, and waits for its end.
   ~ResidentCook() override;
 
   // Runs the cook on this thread, and then ends the workers and closes the director. Called once.
   // REQUIRES: a host.
   CookReport RunHosted();
-  // Called when a person ends the cook.
+  // Cancels the cook, because a person asked for that.
   void Cancel();
-  // Called when the director ends, and says `why`: cancels the cook, whose report is then `why`
-  // (exit 3), unless the cook was done before. The ask of a detached cook stays in the archive.
+  // Cancels the cook, because the director ends. Unless the cook is done, its report says `why`,
+  // with exit code 3, and the ask of a detached cook stays in the archive.
   void Stop(const std::string& why);
-  // Called when the process is about to end, and leaves its jobs to the next director: tells at
-  // once the report that Stop tells in the end. The thread goes on.
+  // Tells readers at once the report of a stopped cook, because the process is about to end and
+  // leaves its jobs to the next director. The cook's thread goes on.
   void Abandon(const std::string& why);
 
   uint64_t number() const { return number_; }
-  const std::shared_ptr<CookLog>& log() const { return log_; }  // null: a host's cook
+  const std::shared_ptr<CookLog>& log() const { return log_; }  // null: the cook has a host
   bool has_ended() const { return state_ == State::kEnded; }
   v1::StatusAnswer::Cook View() const;
   DirectorMeter::CookUnderWay UnderWay() const {
@@ -87,13 +86,13 @@ class ResidentCook final : public CookEventSink {
   void TakeProgress(CookEvent::Progressed progressed);
   void Run();
   CookReport CookAndSettle();
-  // Taken: an ask as the director understands it, with the project file at that moment.
+  // Taken: the ask, resolved with the present project file.
   struct Taken {
     DifferingVariables differing;
     CookAdmission::Needs needs;
   };
   absl::StatusOr<Taken> TakeAsk();
-  // Returns a permit for the ask; the project file may have changed by then.
+  // Waits for a permit. Resolves the ask again if the cook had to wait.
   absl::StatusOr<std::unique_ptr<CookPermit>> Enter(Taken& taken);
   std::optional<CookReport> AskWhatStands(const Taken& taken);
   CookReport Cook();
@@ -105,22 +104,22 @@ class ResidentCook final : public CookEventSink {
   void NoteEnd(const CookReport& report);
 
   const Deps deps_;
-  const DifferingVariables differing_;  // from the director's environment
+  const DifferingVariables differing_;  // variables that the client and the director differ in
   const v1::CookAsk ask_;               // without the client's environment
   const CookClass class_;
-  const std::string what_;  // what is asked for, for people
+  const std::string what_;  // describes the ask, for people
   std::atomic<uint64_t> number_;
   const std::shared_ptr<CookLog> log_;
-  std::optional<Host> host_;  // nullopt: the director stays
+  std::optional<Host> host_;  // nullopt: the director is resident
   const absl::Time started_;
-  bool by_the_book_ = false;  // the cook's thread sets it once the ask is understood
+  bool by_the_book_ = false;  // set by the cook's thread once the ask is resolved
   Cancellation stop_;
   std::atomic<State> state_ = State::kWaiting;
   std::atomic<bool> is_cancelled_ = false;  // by a person
   mutable base::Mutex mutex_;
   v1::CookProgress progress_ GALLEY_GUARDED_BY(mutex_);
   bool has_told_end_ GALLEY_GUARDED_BY(mutex_) = false;
-  std::string stopped_ GALLEY_GUARDED_BY(mutex_);  // why; empty: the cook was not stopped
+  std::string stopped_ GALLEY_GUARDED_BY(mutex_);  // why the director ends; empty: it does not
   std::thread thread_;
 };
 

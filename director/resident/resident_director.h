@@ -1,11 +1,9 @@
-// ResidentDirector: a director that stays, and takes asks from many clients: `galley serve`. A
-// command hosts a director for one cook of its own, `galley cook`: other clients ask that director
-// only for the status.
+// ResidentDirector: a director with its doors for clients.
 //
-//   Open   Live          `galley serve`
-//   Open   CookHosted    `galley cook`
+//   Open, Live          `galley serve`: stays, and cooks for many clients
+//   Open, CookHosted    `galley cook`: one cook; clients may ask only for the status
 //
-// Cooks are ResidentCooks, by number; the archive has their events, for all readers.
+// Each cook is a ResidentCook with a number; the archive keeps its events for all readers.
 //
 // Threads: Open and Live: one; ClientCalls: any.
 #pragma once
@@ -39,15 +37,16 @@ namespace galley::director {
 
 class ResidentDirector final : public ClientCalls {
  public:
-  static constexpr size_t kCooksMax = 1'000;  // that run and wait
+  static constexpr size_t kCooksMax = 1'000;  // running and waiting cooks
 
   struct Options {
     DirectorOptions director;
     ProjectReader::Load load;  // loads the project again
     v1::BuildIdentity build;
-    absl::Duration rests_after = absl::Minutes(10);  // without a cook
-    // Writes the files that the ask of a detached cook names (CookAsk::summary_file, trace_file),
-    // once the cook has ended; on the cook's own thread.
+    // The workers end after this time without a cook.
+    absl::Duration rests_after = absl::Minutes(10);
+    // Writes the files of a detached cook that has ended: CookAsk::summary_file and trace_file.
+    // Called on the cook's own thread.
     std::function<void(uint64_t cook, const v1::CookAsk& ask)> write_files;
     ShownCommands::Run show;  // null: no command is run for clients
     bool is_hosted = false;   // by a command, for one cook
@@ -60,7 +59,7 @@ class ResidentDirector final : public ClientCalls {
                                                                 Cancellation& stop);
   ~ResidentDirector() override;
 
-  // The director's figures about itself, for metrics. Any thread. Waits while Open opens the doors.
+  // Returns the director's figures for metrics. Any thread. Waits while Open opens the doors.
   metrics::Figures Figures();
 
   // The address at which the director listens: "unix:/...".
@@ -68,24 +67,24 @@ class ResidentDirector final : public ClientCalls {
   // The address for clients of other machines; empty: none.
   std::string client_address() const { return doors_->client_address(); }
 
-  // Runs the one cook of the command that hosts this director, on this thread, and closes the
-  // director. REQUIRES: Options::is_hosted.
+  // Runs the cook of the command that hosts this director, on this thread, and closes the director.
+  // REQUIRES: Options::is_hosted.
   CookReport CookHosted(const v1::CookAsk& ask, ResidentCook::Host host);
 
-  // Ending: questions that are asked when `stop` was cancelled.
+  // Ending: functions that are called once `stop` is cancelled.
   struct Ending {
-    // True: the workers' jobs are left to the next director, as if this director had been killed,
-    // except that clients are told before.
+    // True: the workers' jobs are left to the next director. Clients are told; otherwise the
+    // director ends as if it were killed.
     std::function<bool()> hands_over;
     std::function<std::string()> why;  // text for the log: "it was interrupted (SIGINT)"
   };
-  // Waits for `stop`, or for a client that stops the director; then ends all cooks and closes.
+  // Waits for `stop`, or until a client stops the director; then ends all cooks and closes.
   // UNAVAILABLE: the director ended because another director has the project now.
   absl::Status Live(CookEventSink& sink, Cancellation& stop, const Ending& ending);
-  // The detached cooks of an earlier director with which this director goes on.
+  // The numbers of the detached cooks that this director took over from an earlier director.
   const std::vector<uint64_t>& taken_up() const { return taken_up_; }
-  // True: jobs were left, so the process must end now, without destructors (_exit), or its workers
-  // end as well.
+  // True: jobs were left to the next director, so the process must end now by _exit, because a
+  // destructor would end the workers.
   bool has_left() const { return has_left_; }
 
   absl::StatusOr<v1::HelloAnswer> Hello(const v1::HelloAsk& ask) override;
@@ -107,7 +106,7 @@ class ResidentDirector final : public ClientCalls {
   void Begin(const v1::CookAsk& ask, uint64_t number, std::shared_ptr<CookLog> log)
       GALLEY_REQUIRES(mutex_);
   bool LeaveCooks();
-  // Null: nobody has cooked, or the end has begun.
+  // Null: no cook has begun yet, the director rests, or its end has begun.
   std::shared_ptr<DirectorShell> Shell();
   std::string WhoStopped();
   void EndCooks(const std::string& why);
@@ -127,7 +126,7 @@ class ResidentDirector final : public ClientCalls {
   std::vector<uint64_t> taken_up_;  // changed in Open only, under mutex_
   CookArchive archive_;
   LastCooks last_;
-  std::optional<WatchedTables> watched_;  // nullopt: the director does not stay
+  std::optional<WatchedTables> watched_;  // nullopt: the director is hosted
   StoreSize store_size_;
   Trace trace_;
   Cancellation asked_to_stop_;
@@ -135,15 +134,15 @@ class ResidentDirector final : public ClientCalls {
   std::unique_ptr<ResidentDoors> doors_;  // from Open until the end
   // Used by the thread of Live.
   bool has_left_ = false;
-  absl::Time busy_at_;  // when last a cook was seen, or the director rested
+  absl::Time busy_at_;  // when a cook was last seen, or the director last rested
 
   base::Mutex mutex_;
   bool is_open_ GALLEY_GUARDED_BY(mutex_) = false;    // from the end of Open until the end begins
-  std::string stopped_by_ GALLEY_GUARDED_BY(mutex_);  // the first client that asked
+  std::string stopped_by_ GALLEY_GUARDED_BY(mutex_);  // the first client that stopped the director
   uint64_t ended_ GALLEY_GUARDED_BY(mutex_) = 0;
   std::map<uint64_t, std::unique_ptr<ResidentCook>> cooks_ GALLEY_GUARDED_BY(mutex_);
 
-  // Ends first, because it asks for Figures; or null.
+  // May be null. Destroyed first, because it calls Figures.
   std::unique_ptr<metrics::MetricsDoor> metrics_;
 };
 

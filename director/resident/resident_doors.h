@@ -1,6 +1,6 @@
-// ResidentDoors: lets clients, cooks and workers in, from the opening of a director until its end.
+// ResidentDoors: the doors of a director for clients and workers, and the admission of its cooks.
 //
-// Threads: one. Calls that come meanwhile use `admission` and `meter`, which take any thread.
+// Threads: one; `admission` and `meter`: any.
 #pragma once
 
 #include <memory>
@@ -28,26 +28,28 @@ struct ResidentDoors {
     FiguresBoard& figures;
     std::string version;  // of this build
   };
-  // Opened: the doors at which clients ask from now on, also while the other parts are made. The
-  // end of a door waits for its calls: no lock that a call waits for may be held then.
+  // Opened: the open doors. Clients may call from now on, while the other parts are constructed.
+  // Destroying a door waits for its calls: hold no lock that a call may wait for.
   struct Opened {
     std::unique_ptr<DirectorDoor> door;
     std::unique_ptr<TcpDoor> clients;  // null: only clients of this machine
   };
-  // Opens the doors into `opened`, also some of them when it fails. Errors: outcome_status.h.
+  // Opens the doors into `opened`; after an error `opened` may hold a part of them. Errors:
+  // outcome_status.h.
   static absl::Status Open(const Deps& deps, Opened& opened);
   ResidentDoors(const Deps& deps, Opened opened);
   ~ResidentDoors() { Close(); }
 
-  // Ends the calls of other machines, then the workers, then the calls at `door`. Calls that are
-  // under way may use `admission` and `meter` meanwhile.
+  // Ends the calls of other machines, then the workers, then the calls at `door`. Running calls may
+  // use `admission` and `meter` meanwhile.
   void Close();
 
   std::string client_address() const { return clients == nullptr ? "" : clients->address(); }
   void LookAtCertificates() {
     if (clients != nullptr) clients->LookAtCertificates();
   }
-  // Lets nobody find this director any more; calls go on.
+  // Removes the socket and the address file, so that nobody finds this director any more. Calls go
+  // on.
   void Withdraw();
 
   std::unique_ptr<DirectorDoor> door;

@@ -1,4 +1,4 @@
-// ShownCommands: runs commands that only read, for clients of other machines, a few at a time.
+// ShownCommands: runs read-only commands for clients of other machines, a few at a time.
 //
 // Threads: any.
 #pragma once
@@ -16,7 +16,7 @@ namespace galley::director {
 class ShownCommands {
  public:
   static constexpr uint32_t kRunningMax = 8;
-  // Runs a command, and tells its output.
+  // Run: runs a command, and tells its output to `audience`.
   using Run = std::function<absl::Status(const v1::ShowAsk& ask, Audience& audience)>;
 
   // `run`: null: no command is run.

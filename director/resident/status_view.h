@@ -1,5 +1,5 @@
-// StatusView: what a status says of a director, whoever hosts it: the director itself, its workers,
-// its store, and what is wrong with them.
+// StatusView: fills the parts of a StatusAnswer about the director, its workers and its store, with
+// what is wrong with them.
 //
 // Threads: any.
 #pragma once
@@ -15,9 +15,9 @@ namespace galley::director {
 
 void ViewProcess(const Director& director, const v1::BuildIdentity& build, absl::Time started,
                  v1::StatusAnswer& answer);
-// `ask` names a worker whose jobs are told as well.
+// `ask` may name a worker, whose jobs are added.
 void ViewWorkers(const DirectorShell& shell, const v1::StatusAsk& ask, v1::StatusAnswer& answer);
-// `bytes`: the size of the store, if known; 0: unknown.
+// `bytes`: the size of the store; 0: unknown.
 void ViewStore(const Director& director, uint64_t bytes, v1::StatusAnswer& answer);
 
 }  // namespace galley::director

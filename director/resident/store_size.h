@@ -1,6 +1,6 @@
-// StoreSize: the size of the store, for the director's status. The store's index knows the size,
-// but a look waits for a commit under way, so no question waits for a look: the director looks now
-// and then, if somebody asked since the last look.
+// StoreSize: the size of the store for the director's status, from the last look. A look at the
+// store's index waits for a running commit, so a status never looks: the director looks now and
+// then, if somebody asked since the last look.
 //
 // Threads: LookIfAsked: one; AskForBytes: any.
 #pragma once

@@ -1,10 +1,9 @@
-// AttachLimits: how many workers that came by themselves may attach from one address: many at once,
-// so that a whole farm behind one address comes in seconds, and after that a fixed number each
-// second. A worker that comes too soon is told when to come again, each worker later than the
-// worker before.
+// AttachLimits: a token bucket for each address from which workers attach that no launcher started.
+// The burst lets a whole farm behind one address attach in seconds. A worker above the rate is told
+// how long to wait, each worker longer than the worker before, up to wait_max.
 //
-// Limit: addresses_max addresses are told apart; addresses that have not come for the longest time
-// are forgotten first. Cost: O(log addresses).
+// Limit: addresses_max addresses; the least recently seen address is forgotten first. Cost: O(log
+// addresses), and O(addresses) when an address is forgotten.
 // Threads: none; owned by WorkerService.
 #pragma once
 
@@ -33,18 +32,18 @@ class AttachLimits {
   AttachLimits() : AttachLimits(Options()) {}
   explicit AttachLimits(const Options& options) : options_(options) {}
 
-  // nullopt: the worker may attach; otherwise: how long to wait before it comes again. `now`:
-  // monotonic.
+  // Returns how long the worker has to wait before it attaches again; nullopt: it may attach now.
+  // `now`: monotonic.
   std::optional<absl::Duration> Take(const std::string& address, absl::Time now);
-  // Returns how many workers of this address were told to wait since the last answer; nullopt when
-  // the last answer is less than a minute old. For a line in the log.
+  // Returns how many workers of this address were told to wait since TellRefused last returned a
+  // number, for the log; nullopt: none, or less than a minute has passed.
   std::optional<uint64_t> TellRefused(const std::string& address, absl::Time now);
 
  private:
   struct Address {
     double room = 0;
-    absl::Time filled;     // when `room` was right
-    absl::Time next;       // for the next worker that is told to come again
+    absl::Time filled;     // when `room` was computed
+    absl::Time next;       // when the last refused worker may attach
     uint64_t refused = 0;  // not reported yet
     absl::Time told = absl::InfinitePast();
   };

@@ -1,6 +1,6 @@
-// ClientCalls: the calls of clients to a resident director (proto/galley/v1/director.proto).
-// StatusCalls: the calls to a director that a command hosts for one cook. DirectorDoor passes the
-// calls on.
+// ClientCalls: answers the calls of clients to a resident director
+// (proto/galley/v1/director.proto). StatusCalls: answers the calls to a director that a command
+// hosts for one cook. DirectorDoor receives the calls.
 //
 // Threads: any, many at once.
 #pragma once
@@ -20,18 +20,18 @@ class CookReader {
  public:
   enum class Got {
     kEvent,
-    kNothingYet,  // nothing came within the time
-    kEnd,         // the report was read, and everything after it
+    kNothingYet,  // no event came within `patience`
+    kEnd,         // the report and everything after it were read
   };
   virtual ~CookReader() = default;
   virtual Got Next(absl::Duration patience, v1::CookEvent& event) = 0;
 };
 
-// Audience: hears what a command prints. Threads: that of the call.
+// Audience: receives the output of a command. Threads: the thread of the call.
 class Audience {
  public:
   virtual ~Audience() = default;
-  // Waits until there is room. False: nobody hears it.
+  // Blocks while the receiver is slow. False: the receiver is gone.
   virtual bool Tell(const v1::Shown& shown) = 0;
   virtual bool IsThere() const = 0;
 };
@@ -54,7 +54,7 @@ class ClientCalls : public StatusCalls {
   virtual absl::StatusOr<v1::CleanAnswer> Clean(const v1::CleanAsk& ask) = 0;
   // `who`: who asks, for the log.
   virtual v1::StopAnswer Stop(const std::string& who) = 0;
-  // Returns when everything was told. CANCELLED: nobody listens any more.
+  // Runs a command; returns when its output was told. CANCELLED: the audience is gone.
   virtual absl::Status Show(const v1::ShowAsk& ask, Audience& audience) = 0;
 };
 

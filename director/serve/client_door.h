@@ -1,11 +1,11 @@
-// OpenClientDoor: the door where clients of other machines ask a resident director (`galley serve
-// --listen`): clients that show a certificate with a role (roles.h). The door serves no calls of
+// OpenClientDoor: the TCP door of a resident director for clients of other machines (`galley serve
+// --listen`). Clients show a certificate with a role (roles.h). The door serves no calls of
 // workers.
 //
-// A client of another machine has other files and another user than the director: a cook for such a
-// client is staged where the project says, and never takes away files that Galley did not put
-// there; other asks are PERMISSION_DENIED. A call that finds no thread left is RESOURCE_EXHAUSTED:
-// at most kClientCallsMax clients are served at a time, however many come.
+// A client of another machine has other files and another user than the director, so its cook is
+// staged in the project's output folder, and never removes files that Galley did not put there; an
+// ask for anything else is PERMISSION_DENIED. At most kClientCallsMax calls run at a time; a
+// further call is RESOURCE_EXHAUSTED.
 // Threads: one.
 #pragma once
 
@@ -27,9 +27,9 @@ struct ClientDoorOptions {
   std::string address;  // "host:port"
   wire::TlsFiles tls;
 };
-// `calls`, and `door`, which answers questions about packages, outlive the door.
-// FAILED_PRECONDITION: there are no TLS files; INVALID_ARGUMENT: the TLS files do not fit;
-// UNAVAILABLE: the address cannot be listened on.
+// `calls` and `door` outlive the TcpDoor; `door` answers questions about packages.
+// FAILED_PRECONDITION: TLS files are missing; INVALID_ARGUMENT: the address or the TLS files are
+// invalid; UNAVAILABLE: the address cannot be listened on.
 absl::StatusOr<std::unique_ptr<TcpDoor>> OpenClientDoor(const ClientDoorOptions& options,
                                                         ClientCalls& calls, DirectorDoor& door);
 

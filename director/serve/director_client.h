@@ -14,21 +14,21 @@
 
 namespace galley::director {
 
-// CookStream: the events of a cook, as the director tells them. Threads: Next and End: one; Leave:
+// CookStream: the stream of a cook's events from the director. Threads: Next and End: one; Leave:
 // any.
 class CookStream {
  public:
   virtual ~CookStream() = default;
-  // Waits. False: there is no further event.
+  // Waits for the next event. False: there is none.
   virtual bool Next(v1::CookEvent& event) = 0;
-  // Called when nobody wants to know more; Next soon returns false.
+  // Cancels the stream; Next soon returns false.
   virtual void Leave() = 0;
-  // Says why there are no further events. UNAVAILABLE: the director is gone. REQUIRES: Next
-  // returned false; once.
+  // Returns why the stream ended. UNAVAILABLE: the director is gone. Called once. REQUIRES: Next
+  // returned false.
   virtual absl::Status End() = 0;
 };
 
-// ShownStream: what a command prints on the director's machine. Threads: as CookStream.
+// ShownStream: the output of a command on the director's machine. Threads: as CookStream.
 class ShownStream {
  public:
   virtual ~ShownStream() = default;
@@ -42,19 +42,19 @@ std::string OwnCaller();
 
 class DirectorClient {
  public:
-  // How long a director may take to answer. A director of this machine that is seen to run may take
-  // kBusyPatience, because it may have more to do than the machine can.
+  // How long a client waits for an answer. A director on this machine whose process runs gets
+  // kBusyPatience, because the machine may be overloaded.
   static constexpr absl::Duration kPatience = absl::Seconds(5);
   static constexpr absl::Duration kBusyPatience = absl::Seconds(60);
 
-  // Returns the resident director whose socket is at `socket_path`. Null: nobody listens, or only a
-  // command that hosts one cook. PERMISSION_DENIED: the socket is another user's.
-  // DEADLINE_EXCEEDED: the director is silent; the text says for how long, and what to do.
+  // Returns a client of the resident director whose socket is at `socket_path`. Null: nobody
+  // listens, or a command listens that hosts one cook. PERMISSION_DENIED: the socket belongs to
+  // another user. DEADLINE_EXCEEDED: the director does not answer; the text says what to do.
   static absl::StatusOr<std::unique_ptr<DirectorClient>> Find(const std::string& socket_path,
                                                               const v1::BuildIdentity& own);
-  // Returns the resident director of another machine (OpenClientDoor), at "host:port". UNAVAILABLE:
-  // nobody with a certificate of the authority answers there; UNAUTHENTICATED, PERMISSION_DENIED:
-  // roles.h.
+  // Returns a client of the resident director of another machine (OpenClientDoor), at "host:port".
+  // UNAVAILABLE: no director with a certificate of the authority answers; UNAUTHENTICATED,
+  // PERMISSION_DENIED: roles.h.
   static absl::StatusOr<std::unique_ptr<DirectorClient>> Connect(const std::string& address,
                                                                  const wire::ClientTls& tls,
                                                                  const v1::BuildIdentity& own);
@@ -70,15 +70,15 @@ class DirectorClient {
   virtual absl::StatusOr<v1::CleanAnswer> Clean(const v1::CleanAsk& ask) = 0;
   virtual absl::StatusOr<v1::StopAnswer> Stop() = 0;
   virtual std::unique_ptr<ShownStream> Show(const v1::ShowAsk& ask) = 0;
-  // True: no process listens there any more, or another process does. Also false when that cannot
-  // be known.
+  // True: the director's process listens no more, or another process does. False: it listens, or
+  // does not answer.
   virtual bool HasEnded() = 0;
 };
 
 // HostedClient: a director that a command hosts for one cook.
 class HostedClient {
  public:
-  // Null: no such director listens at `socket_path`.
+  // Null: nobody listens at `socket_path`.
   static std::unique_ptr<HostedClient> Find(const std::string& socket_path);
   virtual ~HostedClient() = default;
   // UNIMPLEMENTED: the director is resident, or of another build; UNAVAILABLE: the cook has ended.

@@ -1,11 +1,10 @@
-// OpenFarmDoor: the door where workers of other machines attach ([farm] listen): a gRPC server on
-// TCP that passes on only the calls of workers.
+// OpenFarmDoor: the TCP door where workers of other machines attach ([farm] listen). The door
+// serves only the calls of workers.
 //
-// With TLS both sides show certificates, and the files may be exchanged while the door is open.
-// Workers that came by themselves have certificates of the authority in [farm] tls_ca; launched
-// workers ask for theirs with the token of their ticket (Enroll), and get a certificate of an
-// authority that lives as long as the door. Without TLS the door listens only on addresses of this
-// machine.
+// With TLS both sides show certificates, and the files may be replaced while the door is open. A
+// worker that no launcher started has a certificate from the authority in [farm] tls_ca. A launched
+// worker gets its certificate for the token of its ticket (Enroll), from an authority that lives as
+// long as the door. Without TLS the door listens only on addresses of this machine.
 // Threads: one.
 #pragma once
 

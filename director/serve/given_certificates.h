@@ -1,13 +1,12 @@
 // GivenCertificates: the valid certificates (PEM) of one launched worker.
 //
-//   Enroll   in exchange for the token: the worker's first certificate
-//   Renew    in exchange for the present certificate
+//   Enroll   offers the first certificate, in exchange for the token
+//   Renew    offers another certificate, in exchange for the present certificate
 //
-// Answers may be lost, or come late, so several certificates may be *offered*, of which the worker
-// has at most one. Offered certificates stay valid until one of them is seen in use: from then on
-// that certificate is the *present* certificate, and the others are void, except for the previous
-// present certificate, whose calls and stream go on. TLS ends each certificate at its own end as
-// well.
+// Answers may be lost or late, so several certificates may be *offered*, and the worker may have
+// none of them. The first offered certificate that a call shows becomes the *present* certificate,
+// and the other offered certificates are void. The previous present certificate stays valid, so
+// that its calls and its stream go on. TLS enforces the expiry of each certificate.
 // Threads: none; owned by WorkerService.
 #pragma once
 
@@ -21,11 +20,11 @@ namespace galley::director {
 
 class GivenCertificates {
  public:
-  // At most so many certificates are offered; beyond this the oldest is void.
+  // At most this many certificates are offered at a time; beyond this the oldest is void.
   static constexpr size_t kOfferedMax = 16;
 
-  // False: another process has asked with the token (with another request), and the
-  // earlier certificates are now void.
+  // Offers `certificate`. False: the request differs, so another process has the token; the earlier
+  // certificates are now void.
   bool Enroll(const std::string& request, std::string certificate) {
     const bool is_same = is_fresh() || request == request_;
     if (!is_same) *this = {};
@@ -33,7 +32,7 @@ class GivenCertificates {
     Offer(std::move(certificate));
     return is_same;
   }
-  // A call shows this certificate. False: it is not valid.
+  // Called when a call shows a certificate. False: the certificate is not valid.
   bool Use(const std::string& shown) {
     if (shown.empty()) return false;
     if (std::ranges::find(offered_, shown) != offered_.end()) {
@@ -42,8 +41,8 @@ class GivenCertificates {
     }
     return shown == present_ || shown == before_;
   }
-  // False: the shown certificate is not the present one, because the request came late, and its
-  // sender has another certificate meanwhile.
+  // Offers `certificate`. False: the shown certificate is not the present one, because the request
+  // came late and the worker uses another certificate by now.
   bool Renew(const std::string& shown, std::string certificate) {
     if (shown.empty() || shown != present_) return false;
     Offer(std::move(certificate));

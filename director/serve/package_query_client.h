@@ -1,4 +1,4 @@
-// PackageQueryClient: asks the director that has a project now about packages (worker.proto, Ask).
+// PackageQueryClient: asks the director of a project about packages (worker.proto, Ask).
 //
 // Threads: one owner.
 #pragma once
@@ -15,17 +15,17 @@ namespace galley::director {
 
 class PackageQueryClient {
  public:
-  // Returns a client of the director whose socket is at `socket_path` (WorkerService::Start). Null:
-  // no cook runs, or no director can be reached.
+  // Returns a client of the director whose socket is at `socket_path` (DirectorDoor). Null: no
+  // director listens there, or the socket belongs to another user.
   static std::unique_ptr<PackageQueryClient> Find(const std::string& socket_path);
   // Returns a client of a director of another machine (OpenClientDoor). Makes no connection yet.
   static std::unique_ptr<PackageQueryClient> At(const std::string& address,
                                                 const wire::ClientTls& tls);
   virtual ~PackageQueryClient() = default;
 
-  // Answers with at most `limit` reasons. NOT_FOUND: the package is in no request of this cook
-  // (yet). FAILED_PRECONDITION: no cook runs in this director. UNAVAILABLE: the director does not
-  // answer, or ends.
+  // Returns why the package is in the cook, with at most `limit` reasons. NOT_FOUND: the package is
+  // not in the cook, at least not yet. FAILED_PRECONDITION: no cook runs in this director.
+  // UNAVAILABLE: the director does not answer, or ends.
   virtual absl::StatusOr<v1::PackageAnswer> Ask(const std::string& package, size_t limit) = 0;
 };
 

@@ -15,8 +15,8 @@ namespace galley::director {
 
 class ResidentService final : public v1::Resident::Service {
  public:
-  // From: the side of the callers. Callers of another machine may not say where on this machine
-  // files are written, and which files are taken away.
+  // From: the machine of the callers. A caller on another machine may not choose the folder that is
+  // written, and which files there are removed.
   enum class From { kThisMachine, kAnotherMachine };
   // `calls` outlives ResidentService.
   explicit ResidentService(ClientCalls& calls, From from = From::kThisMachine)

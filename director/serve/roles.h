@@ -1,21 +1,21 @@
-// Roles: who may make which call of a director: the one table for all of them, whatever the way in.
-// The table is asked before anything of a call is read (common/wire/call_gate.h). docs/farm.md
-// shows it to people.
+// Roles: the one table of who may make which call to a director, by whatever way in. The table is
+// checked before anything of a call is read (common/wire/call_gate.h). docs/farm.md shows the
+// table to people.
 //
 //   way in                                                roles
 //   the director's Unix socket (its own user)             all
 //   [farm] listen with TLS: a certificate without a role  worker
 //   [farm] listen without TLS (this machine only)         worker
-//   serve --listen: a certificate with a role             that of the certificate, and those below
+//   serve --listen: a certificate with a role             the certificate's role and lower roles
 //   with TLS, and no certificate                          none
 //
 // `galley store serve` has a table of its own: common/store/reapi/server/methods.h. Roles say what
-// any worker may do; WorkerService and WorkerBytes judge which worker a caller is, and which
+// any worker may do; WorkerService and WorkerBytes check which worker a caller is, and which
 // attempts are its own.
 //
 // A certificate has a role by a URI in its subjectAltName, "urn:galley:role:client"; it may have
-// several roles. An administrator may do everything that a client may, and a client everything that
-// a reader may.
+// several roles. An administrator may do everything that a client may do, and a client everything
+// that a reader may do.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ namespace galley::director {
 
 enum class Role : uint8_t {
   kWorker,         // cooks its jobs
-  kReader,         // sees, and changes nothing
+  kReader,         // reads only
   kClient,         // also cooks
   kAdministrator,  // also ends others' cooks, workers, the director; forgets results
 };
@@ -44,7 +44,7 @@ class Roles {
   constexpr Roles() = default;
   static constexpr Roles All() { return Roles(0xf); }
   static constexpr Roles Worker() { return Roles(Bit(Role::kWorker)); }
-  // Returns the roles of the certificate of a caller with this role.
+  // Returns the roles that a certificate with `role` gives: `role` and all lower roles.
   static constexpr Roles UpTo(Role role) {
     if (role == Role::kWorker) return Worker();
     Roles roles;
@@ -81,12 +81,12 @@ std::span<const CallRule> CallRules();
 
 // Returns the roles of a caller whose certificate has these URIs.
 Roles RolesOfCertificate(std::span<const std::string> uris);
-// `caller`: nullopt: the caller has shown nothing. UNAUTHENTICATED: the caller must show a
-// certificate first; PERMISSION_DENIED: the caller lacks the role that the call needs;
-// UNIMPLEMENTED: no such call is known. The text says which role, and how to get it.
+// Checks whether the caller may make the call. `caller`: nullopt: no certificate was shown.
+// UNAUTHENTICATED: the call needs a certificate; PERMISSION_DENIED: the caller lacks the role that
+// the call needs, and the text says which role and how to get it; UNIMPLEMENTED: an unknown call.
 absl::Status CheckCall(std::optional<Roles> caller, std::string_view path);
 
-// The gates of the three ways in.
+// Return the gates of the three ways in.
 wire::CallGate GateOfSocket();
 wire::CallGate GateOfFarm();
 wire::CallGate GateOfClients();

@@ -1,4 +1,4 @@
-// ProbeSocket: whether a director listens at its socket.
+// ProbeSocket: checks whether a director listens at its socket, by connecting.
 //
 // Threads: none.
 #pragma once
@@ -17,7 +17,7 @@ enum class Listening {
 
 struct SocketProbe {
   Listening listening = Listening::kNobody;
-  std::string path;   // of the socket itself: `socket_path` may be a link to a shorter path
+  std::string path;   // path of the socket; `socket_path` may be a link to it
   pid_t process = 0;  // the process that listens; 0: none, or unknown
 };
 

@@ -1,6 +1,6 @@
-// TcpDoor: a gRPC server on TCP whose connections come through our own door, with TLS or without.
-// With TLS the files may be exchanged while the door is open. One address for each object.
-// farm_door.h and client_door.h say which doors there are, and who may call what there.
+// TcpDoor: a gRPC server on one TCP address, with TLS or without. Connections are accepted by
+// listen::AcceptLoop, not by gRPC. The TLS files may be replaced while the door is open.
+// farm_door.h and client_door.h open the two kinds of doors.
 //
 // Threads: one, except for NoteCall.
 #pragma once
@@ -24,12 +24,12 @@ class TcpDoor {
   virtual const std::string& address() const = 0;  // "host:port", with the bound port
   // PEM: the authority by which clients know the door; empty: no TLS.
   virtual std::string authority() const = 0;
-  // Notes that a call came over this connection (gRPC's name of its peer): its handshake is over.
+  // Notes that a call came over the connection of `peer`, in gRPC's form: its handshake is over.
   // Threads: any.
   virtual void NoteCall(const std::string& peer) = 0;
   // Ends the streams of all readers soon; no new stream begins.
   virtual void Close() = 0;
-  // Called now and then: takes the present contents of the TLS files, and logs that.
+  // Reads the TLS files again if they have changed, and logs that. Called now and then.
   virtual void LookAtCertificates() = 0;
 };
 

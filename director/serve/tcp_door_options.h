@@ -1,4 +1,4 @@
-// TcpDoorOptions: the options of one kind of TcpDoor. gRPC headers: only serve/*.cc include this.
+// TcpDoorOptions: the options of a TcpDoor. Includes gRPC, so only serve/*.cc include this header.
 #pragma once
 
 #include <grpc/grpc_security_constants.h>
@@ -30,9 +30,9 @@ struct TcpDoorOptions {
       GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY;
   wire::CallGate gate;
   int message_bytes_max = 0;
-  int threads_max = 0;  // for calls: one more call is refused; 0: any number
-  std::vector<std::pair<std::string, int>> arguments;  // arguments of gRPC's channels
-  std::optional<listen::DoorLimits> limits;            // none: LocalDoorLimits
+  int threads_max = 0;  // for calls; beyond it a call is refused; 0: no limit
+  std::vector<std::pair<std::string, int>> arguments;  // channel arguments of gRPC
+  std::optional<listen::DoorLimits> limits;            // nullopt: LocalDoorLimits
   absl::Duration user_timeout;                         // listen::AcceptLoop::Options
   // The services that answer the calls; destroyed after the last call.
   std::vector<std::unique_ptr<grpc::Service>> services;

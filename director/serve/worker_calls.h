@@ -1,4 +1,4 @@
-// WorkerCalls: the calls of proto/galley/v1/worker.proto, as DirectorDoor passes them on.
+// WorkerCalls: answers the calls of proto/galley/v1/worker.proto, which DirectorDoor passes on.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -13,11 +13,11 @@ namespace galley::director {
 
 class WorkerCalls {
  public:
-  // Only Attach is served by gRPC's callbacks: a stream lasts as long as its worker, and there may
-  // be thousands of streams. The other calls are short, and hold a thread.
+  // Only Attach uses gRPC's callback API, because a stream lasts as long as its worker, and there
+  // may be thousands. The other calls are short, and each holds a thread.
   using Stream = grpc::ServerBidiReactor<v1::FromWorker, v1::ToWorker>;
   virtual ~WorkerCalls() = default;
-  // `over`: called when the call is over and its stream is gone.
+  // `over`: called after the call is over and its stream is deleted.
   virtual Stream* Attach(grpc::CallbackServerContext* context, std::function<void()> over) = 0;
   virtual grpc::Status Ask(const v1::PackageQuestion& question, v1::PackageAnswer* answer) = 0;
   virtual grpc::Status Fetch(grpc::ServerContext* context, const v1::FetchRequest& request,

@@ -1,11 +1,11 @@
-// WorkerStream: one stream of a worker (the call Attach of proto/galley/v1/worker.proto), by gRPC's
-// callbacks: the stream holds no thread, so that a director may have thousands of streams. A stream
-// deletes itself when the call is over.
+// WorkerStream: one stream of a worker (the call Attach of proto/galley/v1/worker.proto). It uses
+// gRPC's callback API and holds no thread, so that a director may have thousands of streams. A
+// stream deletes itself when the call is over.
 //
 // The owner hears messages on a thread of the pool, one at a time and in order; the next message is
-// read when the owner is done. Messages to the worker wait until the welcome goes out, and then go
-// in order, with their numbers.
-// Threads: any. A stream may be used until Leave, and under the lock that its owner takes there.
+// read when the owner is done. Messages to the worker wait for the welcome, and are then sent in
+// order, with sequence numbers.
+// Threads: any. A stream may be used until Leave, under the lock that its owner takes in Leave.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -26,8 +26,8 @@ namespace galley::director {
 
 class WorkerStream final : public WorkerCalls::Stream {
  public:
-  // Messages that wait for a worker to read them. A worker that reads nothing is to attach again,
-  // which says everything anew.
+  // The most messages that wait for a worker to read them. Beyond this the worker has to attach
+  // again, and is then told everything again.
   static constexpr size_t kWaitingMax = 16'384;
 
   class Owner {
@@ -36,10 +36,10 @@ class WorkerStream final : public WorkerCalls::Stream {
     // Called with the first message. OK: the stream was welcomed (Welcome). An error ends the
     // stream.
     virtual grpc::Status Join(WorkerStream& stream, const v1::FromWorker& first) = 0;
-    // Called with each message, the first included. False: another stream took the place of this
-    // stream, whose words will be repeated there.
+    // Called with each message, also the first. False: another stream has replaced this stream; the
+    // worker repeats its messages there.
     virtual bool Hear(WorkerStream& stream, const v1::FromWorker& message) = 0;
-    // A stream that joined brings no further message.
+    // Called when a stream that joined has no further message.
     virtual void Leave(WorkerStream& stream) = 0;
     // The last call: the stream is about to be deleted.
     virtual void Over(WorkerStream& stream) = 0;
@@ -53,17 +53,17 @@ class WorkerStream final : public WorkerCalls::Stream {
 
   grpc::CallbackServerContext& context() { return *context_; }
   std::string peer() const { return context_->peer(); }
-  // The worker of a stream that joined; the owner sets it.
+  // The worker of a stream that joined; set by the owner.
   std::string worker_id;
   bool is_heard = false;  // set by the owner under its lock: the owner is hearing a message
 
-  // Goes before everything that was sent so far. Called once.
+  // Sends the welcome, before all messages that wait. Called once.
   void Welcome(v1::ToWorker welcome);
-  // False: kWaitingMax messages wait for the worker to read them, and this message is dropped.
+  // Sends a message. False: dropped, because kWaitingMax messages wait for the worker to read them.
   bool Send(v1::ToWorker message);
-  // Ends the stream: the worker hears that it was cancelled.
+  // Ends the stream; the worker gets CANCELLED.
   void HangUp();
-  // True: the owner has not finished with the last message; nothing more is read until then.
+  // True: the owner has not finished with the last message; the next message is read afterwards.
   bool has_message() const { return has_message_; }
 
  private:
@@ -96,12 +96,12 @@ class WorkerStream final : public WorkerCalls::Stream {
   v1::ToWorker writing_;  // valid while is_writing_
   bool is_welcomed_ GALLEY_GUARDED_BY(mutex_) = false;
   bool is_writing_ GALLEY_GUARDED_BY(mutex_) = false;
-  bool is_broken_ GALLEY_GUARDED_BY(mutex_) = false;  // a written message no longer arrives
+  bool is_broken_ GALLEY_GUARDED_BY(mutex_) = false;  // messages no longer arrive
   std::optional<grpc::Status> end_ GALLEY_GUARDED_BY(mutex_);
   bool has_finished_ GALLEY_GUARDED_BY(mutex_) = false;
 };
 
-// Returns a stream that ends at once, unread. `over`: called after the stream was deleted.
+// Returns a stream that ends at once with `status`. `over`: called after the stream was deleted.
 WorkerCalls::Stream* RefuseStream(const grpc::Status& status, std::function<void()> over = nullptr);
 
 }  // namespace galley::director
