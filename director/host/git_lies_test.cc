@@ -1,5 +1,5 @@
-// GitLiesTest: variables and settings that make git give other answers: none of them hides an edit
-// from LookAtGit and ChangedByGit. Real git in a real folder.
+// GitLiesTest: no variable or setting that changes git's answers hides an edit from LookAtGit and
+// ChangedByGit. Uses real git in a real folder.
 #include <unistd.h>
 
 #include <algorithm>

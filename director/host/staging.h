@@ -45,7 +45,7 @@ class Staging {
   // Everything in `deps` outlives Staging.
   Staging(Options options, const Deps& deps);
 
-  // Stages the roots. Returns as ShellOptions::stage.
+  // Stages the roots. Arguments and result: CookOrder::stage.
   std::string StageAll(const std::map<std::string, Digest>& roots, const WorldPtr& world);
   // Tells the failures of the last StageAll.
   void TellFailures();

@@ -1,5 +1,5 @@
-// BatchLauncherTest: a batch system of the test's own: its commands are lines of a shell, which
-// write down their arguments, and print what the test says.
+// BatchLauncherTest: uses a batch system of its own, whose commands are shell lines that log their
+// arguments and print the output that the test sets.
 #include "director/launch/batch_launcher.h"
 
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-// BundleTest: echo(1) stands for galley: it says with which arguments it was called.
+// BundleTest: uses echo(1) in place of galley, which prints its arguments.
 #include "director/launch/bundle.h"
 
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-// SshSpawnerTest: a program of the test's own stands for ssh: it comes first in PATH.
+// SshSpawnerTest: uses a program of its own in place of ssh, first in PATH.
 #include "director/launch/ssh_spawner.h"
 
 #include <sys/stat.h>

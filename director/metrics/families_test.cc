@@ -1,4 +1,4 @@
-// FamiliesTest: the text that Prometheus reads, and that each name in it follows the conventions.
+// FamiliesTest: checks the text for Prometheus, and that each name in it follows the conventions.
 #include "director/metrics/families.h"
 
 #include <regex>

@@ -1,4 +1,4 @@
-// RolesTest: who may do what: each kind of caller at each call, by each way in.
+// RolesTest: checks each call for each kind of caller, by each way in.
 #include <google/protobuf/descriptor.h>
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/grpcpp.h>

@@ -1,4 +1,4 @@
-// ActiveCook: what the shell knows of one cook, from its start until its outcome is told.
+// ActiveCook: the shell's state of one cook, from its start until its outcome is told.
 //
 // Threads: `told` any. Everything else belongs to the loop; from has_ended on it stays as it is
 // until the commit thread, which reads it, has recorded the cook.
@@ -33,7 +33,7 @@
 
 namespace galley::director {
 
-// Counts how often executors gave memory back between two jobs, by reason
+// Collections: counts how often executors gave memory back between two jobs, by reason
 // (proto/galley/v1/worker.proto).
 struct Collections {
   uint64_t soft_limit = 0, hard_limit = 0, package_count = 0, idle = 0;
@@ -47,67 +47,66 @@ struct ShellOutcome {
   std::map<std::string, Digest> roots;  // published, by platform name
   uint64_t bytes_stored = 0;
   uint64_t bytes_deduplicated = 0;
-  // Counts the blobs that the store lost and a cook made again, and the packages of these blobs.
+  // Lost blobs that were made again, and their packages.
   uint64_t lost_blobs = 0, lost_packages = 0;
-  // Counts the workers of other machines that were asked for and did not come; the text is about
-  // the last of these workers.
+  // Workers of other machines that were asked for and did not attach, and why the last of them did
+  // not.
   uint32_t unstarted = 0;
   std::string unstarted_reason;
   Collections collections;
   WorldPtr world;           // at the end of the cook
-  ObservedValues observed;  // by everything that is or was done, and by verdicts
-  // The loss epoch of the store up to which the cook took losses into account.
-  uint64_t loss_epoch = 0;
-  // The packages that each root holds or was to hold, by platform name. For a difference: the
-  // packages that the cook looked at.
+  ObservedValues observed;  // by all results and verdicts of the cook
+  uint64_t loss_epoch = 0;  // of the store; the cook took all losses up to it into account
+  // The results of each root, published or not, by platform name. For a difference: only the
+  // results of packages that the cook looked at.
   std::map<std::string, HeldResults> in_roots;
   bool is_difference = false;  // the roots are still made from CookOrder::base
-  std::string refusal;      // the first refusal by CookOrder::refuses; empty: no result was refused
-  absl::Status remembered;  // whether the journal learned why each package is in the cook
+  std::string refusal;         // the first refusal by CookOrder; empty: none
+  absl::Status remembered;     // OK: the journal knows why each package is in the cook
 };
 
-// CookOrder: what somebody asks the shell to cook.
+// CookOrder: the request for one cook of the shell.
 struct CookOrder {
   CookRequested request;  // the number of the request is the cook's number
-  // The world in which `request` was made; the world may be another one when the cook begins. Null:
-  // any world.
+  // The world for which `request` was made; another world may be present when the cook begins.
+  // Null: any world.
   WorldPtr world = nullptr;
   bool publishes = true;      // publishes the roots that the cook builds
-  bool retry_failed = false;  // tries again what the journal or the cache knows to have failed
-  // Selects what the cook asks for in another world, after files came. Called on the commit thread.
-  // Null: the selection is the same in every world.
+  bool retry_failed = false;  // tries failures in the journal or the cache again
+  // Returns the selection of the cook in another world. Called on the commit thread or the loop
+  // thread. Null: the selection is the same in every world.
   std::function<std::vector<SelectedPackage>(const World& world)> select;
-  // The platforms of the cook in a world; an error ends the cook as a refusal. Called on the loop
-  // thread. Null: the platforms of `request` that still exist.
+  // Returns the platforms of the cook in a world; an error ends the cook as a refusal. Called on
+  // the loop thread. Null: the platforms of `request` that still exist.
   std::function<absl::StatusOr<PlatformMask>(const World& world)> platforms = nullptr;
   // With `request.standing`: `request.selected` holds only the difference, and `select` returns the
   // whole selection. When the roots cannot be made of the difference, the cook goes on with the
   // whole selection.
   std::shared_ptr<const StandingBase> base = nullptr;
   std::vector<SelectedPackage> whole = {};  // the whole selection when `base` was found
-  // Says why a result may not be a part of this cook, which then ends unpublished; empty: the
-  // result is allowed. Called on the loop thread. Null: every result is allowed.
+  // Says why a result is refused; the cook then ends unpublished. Empty: the result is allowed.
+  // Called on the loop thread. Null: every result is allowed.
   std::function<std::string(const StoredResult& result)> refuses = nullptr;
-  // Stages the published roots, by platform. Returns which blobs the store lacks and who needs
-  // them; empty: none is missing. Other errors are told elsewhere. Called on the thread that asked
-  // for the cook, when roots are published and when lost bytes were made again. Null: nothing is
-  // staged.
+  // Stages the published roots, by platform. Returns a text about blobs that the store lacks;
+  // empty: none is missing. Other errors are told by the callee. Called on the thread that asked
+  // for the cook, when roots are published and again when lost bytes were made again. Null: nothing
+  // is staged.
   std::function<std::string(const std::map<std::string, Digest>& roots, const WorldPtr& world)>
       stage;
 };
 
-// ListenerQueue: carries the events of a cook from the loop to the thread that asked for the cook.
-// The loop never waits for the work of that thread, such as printing and staging. A posted task
-// runs on that thread, after the events that were added before the task.
+// ListenerQueue: carries the events of a cook from the loop to the thread that asked for the cook,
+// so that the loop never waits for printing or staging. A posted task runs on the asking thread,
+// after the events that were added before it.
 class ListenerQueue final : public Tasks {
  public:
   void AddEvent(CookEvent event) { Add(std::move(event)); }
   void Post(std::function<void()> task) override { Add(std::move(task)); }
-  // Replaces an earlier progress that nobody has heard yet.
+  // Sets the progress; replaces an earlier progress that was not handed out yet.
   void SetProgress(const Counters& counters, const Progress& progress);
   void End(absl::StatusOr<ShellOutcome> outcome);
 
-  // Counts the events that came after the end, which nobody hears.
+  // The number of events that were added after the end, and are dropped.
   uint64_t told_late() const {
     base::MutexLock lock(mutex_);
     return told_late_;
@@ -135,7 +134,7 @@ struct ActiveCook {
         outcome{.is_difference = order.request.standing != nullptr} {}
 
   uint64_t number() const { return order.request.request; }
-  // Gives the listener a warning of this moment that concerns no package.
+  // Tells a passing warning without a package (CookEvent::Warned::is_passing).
   void Warn(record::WarningKind kind, const std::string& text) { WarnOf("", "", kind, text); }
   void WarnOf(const std::string& package, const std::string& platform, record::WarningKind kind,
               const std::string& text) {
@@ -144,20 +143,20 @@ struct ActiveCook {
 
   const CookOrder order;
   ListenerQueue told;
-  // Runs tasks on the thread that asked for the cook; the simulation has another.
+  // Runs tasks on the thread that asked for the cook; the simulation replaces it.
   Tasks* asker = &told;
   absl::Time began;  // by the wall clock, like the times of files
 
   PlatformMask platforms = 0;                 // the platforms of the cook in the present world
-  std::map<std::string, Digest> unpublished;  // roots without a file, of a narrow cook: staged only
+  std::map<std::string, Digest> unpublished;  // empty roots of a narrow cook: only staged
   std::set<Digest> lost_blobs;
   std::set<std::string> lost_packages;
   FailureNotes failures;
-  bool was_alone = true;         // no other cook ran beside it
-  ReferencesOf references;       // for DifferenceRoot, of all platforms
+  bool was_alone = true;         // no other cook ran at the same time
+  ReferencesOf references;       // from DifferenceRoot, of all platforms
   std::optional<CookSlot> slot;  // set once the cook has begun
   ShellOutcome outcome;          // grows while the cook runs; told once the cook is closed
-  bool has_ended = false;        // `outcome.ended` is known; the last commits may be under way
+  bool has_ended = false;        // `outcome.ended` is set; the last commits may still run
 };
 
 }  // namespace galley::director

@@ -1,5 +1,5 @@
-// ActiveCooks: the cooks of a director, found by number from the request until the outcome is told,
-// and by slot while the core has notices for the cook.
+// ActiveCooks: the running cooks of a director: by number, from the request until the outcome is
+// told, and by slot, while the core may send notices to the cook.
 //
 // Threads: All: any; everything else belongs to the loop.
 #pragma once
@@ -22,24 +22,25 @@ class ActiveCooks {
  public:
   // REQUIRES: no other cook has the same number.
   void Add(const std::shared_ptr<ActiveCook>& cook);
-  // The core has begun with the cook.
+  // Called when the core has begun the cook, in `slot`.
   void TakeSlot(uint64_t number, CookSlot slot);
-  // Returns the cook, for which no further notice comes. REQUIRES: Add.
+  // Called when the core sends no further notices to the cook. Returns the cook. REQUIRES: Add.
   std::shared_ptr<ActiveCook> LeaveSlot(uint64_t number);
   void Remove(uint64_t number);
 
   // Null: there is no such cook.
   ActiveCook* Find(uint64_t number) const;
-  // Says whether the cook is known and the core is not done with the cook.
+  // Says whether the cook exists and the core is not done with it.
   bool IsRunning(uint64_t number) const {
     const ActiveCook* const cook = Find(number);
     return cook != nullptr && !cook->has_ended;
   }
-  // REQUIRES: Find. Other threads read only fields that never change.
+  // Returns a cook for another thread, which may read only fields that never change. REQUIRES: the
+  // cook exists.
   std::shared_ptr<const ActiveCook> Hold(uint64_t number) const { return cooks_.at(number); }
   bool empty() const { return cooks_.empty(); }
   bool IsAnyRetrying() const;
-  // Marks cooks that run together as not alone (ActiveCook::was_alone).
+  // Clears ActiveCook::was_alone if several cooks run.
   void NoteCompany() const {
     for (const auto& [number, cook] : cooks_) cook->was_alone &= cooks_.size() == 1;
   }
@@ -56,11 +57,11 @@ class ActiveCooks {
       if (cook != nullptr) visit(*cook);
     }
   }
-  // Gives each cook a warning that concerns no package.
+  // Tells each cook a passing warning without a package.
   void Warn(record::WarningKind kind, const std::string& text) const {
     ForEach([&](ActiveCook& cook) { cook.Warn(kind, text); });
   }
-  // The caller may read only fields that never change.
+  // Returns all cooks. The caller may read only fields that never change.
   std::vector<std::shared_ptr<const ActiveCook>> All() const;
 
  private:

@@ -1,16 +1,15 @@
-// AttachedWorkers: workers by name: the id of each worker in the core, and what the shell knows of
-// a worker while the worker is attached.
+// AttachedWorkers: maps names of workers to ids of the core, and keeps the shell's state of each
+// attached worker.
 //
 // "local-3" is a worker that the core asked for on this machine, and has the id 2; "slurm-3" is a
-// worker on the farm. Every other name belongs to a worker that came by itself; such a worker has
-// an id from kForeignWorkers on, for as long as this object lives.
+// worker that the core asked for on the farm. Any other name belongs to a worker that no launcher
+// started. Its id is kForeignWorkers or higher, and stays the same while this object lives.
 //
-// No launcher tells soon, or at all, that a worker of another machine ended. Workers speak once a
-// second, so a worker that is not local and was silent for some time is taken for lost, even if its
-// connection is open. When more than half of many workers are silent at once, the likely reason is
-// the director, which is too busy to hear the workers, for example because all attach again; or
-// nobody could replace the workers. Then the director waits longer, because a worker whose
-// connection is cut would only attach once more.
+// A launcher may tell late, or never, that a worker of another machine ended. Workers send a
+// message each second, so a worker that is not local and was silent for some time is lost, even if
+// its connection is open. If more than half of many workers are silent at once, the director is
+// probably too busy to hear them, for example because all attach again. Then it waits longer:
+// workers whose connections are cut would only attach once more.
 //
 // Threads: any.
 #pragma once
@@ -28,7 +27,7 @@
 
 namespace galley::director {
 
-// The launcher shown to people for workers that came by themselves.
+// LauncherOf a worker that no launcher started.
 inline constexpr const char* kByHand = "hand";
 
 class AttachedWorkers {
@@ -39,30 +38,30 @@ class AttachedWorkers {
   explicit AttachedWorkers(const std::string& launcher = "")
       : launcher_(launcher), launched_(launcher.empty() ? "" : launcher + "-") {}
 
-  // Says whether only the launcher of this machine gives such a name.
+  // Says whether the name is reserved for the launcher of this machine.
   static bool IsLocal(std::string_view name);
-  // Says whether only one of our launchers gives such a name.
+  // Says whether the name is reserved for one of our launchers.
   bool IsOurs(std::string_view name) const;
-  // Says for people what started the worker: "local", the farm's launcher, or kByHand.
+  // Returns for people what started the worker: "local", the farm's launcher, or kByHand.
   std::string LauncherOf(std::string_view name) const;
 
-  // False: so many names were met that no further name is taken.
+  // False: the name is new, and kForeignMax names are taken.
   bool MayTake(std::string_view name) const;
   // REQUIRES: MayTake, or the name is ours.
   WorkerId IdOf(std::string_view name);
   // REQUIRES: IdOf returned the id, or the core asked for the worker.
   std::string NameOf(WorkerId worker) const;
 
-  // `segment`: the segment to which the worker writes; none: the worker reads and writes no file of
-  // this machine.
+  // Adds the worker. `segment`: the segment to which the worker writes; nullopt: the worker reads
+  // and writes no files of this machine.
   void Attach(const std::string& name, std::optional<uint64_t> segment, absl::Time now);
-  // The worker got another segment to write to.
+  // Notes that the worker got another segment to write to.
   void SetSegment(const std::string& name, uint64_t segment);
   std::optional<uint64_t> SegmentOf(std::string_view name) const;
   bool HasFiles(std::string_view name) const;
-  // Notes why the programs of the worker can change the project (v1::Hello); empty: the programs
-  // cannot, or the worker is not attached.
+  // Notes why programs of the worker can change the project (v1::Hello). Empty: they cannot.
   void SetWallsMissing(const std::string& name, const std::string& why);
+  // Empty: programs cannot change the project, or the worker is not attached.
   std::string WallsMissingOf(std::string_view name) const;
   std::vector<std::string> Names() const;
   // Notes that the worker sent a message.

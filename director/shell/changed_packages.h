@@ -1,8 +1,7 @@
-// ChangedPackages: the packages that a change of files concerns, also packages without observations
-// in the journal because they never had a result. Such a package is made of at least its own
-// source, and has the name of that file.
+// ChangedPackages: finds the packages that a change of files affects. A package that never had a
+// result has no observations in the journal, but depends on its source, whose path is its name.
 //
-// The director of the simulation calls the same functions.
+// The simulation's director calls the same functions.
 // Threads: as Journal.
 #pragma once
 
@@ -16,13 +15,13 @@
 
 namespace galley::director {
 
-// For a cook, whose packages may have failed or be under way: returns Journal::Affected and all
-// files that the changes name, sorted. For few changes.
+// For a running cook, whose packages may have failed or be in work: returns Journal::Affected and
+// all changed paths, with the package of each sidecar, sorted. For few changes.
 absl::StatusOr<std::vector<std::string>> ChangedPackages(Journal& journal,
                                                          std::span<const content::Change> changes);
 
 // For the start of a director: returns Journal::Affected and the changed packages that the previous
-// cook blamed, sorted by path. For any number of changes.
+// cook blamed, sorted. For any number of changes. REQUIRES: `changes` are sorted by path.
 absl::StatusOr<std::vector<std::string>> ChangedSinceLastCook(
     Journal& journal, std::span<const content::Change> changes);
 

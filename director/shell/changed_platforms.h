@@ -1,4 +1,4 @@
-// PlatformMapping: how the platforms of one project file are numbered in the next one.
+// PlatformMapping: maps the platform numbers of one project file to those of the next.
 //
 // Threads: any.
 #pragma once
@@ -11,12 +11,13 @@
 
 namespace galley::director {
 
-// Indexed by old number; nullopt: `now` has no such platform. A platform with the same name and
-// other parameters is another platform, because packages are made of the parameters. O(n * n).
+// Returns the new number by old number; nullopt: `now` has no such platform. A platform with the
+// same name and other parameters is another platform, because results depend on the parameters.
+// O(n * n).
 std::vector<std::optional<PlatformIndex>> PlatformMapping(
     const std::vector<project::Platform>& before, const std::vector<project::Platform>& now);
 
-// True: the numbers are the same, and no platform came or went.
+// True: both have the same platforms with the same numbers.
 bool IsSameNumbering(const std::vector<project::Platform>& before,
                      const std::vector<project::Platform>& now);
 

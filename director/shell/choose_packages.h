@@ -1,5 +1,5 @@
-// ChoosePackages: chooses the packages that a cook of a difference looks at, by the journal's
-// observations and by what stands.
+// ChoosePackages: chooses the packages that a cook of a difference looks at, by the observations in
+// the journal and by the standing.
 //
 // Threads: one; the journal does not change meanwhile.
 #pragma once
@@ -20,13 +20,13 @@
 
 namespace galley::director {
 
-// Returns what a cook starts from when this stands.
+// Returns the base of a cook that starts from `standing`.
 std::shared_ptr<StandingBase> BaseOf(const Standing& standing, Members members);
 
 // Returns false for a name that is no package, such as a folder that cannot be read.
 bool IsPackage(const Catalog& catalog, const std::string& name);
 
-// The project as it is now.
+// ChangedProject: the present state of the project.
 struct ChangedProject {
   const Catalog& catalog;
   bool has_cultures = false;
@@ -35,10 +35,10 @@ struct ChangedProject {
   std::vector<std::string> of_other_rules;
 };
 
-// Returns the packages to look at since files changed, and tells `base` what these packages were
-// and which of them are gone. FAILED_PRECONDITION: the reason why all packages must be looked at.
-// `selected`: all that the cook asks for, sorted by name; empty: no file came or went, and no
-// sidecar changed.
+// Returns the packages to look at after `changes`, and fills in StandingBase::before and gone.
+// FAILED_PRECONDITION: the reason why all packages must be looked at.
+// `selected`: all that the cook asks for, sorted by name; empty: the same as in the standing,
+// because no file came or went, and no sidecar changed.
 absl::StatusOr<std::vector<SelectedPackage>> ChoosePackages(
     const Standing& standing, const ChangedProject& project,
     const std::vector<content::Change>& changes, const std::vector<SelectedPackage>& selected,

@@ -1,12 +1,12 @@
-// ClockOffsets: translates times of a worker's clock to the director's clock.
+// ClockOffsets: converts times of a worker's clock to the director's clock.
 //
-// A message says what the worker's clock showed when the message was sent. The offset is the
-// least difference to the arrival of a message in the last kWindow to 2 kWindow. So a translated
-// time is late by the least travel time of a message, which is usually far below a millisecond in a
-// studio's network, and never early: by the director's clock nothing begins before it was asked
-// for. A clock that is set meanwhile is believed after 2 kWindow, or at once if it was set forward.
+// A message holds the time of the worker's clock when it was sent. The offset is the least
+// difference between arrival and sending in the last kWindow to 2 kWindow. So a converted time is
+// late by the least latency of a message, usually far below a millisecond in a studio's network,
+// and never early: no job begins before it was given. When a worker's clock is set, the offset
+// follows after 2 kWindow, or at once if the clock was set forward.
 //
-// Workers of this machine use the director's clock. Whatever a worker says, a translated time is
+// Workers of this machine use the director's clock. Whatever a worker sends, a converted time is
 // never later than now.
 // Threads: any.
 #pragma once
@@ -41,7 +41,7 @@ class ClockOffsets {
     base::MutexLock lock(mutex_);
     if (const auto found = clocks_.find(worker); found != clocks_.end()) clocks_.erase(found);
   }
-  // Translates `time` of the worker's clock; the time of a worker that was not heard stays the
+  // Converts `time` of the worker's clock. If no message of the worker was heard, `time` stays the
   // same.
   absl::Time ToOurs(std::string_view worker, absl::Time time, absl::Time now) const {
     base::MutexLock lock(mutex_);

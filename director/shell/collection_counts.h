@@ -1,5 +1,5 @@
-// CollectionCounts: how often each worker's executors gave memory back, as totals of the worker's
-// life.
+// CollectionCounts: counts how often the executors of each worker gave memory back, in the life of
+// the worker.
 //
 // Threads: any.
 #pragma once

@@ -1,8 +1,8 @@
 // CommitPacing: decides when the next group of results is committed.
 //
-// A commit costs about the same for any number of results. While jobs run and nobody waits for
-// these results, commits begin two hundred times as far apart as one commit takes, within bounds; a
-// large group does not wait. Pure.
+// A commit costs about the same for any number of results. While jobs run and nobody waits for the
+// results, the time between commits is kShare times the time of one commit, from kPeriodMin to
+// kPeriodMax. A group of kAtOnce results does not wait. Pure.
 //
 // Threads: one owner.
 #pragma once
@@ -26,10 +26,10 @@ class CommitPacing {
     bool has_jobs = false;   // more results will come
   };
 
-  // InfinitePast: the next group begins now.
+  // Returns when the next group begins; InfinitePast: now.
   absl::Time Next(const Pending& pending) const;
   void Begun(absl::Time now) { begun_ = now; }
-  // `took`: how long the commit took on its thread.
+  // `took`: time of the commit on its thread.
   void Ended(absl::Duration took);
 
  private:

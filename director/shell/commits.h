@@ -1,6 +1,6 @@
 // Commits: makes the results of cooks durable, in groups (GroupCommits), and tells the outcome to
-// whoever waits: the core, the cooks, the reader of reports, and the upstream cache. The failures
-// of cooks go to the journal with the groups.
+// the core, the cooks, the ReportReader and the upstream cache. The failures of cooks are written
+// to the journal with the groups.
 //
 // Threads: the loop's; error(): the thread of the commits.
 #pragma once
@@ -36,7 +36,7 @@ class Commits {
     std::function<void(const StoredResultPtr& stored)> send_back = nullptr;
     // GroupCommits::Deps::holds; called on the thread of the commits.
     std::function<std::function<bool(const StoredResult&)>()> holds;
-    // Called with the results that were cooked and are durable as far as the group is durable.
+    // Called after each group, with the results in it that were cooked. The group may have failed.
     std::function<void(const std::vector<ResultId>& cooked)> committed;
   };
   explicit Commits(const Deps& deps);
@@ -44,24 +44,24 @@ class Commits {
   void Persist(const director::Persist& effect) { groups_.Add(effect); }
   // Notes of attempts and faults for the journal.
   ProgressNotes& notes() { return groups_.notes(); }
-  // Begins a group if the time has come; `has_jobs`: more results will come.
+  // Begins a group if one is due. `has_jobs`: more results will come.
   void BeginDue(bool has_jobs);
-  // Begins a group with everything that waits, and with the failures of the cooks.
+  // Begins a group with all waiting results and the failures of the cooks.
   void BeginAll();
-  // Says when the next group begins if no other event comes first. InfiniteFuture: nothing waits,
-  // or a group is under way.
+  // Returns when the next group begins, unless an event comes first. InfiniteFuture: no result
+  // waits, or a group is running.
   absl::Time NextBegin(bool has_jobs) const;
   bool is_running() const { return groups_.is_running(); }
-  // Returns the packages of results that the journal does not name yet and that no longer hold.
+  // Returns the packages of results that are not in the journal yet and no longer hold.
   std::vector<std::string> Outdated(const std::function<bool(const StoredResult&)>& holds) const {
     return groups_.Outdated(holds);
   }
-  // Takes the outcome of the first group that has ended; false: no group has ended. The loop calls
-  // TakeEnded once for each message, and so handles what was posted between two groups.
+  // Handles the first group that has ended; false: no group has ended. The loop calls TakeEnded
+  // once for each message, so that messages between two groups are handled in order.
   bool TakeEnded();
 
-  // Says why a group failed, after which no later task may rely on that group; empty: no group
-  // failed since the last cook.
+  // Says why a group failed; later tasks must not rely on that group. Empty: no group has failed
+  // since the last failure was told.
   const std::string& error() const { return groups_.error(); }
 
   // Totals of all cooks.

@@ -1,9 +1,9 @@
-// ContentWatch: what changes in the content while programs run that nothing keeps from changing the
-// content (ProgramRuns). The kernel tells in which folders something changed (FolderWatch); only
-// these folders are looked at, and compared with the files at the start of the watch.
+// ContentWatch: finds changes of the content while programs without walls run (ProgramRuns). The
+// kernel tells in which folders something changed (FolderWatch); only these folders are compared
+// with the files at the start of the watch.
 //
-// Neither the watch nor the kernel knows who changed a file: a person may save meanwhile.
-// Cost: 2 us for each folder at the start; at the end the folders that changed.
+// A change may have been made by a program or by a person.
+// Cost: 2 us for each folder at the start; then linear in the files of changed folders.
 // Threads: one owner.
 #pragma once
 
@@ -21,19 +21,19 @@ namespace galley::director {
 struct ContentChange {
   std::string path;  // virtual
   std::string what;  // "changed", "is new", "is gone"
-  absl::Time when;   // by the file system; for a file that is gone: the last change of its folder
+  absl::Time when;   // change time of the file; of its folder if the file is gone
 };
 
 class ContentWatch {
  public:
   struct Options {
     std::string cookie_folder;          // FolderWatch
-    std::vector<std::string> excluded;  // host folders that are no content because Galley owns them
+    std::vector<std::string> excluded;  // host folders of Galley, which are no content
   };
-  // UNAVAILABLE, or the errors of FolderWatch::Add: the watch would miss changes.
+  // Starts the watch. UNAVAILABLE, or an error of FolderWatch::Add: the watch would miss changes.
   static absl::StatusOr<std::unique_ptr<ContentWatch>> Begin(WorldPtr world, Options options);
 
-  // Returns all changes since the start, with the present state of the files; sorted by path.
+  // Returns all changes from the start to the present state of the files, sorted by path.
   absl::StatusOr<std::vector<ContentChange>> Look();
 
  private:

@@ -1,5 +1,5 @@
-// CookEvent: one event of a cook, as a value, which goes to the terminal, the summary, the wire and
-// the log (CookEvent of director.proto).
+// CookEvent: one event of a cook, for the terminal, the summary, the wire and the log (CookEvent of
+// director.proto).
 //
 // Threads: none; a value. The owner of a CookEventSink says from which thread events come.
 #pragma once
@@ -24,7 +24,7 @@ struct CookEvent {
   // Said: a line for people, such as "staged windows: 3 written".
   struct Said {
     std::string text;
-    // Shown even where no other event is: the cook waits for something.
+    // True: shown even if other lines are not, because the cook waits for something.
     bool is_always_told = false;
   };
   // Scanned: the files were looked at.
@@ -33,20 +33,20 @@ struct CookEvent {
     size_t packages = 0;
     size_t unmatched = 0;  // files that no rule matches
     double seconds = 0;
-    // The number of paths that were looked at, when the ask named them (CookAsk::changed).
+    // Set if only listed paths were looked at (CookAsk::changed): their number.
     std::optional<uint64_t> listed = std::nullopt;
   };
-  // Stands: packages stand since an earlier cook of the same ask; no event tells of one such
-  // package.
+  // Stands: packages keep their outcome of an earlier cook of the same ask, without events of their
+  // own.
   struct Stands {
-    uint64_t packages = 0;  // in the cook
-    uint64_t failed = 0;    // of these packages
+    uint64_t packages = 0;  // standing packages in the cook
+    uint64_t failed = 0;    // standing packages that have failed
     uint64_t results = 0;   // pairs of package and platform that are done
-    double seconds = 0;     // time spent to find out
-    bool is_rest = false;   // other packages were looked at
+    double seconds = 0;     // time of the check
+    bool is_rest = false;   // true: other packages were looked at
   };
-  // Failed: a package failed. No package: something else failed. No platform: every platform
-  // failed.
+  // Failed: a package failed. An empty package: something else failed. An empty platform: failed on
+  // every platform.
   struct Failed {
     std::string package;
     std::string platform;
@@ -56,30 +56,28 @@ struct CookEvent {
     std::string package;
     std::string platform;
     record::Warning warning;
-    // True only of this moment: a second cook of the same files would not warn.
+    // True: another cook of the same files would not warn.
     bool is_passing = false;
   };
-  // Done: a package has a result. The event takes back a failure of the package on that platform.
+  // Done: a package has a result. Revokes a failure of the package on this platform.
   struct Done {
-    StoredResultPtr result;  // from another process: holds only the package and the platform
+    StoredResultPtr result;  // from the wire: only with package and platform
     ResultSource source = ResultSource::kCooked;
   };
-  // Left: the package is no longer in the cook: the event takes back everything told of the
-  // package.
+  // Left: the package is no longer in the cook. Revokes all events about the package.
   struct Left {
     std::string package;
   };
-  // Platforms: the platforms of the cook by name. The event comes first, and again when an edited
-  // galley.toml has other platforms. The event takes back everything told of platforms not in the
-  // list.
+  // Platforms: the platforms of the cook by name. Comes first, and again when an edited galley.toml
+  // has other platforms. Revokes all events about other platforms.
   struct Platforms {
     std::vector<std::string> names;
   };
-  // Progressed: only the newest progress matters.
+  // Progressed: replaces earlier progress.
   struct Progressed {
     Counters counters;
     Progress progress;
-    // RemoteDown of the director; empty: unknown, or the remote is not down
+    // Director::RemoteDown; empty: unknown, or the remote is not down.
     std::string remote_down;
   };
 
@@ -98,11 +96,11 @@ class CookEventSink {
   }
   void Say(std::string_view text) { Tell(CookEvent::Said{std::string(text)}); }
   void SayAlways(std::string_view text) { Tell(CookEvent::Said{std::string(text), true}); }
-  // Adds a warning that concerns no package.
+  // Tells a warning without a package.
   void Warn(record::WarningKind kind, std::string_view text) {
     Tell(CookEvent::Warned{"", "", {kind, std::string(text)}});
   }
-  // Adds a warning of this moment that concerns no package.
+  // Tells a passing warning without a package (CookEvent::Warned::is_passing).
   void WarnInPassing(record::WarningKind kind, std::string_view text) {
     Tell(CookEvent::Warned{"", "", {kind, std::string(text)}, /*is_passing=*/true});
   }

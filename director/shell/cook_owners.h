@@ -1,5 +1,5 @@
-// CookOwners: the owners of all effects that concern cooks and their results: worlds, look-ups,
-// commits, roots, notices. What must be in order with commits goes to the thread of the commits.
+// CookOwners: the owners of all effects on cooks and their results: worlds, look-ups, commits,
+// roots, notices. Work that must be in order with commits runs on the commit thread.
 //
 // Threads: the loop's, unless an owner says otherwise.
 #pragma once
@@ -25,30 +25,31 @@
 namespace galley::director {
 
 struct CookOwners {
-  // WorkerSide: what cooks ask of the owners of the workers; called on the loop.
+  // WorkerSide: calls from the owners of cooks to the owners of workers; on the loop.
   struct WorkerSide {
     std::function<void(const World& world)> announce;
     std::function<std::string(const WorkerQuarantined& notice)> quarantine;
     std::function<std::string(const WorkerHeld& notice)> hold;
     std::function<std::string(const WorkerViolated& notice)> end_process;
-    // Tells a cook which workers will not come, and what programs may have changed.
+    // Warns a cook of workers that will not start by themselves.
     std::function<void(ActiveCook& cook)> warn_of_held;
+    // Warns a cook of changes that programs may have made.
     std::function<void(ActiveCook& cook)> warn_of_programs;
     std::function<void()> forget_programs;
     std::function<void()> forget_uploads;
   };
   CookOwners(const ShellGround& ground, WorldPtr world, SharedTables& tables, WorkerSide workers,
              std::function<void()> check_fence);
-  // Ends the thread of the commits.
+  // Runs the posted tasks, and ends the commit thread.
   ~CookOwners();
 
-  // Gives people a warning that concerns no package. Any thread.
+  // Tells the running cooks a warning without a package. Any thread.
   void Warn(record::WarningKind kind, const std::string& text);
 
   const ShellGround ground;
   SharedTables& tables;
   const WorkerSide workers;
-  TaskThread tasks;  // runs the commits
+  TaskThread tasks;  // the commit thread
   ActiveCooks active;
   OutgrownLimits limits;
   Commits commits;
@@ -59,7 +60,7 @@ struct CookOwners {
   Questions questions;
   InputRepair repair;
   OwnMemory memory;
-  LookUps look_ups;  // last: the threads of LookUps end before what they use
+  LookUps look_ups;  // last, so that its threads end before the members that they use
 
  private:
   Notices::Deps NoticesDeps();

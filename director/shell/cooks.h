@@ -1,10 +1,10 @@
-// Cooks: the life of each cook, from the request until the outcome is told.
+// Cooks: runs each cook from the request until the outcome is told.
 //
-//   Run     on the thread that asks: hands the cook's events on, until the cook is closed
-//   Begin   takes the platforms and packages of the present world
-//   End     follows when the core is done with the cook
-//   Close   follows when the last group of results is committed, and the journal knows why each
-//           package was in the cook
+//   Run     on the asking thread: hands the cook's events to the sink until the cook is closed
+//   Begin   resolves platforms and packages in the present world
+//   End     when the core is done with the cook
+//   Close   when the last group of results is committed, and the journal knows why each package was
+//           in the cook
 //
 // Threads: the loop's, except for Run.
 #pragma once
@@ -45,26 +45,26 @@ class Cooks {
     Commits& commits;
     std::function<WorldPtr()> world;
     PresentSources sources;
-    // Called when the cook is known to Cooks, but not yet to the core.
+    // Called when the cook is in `active`, before the core gets the request.
     std::function<void(ActiveCook& cook)> before_begin;
-    // Called when the core has taken the cook.
+    // Called when the core has the request.
     std::function<void()> after_begin;
-    // Called just before the cook is closed. Adds to the outcome what other parts know of the cook.
+    // Called just before the cook is closed; other parts add to its outcome.
     std::function<void(ActiveCook& cook)> before_close;
-    // Called when the cook is gone.
+    // Called when the cook is removed from `active`.
     std::function<void()> after_close;
   };
   explicit Cooks(Deps deps) : deps_(std::move(deps)) {}
 
-  // Same contract as DirectorShell::Cook. Any thread but the loop's.
+  // See DirectorShell::Cook. Any thread but the loop's.
   absl::StatusOr<ShellOutcome> Run(CookOrder order, CookEventSink& sink, Cancellation& stop);
   void Begin(const std::shared_ptr<ActiveCook>& cook);
   void Cancel(uint64_t number);
-  // Ends a cook with which the core is done.
+  // Ends a cook, with which the core is done.
   void End(const std::shared_ptr<ActiveCook>& cook, const CookEnded& ended);
 
-  // Gives cooks the platforms of an edited galley.toml; a cook that publishes a root gets no new
-  // ones. Returns the platforms that were added to cooks.
+  // Moves the cooks to the platforms of an edited galley.toml. A cook that publishes gets no new
+  // platforms. Returns the platforms that were added to cooks.
   std::vector<PlatformsChanged::Added> AdoptPlatforms(const World& world, const PlatformMap& map);
   void TellProgress(const WorkersOnTheWay& on_the_way);
 

@@ -1,5 +1,5 @@
 // CounterTable: the table of a cook's counters, from which the wire (CookCounters of
-// director.proto) and the summary are filled. A new counter is a row here, a wire field, and a
+// director.proto) and the summary are filled. A new counter needs a row here, a wire field, and a
 // member of Counters.
 #pragma once
 
@@ -12,7 +12,7 @@ namespace galley::director {
 struct CounterRow {
   const char* name;  // name of the wire field
   uint64_t Counters::*value;
-  const char* group = nullptr;  // group in the summary; null: the summary has no such counter
+  const char* group = nullptr;  // group in the summary; null: not in the summary
   const char* key = nullptr;    // key in the group
 };
 

@@ -2,10 +2,10 @@
 // the store, and before each sync of the store's files.
 //
 // The cook is small but real: the core, look-ups, the shell's owners of effects, journal and local
-// store. The cook runs in a process of its own (this program again, as the test CrashChild.Cooks),
-// which ends without a word at the n-th write. The next cook dies as well, during recovery; the
-// third cook ends. Then the root equals the root of an undisturbed cook, no result that was
-// reported done was cooked again, and only packages that were in flight were cooked twice.
+// store. It runs in a child process, this program as the test CrashChild.Cooks, which exits at the
+// n-th write. The next cook dies as well, during recovery; the third cook ends. Then the root
+// equals the root of an undisturbed cook, no result that was reported done was cooked again, and
+// only packages that were in flight were cooked twice.
 #include <fcntl.h>
 #include <unistd.h>
 

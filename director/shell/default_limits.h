@@ -1,4 +1,4 @@
-// DefaultLimits: the limits of a job whose rule sets none.
+// DefaultLimits: the limits of a job whose rule sets no limits.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ struct DefaultLimits {
   absl::Duration timeout;
 };
 
-// Returns the limit in the unit of KeptLimit::limit.
+// Returns the limit of a job with these needs, in the unit of KeptLimit::limit.
 uint64_t LimitOf(KeptLimit::Kind kind, const project::Needs& needs, const DefaultLimits& defaults);
 
 }  // namespace galley::director

@@ -1,5 +1,6 @@
-// DescribeCookers: what `galley-worker describe` prints, cached by the stat of the binary and of
-// its shared libraries, with a checksum: without a cooker the roots would lack its packages.
+// DescribeCookers: runs `galley-worker describe`, or reads its output from a cache. The key of the
+// cache is the stat of the binary and of its shared libraries. The cache has a checksum, because
+// the roots would lack the packages of a cooker that is lost.
 #pragma once
 
 #include <string>
@@ -12,28 +13,25 @@
 namespace galley::director {
 
 struct Cookers {
-  std::string json;  // exactly as described: every worker must describe the same cookers
+  std::string json;  // the exact output; workers are compared with it
   std::vector<record::CookerDescription> descriptions;
-  // Identifies the program and its libraries: other bytes are another build. Empty without a cache
-  // file.
+  // Identifies the bytes of the program and its libraries. Empty without a cache file.
   std::string build;
 };
 
-// `cache_file` may be empty. UNAVAILABLE: the program cannot be run, prints nonsense, or has not
-// ended after `wait_max`; the message names the program.
-// `binary_identity`: every cooker's identity becomes the digest of the program ([cook] identity =
-// "binary").
+// `cache_file`: empty: no cache. `binary_identity`: the identity of every cooker becomes the digest
+// of the program ([cook] identity = "binary"). UNAVAILABLE, naming the program: it cannot be run,
+// has not ended after `wait_max`, or its output does not parse.
 absl::StatusOr<Cookers> DescribeCookers(const std::string& worker_program,
                                         const std::string& cache_file, bool binary_identity,
                                         absl::Duration wait_max = absl::Seconds(60));
 
-// Says why nothing keeps the programs of cookers from changing the project on this machine, and
-// what to do; empty: something does keep them. UNAVAILABLE: the program cannot be run, or says
-// nothing.
+// Says why programs of cookers can change the project on this machine, and what to do; empty: walls
+// prevent that. UNAVAILABLE: the program cannot be run, or prints nothing.
 absl::StatusOr<std::string> WallsMissing(const std::string& worker_program,
                                          absl::Duration wait_max = absl::Seconds(60));
 
-// Judges the bytes of a cache file: DATA_LOSS when they are damaged.
+// Checks the bytes of a cache file. DATA_LOSS: they are damaged.
 absl::Status JudgeCookerCache(const std::string& bytes);
 
 }  // namespace galley::director

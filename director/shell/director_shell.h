@@ -1,9 +1,9 @@
-// DirectorShell: the loop around CookCore. The loop turns the outside into events, and hands each
-// effect to the owner that carries the effect out (cook_owners.h, worker_owners.h).
+// DirectorShell: the loop around CookCore. The loop gives events to the core, and gives each effect
+// to the owner that carries it out (cook_owners.h, worker_owners.h).
 //
 //   Start   (Follow | Cook | Remember)*   Stop
 //
-// Workers and worlds stay from one cook to the next; the state of one cook is in its ActiveCook.
+// Workers and worlds outlive a cook; the state of one cook is in its ActiveCook.
 //
 //   loop thread      drains the inbox, steps the core, hands out effects
 //   asking threads   one for each cook: hears the events of the cook, stages
@@ -53,31 +53,30 @@ class DirectorShell final : private Inbox {
 
   // The present world.
   WorldPtr world() const { return cooks_.worlds.Get(); }
-  // Makes the files that a new scan found the present world, with which running cooks go on and new
-  // cooks begin. Waits; returns the world that is present then. Errors: the machine's fault; the
-  // world stays the same.
+  // Makes a newly scanned world the present world: running cooks go on with it. Waits, and returns
+  // the present world, which is the earlier one if nothing differs. Errors: the machine's fault;
+  // the world stays the same.
   absl::StatusOr<WorldPtr> Follow(std::shared_ptr<World> scanned) {
     return cooks_.worlds.Follow(std::move(scanned));
   }
 
-  // Runs a cook: waits until the cook is over, which is soon when `stop` is cancelled. `sink` takes
-  // the cook's events on the calling thread. REQUIRES: after Start, before Stop; no other cook has
-  // the same number.
+  // Runs a cook, and waits until the cook is over, which is soon when `stop` is cancelled. `sink`
+  // takes the cook's events on the calling thread. REQUIRES: after Start, before Stop; no other
+  // cook has the same number.
   absl::StatusOr<ShellOutcome> Cook(CookOrder order, CookEventSink& sink, Cancellation& stop) {
     return cooks_.cooks.Run(std::move(order), sink, stop);
   }
-  // Writes down the state from which the next director starts: the snapshot table, the digest
-  // cache, the store's state. Called between two cooks or beside some. Waits.
+  // Writes the state from which the next director starts: the snapshot table, the digest cache, the
+  // store's state. Cooks may run. Waits.
   absl::Status Remember() { return cooks_.worlds.Remember(); }
 
   std::vector<WorkerStatus> Workers() const { return tables_.views.All(); }
-  // The address where workers attach that nobody here started; empty: there is none.
+  // The address where workers of other machines attach; empty: there is none.
   std::string farm_address() const;
-  // Lets these workers end when they have nothing in hand; other workers are started when there is
-  // work.
+  // Lets these workers end when they have no jobs; other workers are started when there is work.
   void Drain(const std::vector<std::string>& workers) { workers_.presence->Drain(workers); }
-  // Forgets all results of these packages; a running cook looks them up again. Waits. NOT_FOUND:
-  // one of the packages was in no cook, and nothing was forgotten.
+  // Forgets all results of these packages; running cooks look the packages up again. Waits.
+  // NOT_FOUND: a package was in no cook; then nothing is forgotten.
   absl::Status Forget(const std::vector<std::string>& packages);
 
   // Ends the workers and all threads. REQUIRES: no cook runs.
@@ -115,8 +114,8 @@ class DirectorShell final : private Inbox {
   absl::Time fence_checked_ = absl::InfinitePast();
 
   // A member may call the members above it on any thread, and the members below it only on the
-  // loop's thread. So Stop ends the loop first; the threads of `cooks_` that still run when
-  // `workers_` is destroyed do not know `workers_`.
+  // loop thread. So Stop ends the loop first: threads of `cooks_` that still run when `workers_` is
+  // destroyed do not use `workers_`.
   SharedTables tables_;
   CookOwners cooks_;
   WorkerOwners workers_;

@@ -1,4 +1,4 @@
-// DirectorShellTest: cooks that need no worker, and what becomes of a cook when its commits fail.
+// DirectorShellTest: cooks that need no worker, and the end of a cook whose commits fail.
 #include "director/shell/director_shell.h"
 
 #include "common/record/action.h"

@@ -1,11 +1,11 @@
-// FailureNotes: what the journal is to learn of failures with the next commit.
+// FailureNotes: collects one cook's updates of failures in the journal, for the next commit.
 //
-// A committed result takes the failure of its platform out of the journal, because the platform is
-// then done as a rule. A result that comes late, for a package whose failure the cook has reported,
-// feeds only the cache: the failure stands until the cook says that the platform is done, and is
-// written again after the result.
+// A committed result removes the failure of its platform from the journal, because the platform is
+// then usually done. But a late result of a package whose failure the cook has reported only feeds
+// the cache: the failure stands until the cook says that the platform is done, so it is written
+// again after the result.
 //
-// Threads: none; owned by DirectorShell's loop.
+// Threads: the loop's.
 #pragma once
 
 #include <map>
@@ -24,14 +24,14 @@ class FailureNotes {
   using Where = std::pair<std::string, std::string>;
 
   void Failed(const Where& where, FailureRecord record);
-  // `is_known`: the journal told of a failure before this cook.
+  // `is_known`: the journal had a failure before this cook.
   void Done(const Where& where, bool is_known);
   // Drops the failures of a package that is no longer in the cook.
   void Left(const std::string& package);
   bool has_news() const { return !news_.empty(); }
-  // Returns the updates that go to the journal after a group that records `committed`.
+  // Returns the updates to write to the journal after a group with the results `committed`.
   std::vector<FailureUpdate> Take(const std::vector<Where>& committed);
-  // Returns the packages that this cook says failed for the platform.
+  // Returns the packages that failed on the platform in this cook.
   std::vector<std::string> FailedFor(const std::string& platform) const;
 
  private:

@@ -1,7 +1,7 @@
-// FencedStore: a store that makes nothing durable for a director that was overtaken. Each call that
-// writes first asks `may_write`, and returns any answer other than OK; all other calls go through.
+// FencedStore: a store that refuses the writes of a director that another director has replaced.
+// Each call that writes first calls `may_write`, and returns its error; other calls pass through.
 //
-// Threads: those of the inner store; `may_write` is called from all of them.
+// Threads: as the inner store; `may_write` is called on the threads of the callers.
 #pragma once
 
 #include <functional>

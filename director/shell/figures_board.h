@@ -1,9 +1,7 @@
-// FiguresBoard: what the shells of a director counted, for whoever asks for metrics. The board
-// outlives the shells: when the workers begin anew a new shell begins, and its counts add to the
-// earlier counts.
+// FiguresBoard: the counts of a director's shells, for metrics. The board outlives the shells: the
+// counts of a new shell add to the counts of earlier shells.
 //
-// A shell's loop writes here now and then (DirectorShell): a reader may see figures that are half a
-// second old.
+// The loop of a shell writes now and then, so figures may be half a second old.
 // Threads: any.
 #pragma once
 
@@ -23,7 +21,7 @@ struct ShellFigures {
 
 class FiguresBoard {
  public:
-  // Ends a shell: its last counts stay counted, and nothing of the shell waits any more.
+  // Ends a shell: keeps its counts, and drops its present states.
   void EndShell() {
     base::MutexLock lock(mutex_);
     Add(last_, before_);
@@ -41,7 +39,7 @@ class FiguresBoard {
     return sum;
   }
 
-  // Counts bytes that workers without our files fetched from here, and bytes that they brought.
+  // Count bytes that workers without our files fetched and uploaded.
   void CountFetched(uint64_t bytes) { fetched_.fetch_add(bytes, std::memory_order_relaxed); }
   void CountUploaded(uint64_t bytes) { uploaded_.fetch_add(bytes, std::memory_order_relaxed); }
   uint64_t fetched() const { return fetched_; }

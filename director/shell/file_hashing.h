@@ -1,12 +1,11 @@
-// FileHashing: takes the digests of large files on threads of its own, so that a file of 100 GB
-// holds up nobody who does not need it. A file that several callers ask for is hashed once.
+// FileHashing: hashes large files on its own threads, so that a file of 100 GB delays only callers
+// that need it. A file that several callers ask for is hashed once. Huge files have a separate
+// thread, so that they do not delay files that are merely large.
 //
-// Huge files have a thread of their own, so that they hold up no file that is merely large. The
-// Sources learn the digests; `done` is told which files could not be hashed.
+// The digests go to the Sources (LearnDigest); `done` gets the files that could not be hashed.
 //
-// Threads: Hash from any; `done` is called on the caller's thread or on a thread of FileHashing.
-// The destructor drops files that have not begun and waits for files that have: cancel `stop`
-// first.
+// Threads: Hash: any; `done` is called on the caller's thread or on a thread of FileHashing. The
+// destructor drops files that have not begun, and waits for the others: cancel `stop` first.
 #pragma once
 
 #include <functional>
@@ -29,10 +28,10 @@ class FileHashing {
   static constexpr uint64_t kHugeBytes = uint64_t{1} << 30;
   using Done = std::function<void(FailedHashes failed)>;
 
-  // `stop` outlives FileHashing: once `stop` is cancelled, files end unhashed, between two pieces.
+  // `stop` outlives FileHashing. Once it is cancelled, hashing stops between two pieces of a file.
   explicit FileHashing(const Cancellation& stop) : stop_(stop) {}
 
-  // Hashes these files of `sources`, one after another, then calls `done`.
+  // Hashes these files of `sources` one after another, and then calls `done`.
   void Hash(SourcesPtr sources, std::vector<std::string> paths, Done done) {
     HashNext(std::move(sources), std::move(paths), {}, std::move(done));
   }

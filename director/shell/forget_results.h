@@ -1,7 +1,7 @@
-// ForgetResults: the work of `galley clean`: everything known of packages is forgotten, and they
-// are cooked again.
+// ForgetResults: forgets everything known about packages, so that they are cooked again (`galley
+// clean`).
 //
-// Threads: none; called under the project's lock, where the journal is written.
+// Threads: none; called under the project's lock, on the thread that writes the journal.
 #pragma once
 
 #include <span>
@@ -13,8 +13,8 @@
 
 namespace galley::director {
 
-// NOT_FOUND: one of the packages was in no cook, and nothing was forgotten. Other errors: the
-// machine's fault.
+// NOT_FOUND: a package was in no cook; then nothing is forgotten. Other errors: the machine's
+// fault.
 absl::Status ForgetResults(std::span<const std::string> packages, store::Store& store,
                            Journal& journal, KeptLimits& limits);
 

@@ -1,9 +1,8 @@
-// GroupCommits: carries the results of cooks to the store and the journal. The results are made
-// durable in groups, one group at a time; results that arrive while a group is committed, and
-// shortly after it (CommitPacing), form the next group. Each group also carries what the journal is
-// to learn of a cook that has not ended (ProgressNotes), and the failures that came meanwhile.
+// GroupCommits: writes the results of cooks to the store and the journal, in groups, one group at a
+// time. Results that arrive while a group is committed, or shortly afterwards (CommitPacing), form
+// the next group. Each group also writes the ProgressNotes and the new failures to the journal.
 //
-// Threads: the loop's, except for error() and Forgive(), which belong to the thread in Deps.
+// Threads: the loop's, except for error() and Forgive(), which belong to the thread of Deps::tasks.
 #pragma once
 
 #include <cstdint>
@@ -34,8 +33,8 @@ class GroupCommits {
   struct Ended {
     CommitOutcome outcome;
     std::vector<ResultId> cooked;
-    std::vector<StoredResultPtr> results;  // of the group
-    absl::Duration took;                   // excludes the tasks that the thread ran before
+    std::vector<StoredResultPtr> results;  // all results of the group
+    absl::Duration took;                   // without the wait for earlier tasks
   };
   // Everything in Deps outlives GroupCommits.
   struct Deps {
@@ -45,41 +44,41 @@ class GroupCommits {
     Trace& trace;
     Clock& clock;
     Tasks& tasks;               // in order with all other posted tasks
-    bool is_sent_back = false;  // to the upstream cache
-    // Called on the thread of the tasks. Returns what says whether a result holds in the files that
-    // are the base of the journal's differences.
+    bool is_sent_back = false;  // results are sent to the upstream cache
+    // Called for each group on the thread of the tasks. Returns a function that says whether a
+    // result holds in the files that are the base of the journal's differences.
     std::function<std::function<bool(const StoredResult&)>()> holds;
+    // Called on the thread of the tasks (Commits::Deps::committed).
     std::function<void(const std::vector<ResultId>& cooked)> committed;
-    std::function<void()> has_ended;  // called when TakeEnded has one more group
+    std::function<void()> has_ended;  // called when TakeEnded has another group
   };
 
   explicit GroupCommits(Deps deps) : deps_(std::move(deps)), unjournaled_(&deps_.results) {}
 
   void Add(const Persist& effect);
   ProgressNotes& notes() { return notes_; }
-  // Returns the packages of results that the journal does not name yet and that no longer hold.
+  // Returns the packages of results that are not in the journal yet and no longer hold.
   std::vector<std::string> Outdated(const std::function<bool(const StoredResult&)>& holds) const {
     return unjournaled_.Outdated(holds);
   }
 
   void WriteNotesIfDue();
-  // Says whether a group is to begin now; `has_jobs`: more results will come.
+  // Says whether a group is due. `has_jobs`: more results will come.
   bool IsDue(bool has_jobs) const;
-  // Begins a group with everything that waits, after the running group. `failures` go to the
-  // journal with the group.
+  // Begins a group with all waiting results and `failures`, after the running group.
   void Begin(std::vector<FailureUpdate> failures);
   // Returns the next group that ended, in order; nullopt: none.
   std::optional<Ended> TakeEnded();
 
   bool is_running() const { return running_ > 0; }
   bool has_pending() const { return !pending_.empty(); }
-  // The results that wait.
+  // The waiting results.
   const std::vector<StoredResultPtr>& pending() const { return pending_results_; }
-  // Says when the next group begins.
+  // Returns when the next group is due.
   absl::Time Next(bool has_jobs) const;
 
-  // Thread of the tasks: says why a group failed, after which no later task may rely on that group;
-  // empty: no group failed since Forgive.
+  // Thread of the tasks: says why a group failed; later tasks must not rely on that group. Empty:
+  // no group has failed since Forgive.
   const std::string& error() const { return error_; }
   void Forgive() { error_.clear(); }
 

@@ -1,5 +1,5 @@
-// Inbox: the messages to the loop of a director. The loop takes messages in the order in which they
-// are posted; messages that are left when the director stops are dropped.
+// Inbox: the queue of messages to a director's loop. The loop takes messages in the order of
+// posting; messages that are left when the director stops are dropped.
 #pragma once
 
 #include <functional>
@@ -20,10 +20,10 @@ class Inbox {
   virtual void PostEvent(Event event) = 0;
   // Runs the task on the loop. Any thread.
   virtual void PostTask(Task task) = 0;
-  // Runs `task` on the loop, then calls `then`, which is also called when the message was dropped.
-  // No later task of the caller's thread runs before `then`. RunOnLoop must be the last statement
-  // of a task, because only the product waits in the call; the simulation has no second thread to
-  // wait on. Any thread but the loop's.
+  // Runs `task` on the loop, and then calls `then`, also if the message was dropped. No later task
+  // of the caller's thread runs before `then`. RunOnLoop must be the last statement of a task: the
+  // product waits in the call, but the simulation, which has one thread, does not. Any thread but
+  // the loop's.
   virtual void RunOnLoop(Task task, Task then) {
     auto done = std::make_shared<std::promise<void>>();
     std::future<void> ran = done->get_future();
@@ -34,7 +34,7 @@ class Inbox {
     ran.wait();  // also ends when the message is dropped
     then();
   }
-  // Gives the event to the core at once, and carries its effects out. Loop thread.
+  // Gives the event to the core at once, and carries out its effects. Loop thread.
   virtual void HandleNow(const Event& event) = 0;
 };
 

@@ -1,6 +1,6 @@
-// InputRepair: distrusts blobs of the store that a job could not read, and has their packages made
-// again, whatever else the job failed for. When a job failed because of its machine, InputRepair
-// looks whether that machine is ours and has a full disk.
+// InputRepair: when a job failed because of its machine, checks the blobs that the job got to read,
+// and has the packages of lost blobs made again. It also ends the cooks if the disk of this machine
+// is full.
 //
 // Threads: any; posted tasks run on the thread of the commits.
 #pragma once
@@ -29,14 +29,14 @@ class InputRepair {
     Inbox& inbox;
     ActiveCooks& cooks;
     const ReportReader& reports;
-    std::function<absl::Status()> has_room;  // as in ShellOptions; null: nobody looks
-    // Says whether the bytes of a blob lie where the store says.
+    std::function<absl::Status()> has_room;  // as in ShellOptions; null: not checked
+    // Says whether there are bytes at the location of a blob.
     std::function<bool(const Digest& digest, const store::BlobLocation& location)> lies_at;
   };
   explicit InputRepair(Deps deps) : deps_(std::move(deps)) {}
 
   void LookAtReport(const WorkerReport& report);
-  // Ends the cooks if our disk has no room, which may be why a process ended.
+  // Ends the cooks if the disk has no room, which may be why a process has ended.
   void EndIfDiskIsFull();
 
  private:

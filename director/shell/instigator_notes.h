@@ -1,5 +1,5 @@
-// InstigatorNotes: why each package was in a cook, noted when the cook ended and written to the
-// journal afterwards, for `galley why`.
+// InstigatorNotes: the reasons why each package was in a cook, for `galley why`. They are collected
+// when the cook ends, and then written to the journal.
 //
 // Cost: three words for each reason until the notes are written.
 // Threads: one at a time.
@@ -23,7 +23,7 @@ struct InstigatorChange {
   bool holds = false;
 };
 
-// Adds changed reasons to the known reasons in the journal. Blocks.
+// Applies the changes to the reasons in the journal. Blocks.
 absl::Status RecordInstigatorChanges(Journal& journal,
                                      const std::vector<InstigatorChange>& changes);
 
@@ -33,8 +33,8 @@ std::string ReasonsOf(std::vector<std::string> platforms);
 class InstigatorNotes {
  public:
   enum class Of {
-    kWhole,       // a cook by the book: a package without a reason here is in no cook any more
-    kDifference,  // the packages that are new in a difference
+    kWhole,       // a cook by the book: packages without a reason are in no cook any more
+    kDifference,  // packages that are new in the cook of a difference
     kPart,        // a narrower cook
   };
   InstigatorNotes() = default;
@@ -42,13 +42,13 @@ class InstigatorNotes {
   InstigatorNotes(Of of, const std::vector<std::string>& platforms)
       : of_(of), reasons_of_(ReasonsOf(platforms)) {}
 
-  // Adds a reason; the reasons of a package are added in a row. The names outlive the notes. No
-  // `referencer`: a root cause.
+  // Adds a reason. The reasons of a package are added one after another. The names outlive the
+  // notes. `referencer`: null: the reason is a root cause.
   void Add(const std::string& package, InstigatorCategory category, const std::string* referencer) {
     reasons_.push_back({&package, referencer, category});
   }
 
-  // Writes page by page, so that nothing holds all records. Blocks.
+  // Writes the reasons page by page, without all records in memory. Blocks.
   absl::Status Record(Journal& journal) const;
 
  private:

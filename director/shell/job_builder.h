@@ -1,8 +1,8 @@
-// JobBuilder: writes out in full what the core's effects name by id: the questions of look-ups, the
-// jobs of workers, and what is remembered of jobs.
+// JobBuilder: builds complete look-up questions, jobs and attempt records from the core's effects,
+// which hold only ids.
 //
-// Threads: that of the core. A new JobBuilder is made for each batch of effects, because it holds
-// one state of the project.
+// Threads: the core's. A new JobBuilder is made for each batch of effects, because it holds one
+// state of the project.
 #pragma once
 
 #include <memory>
@@ -27,7 +27,7 @@ namespace galley::director {
 struct BuiltJob {
   v1::Job job;
   std::shared_ptr<const AttemptInfo> info;  // for the ReportReader
-  // For the journal. nullopt: the package is gone, and nobody could go on with the attempt.
+  // For the journal. nullopt: the package is gone, so no director could go on with the attempt.
   std::optional<AttemptRecord> record;
 };
 
@@ -38,20 +38,19 @@ class JobBuilder {
     const ResultTable* results;
     const ReportReader* reports;  // finds blobs that the store does not know yet
     store::Store* store;
-    Journal* journal;  // knows what the last cooks read
+    Journal* journal;  // has the reads of the last cooks
     SourcesPtr sources;
-    const StoredReads* reads = nullptr;  // what look-ups learned of reads
+    const StoredReads* reads = nullptr;  // reads that look-ups found; null: only the journal's
   };
   explicit JobBuilder(Deps deps) : deps_(std::move(deps)) {}
 
   LookUpItem ItemOf(const LookUp::Item& item) const;
-  // A job whose blobs cannot all be found is built all the same: the worker says that it cannot
-  // read the blob, and the blob's producer is cooked again.
-  // Blocks: asks the store once; asks the journal for a worker without files when no look-up has
-  // told of the package.
-  // `has_files`: the worker reads files in their places.
+  // Builds a job, even if a blob is not found: then the worker reports that it cannot read the
+  // blob, and the blob's package is cooked again. `has_files`: the worker reads the project's files
+  // itself. Blocks: asks the store once, or, for a worker without files, the journal if `reads`
+  // lacks the package.
   BuiltJob Build(const Desire::Start& start, const std::string& worker, bool has_files) const;
-  // Returns the attempt of an earlier director as today's director would hand it out; nullptr: its
+  // Returns the attempt of an earlier director with the present recipes and platforms; nullptr: its
   // recipes or platforms have changed.
   std::shared_ptr<const AttemptInfo> InfoOf(const AttemptRecord& given) const;
 

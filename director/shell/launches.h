@@ -1,11 +1,10 @@
-// Launches: the worker processes that the core asked for, on this machine and on others, from the
-// order to their end. Launchers start the workers (director/launch). Launches knows which workers
-// have not attached yet, and why a worker will not come by itself.
+// Launches: starts and ends the workers that the core asks for, on this machine and on others,
+// through launchers (director/launch). Launches knows which workers have not attached yet, and why
+// a worker will not start by itself. It tells the core (LauncherReported, WorkerLost) and people
+// about each worker.
 //
-// Launches tells the core (LauncherReported, WorkerLost) and people what becomes of each worker.
-//
-// Threads: the loop's, unless a function says otherwise; the threads of the launchers call Deps
-// until the object has ended.
+// Threads: the loop's, unless a function says otherwise. The launchers' threads call Deps until
+// Launches is destroyed.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +29,7 @@
 
 namespace galley::director {
 
-// The folder of WorkerRecords, under the state folder.
+// Folder of the WorkerRecords, under the state folder.
 inline constexpr const char* kWorkersFolder = "workers";
 
 inline constexpr absl::Duration kStopGrace = absl::Seconds(2);  // of workers
@@ -57,7 +56,7 @@ class Launches {
     std::function<void()> look_at_disk;  // a process ended, maybe because of a full disk
     std::function<void(const std::string& worker)> forget;  // the worker's process has ended
     // On the loop:
-    std::function<void(const std::string& reason)> unstarted;  // for a worker that never came
+    std::function<void(const std::string& reason)> unstarted;  // a worker never attached
     std::function<void(const std::string& text)> held;         // text of LaunchCallbacks::on_held
   };
 
@@ -66,24 +65,23 @@ class Launches {
   void Start(const Spawn& order);
   // Ends a worker that was silent for too long.
   void End(WorkerId worker);
-  // Another worker takes the place of this worker, which must not come back, as it could when a
-  // queue runs it again. Any thread.
+  // Ends a launched worker that is lost or has said goodbye, so that a queue does not run it again.
+  // Ignores other workers. Any thread.
   void EndLaunched(const std::string& worker);
   // Notes that the worker has attached.
   void HasCome(const std::string& worker);
 
-  // Adopts a worker of the previous director, which from now on counts as started here. `address`:
-  // the address where the survivors of that director expect us.
+  // Adopts a worker of the previous director, which then counts as started here.
   void Adopt(const WorkerRecord& survivor);
-  // Ends a survivor that nobody wants any more.
+  // Ends an adopted worker that is not needed.
   void EndSurvivor(const std::string& worker);
 
-  // Counts the workers of other machines that have not come yet.
+  // Counts the workers of other machines that have not attached yet.
   WorkersOnTheWay OnTheWay() const;
-  // Says why some workers will not start by themselves, by worker.
+  // The workers that will not start by themselves, with the reasons.
   const std::map<std::string, std::string>& held() const { return held_; }
 
-  // Waits until all workers have ended. Any thread, once nobody calls another function any more.
+  // Ends all workers, and waits. Any thread, when no other function is called any more.
   void EndAll();
 
  private:
@@ -98,7 +96,7 @@ class Launches {
 
   const Options options_;
   const Deps deps_;
-  // Workers of other machines that were asked for and have not come.
+  // Workers of other machines that were asked for and have not attached.
   std::set<std::string> launching_;
   // Workers of other machines that will not start by themselves, and why.
   std::map<std::string, std::string> held_;

@@ -1,9 +1,9 @@
-// LikelyReadsOf: what a job most likely reads beside its source: what the last cook of its package
-// read for the same platforms, as far as it exists today. A worker without files gets the list with
-// the job, and has the files fetched before the job begins.
+// LikelyReadsOf: predicts the reads of a job besides its source: the files and cooked inputs that
+// the last cook of its package read for the same platforms, if they still exist. A worker without
+// files gets the list with the job, and fetches the files before the job begins.
 //
-// The list is only a hint: no key and no result depends on it, and a job that reads something else
-// asks for the file.
+// The list is only a hint: no key and no result depends on it, and a job fetches other files when
+// it reads them.
 #pragma once
 
 #include <cstddef>
@@ -19,15 +19,16 @@
 namespace galley::director {
 
 struct LikelyRead {
-  std::string path;              // of a file in the mounts; empty: an output of a cooked input
-  std::optional<Digest> digest;  // of a file, if known by now
+  std::string path;              // a file in the mounts; empty: an output of a cooked input
+  std::optional<Digest> digest;  // always set for an output; for a file if it is known
   auto operator<=>(const LikelyRead&) const = default;
 };
 
-// The most reads kept for a job, each counted once; the first reads are kept.
+// The most reads in a list; further reads are left out.
 inline constexpr size_t kLikelyReadsMax = 64;
 
-// Lists only cooked inputs that `attempt` got. `record`: the record of the package.
+// Returns the list, with each read once, and only cooked inputs that `attempt` got. `record`: the
+// record of the package.
 std::vector<LikelyRead> LikelyReadsOf(const Sources& sources, const AttemptInfo& attempt,
                                       const PackageRecord& record);
 

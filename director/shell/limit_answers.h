@@ -1,11 +1,11 @@
-// LimitAnswers: answers look-ups that found nothing from the limits that earlier cooks outgrew on
-// this machine (director/journal/kept_limits.h), so that nobody pays for these cooks again, and
-// keeps new failures of that kind.
+// LimitAnswers: remembers jobs that exceeded a limit of memory or time on this machine
+// (director/journal/kept_limits.h), and answers look-ups with these failures, so that the job does
+// not run again.
 //
-// LimitAnswers comes after all caches: a result that another machine made counts more. A kept limit
-// answers when everything that its attempt looked at has its old value and the limit is unchanged.
-// With --retry-failed only limits that this director's own jobs outgrew answer, so that only one of
-// several packages of equal work is tried.
+// LimitAnswers comes after all caches, because another machine may have made a result. A kept limit
+// answers if everything that its attempt observed has the same value and the limit is unchanged.
+// With --retry-failed only limits that were exceeded since that cook began answer, so that only one
+// of several packages with equal work is tried.
 //
 // Threads: any.
 #pragma once
@@ -43,12 +43,12 @@ class LimitAnswers {
   // Replaces Options::retry_failed from now on; any thread.
   void RetryFailed(bool is_retried) { is_retried_ = is_retried; }
 
-  // Replaces misses in `answer`, which answers the questions `items`.
+  // Replaces misses in `answer`, the answer to `items`, by kept failures.
   void Answer(const std::vector<LookUpItem>& items, absl::Time now, LookedUp& answer) const;
-  // `seen`: the limit that the attempt outgrew, without time, stage and words. The limit answers
-  // from now on; the caller has the limit saved (KeptLimits::Save).
+  // Keeps a limit, which answers from now on; the caller calls KeptLimits::Save. `seen`: the
+  // exceeded limit, without time, stage and texts.
   absl::Status Keep(KeptLimit seen, const PackageFailed& failed, absl::Time now) const;
-  // Says for people how long the failure is kept, and what makes Galley try again.
+  // Returns for people how long the failure is kept, and how to try the package again.
   static std::string WhatIsKept(KeptLimit::Kind kind);
 
  private:

@@ -1,18 +1,17 @@
-// LookUps: the core's questions for results that wait for an answer. LookUpRunner answers from our
-// own store and the journal; the misses of LookUpRunner are asked of the upstream cache, if there
-// is one (RemoteLookUp); what nobody has is answered from the limits that earlier cooks outgrew
-// (LimitAnswers).
+// LookUps: answers the core's questions for results, first from the journal and our own store
+// (LookUpRunner), then from the upstream cache, if there is one (RemoteLookUp), and last from the
+// limits that earlier jobs exceeded (LimitAnswers).
 //
-// A question is answered once for each of its items and platforms, in parts: answers of our own
-// store do not wait for other answers. An answer that a new snapshot overtook is dropped, and the
-// question is asked again.
+// Each item and platform of a question is answered once; the answers come in parts, so that an
+// answer from our own store waits for no other answer. If a new snapshot came meanwhile, the answer
+// is dropped and the question is asked again.
 //
-// Files that are soon hashed are hashed on the way; an item that needs the digest of a larger file
-// is answered when the file is hashed (FileHashing), and holds up no other item.
+// Small files are hashed at once. An item that needs the digest of a larger file is answered when
+// the file is hashed (FileHashing), and delays no other item.
 //
 // Threads: Ask: the loop's; the other functions: any. LookUps has one thread for our own store,
-// some for the remote and some for large files, which call Deps::post, alarm and sources until the
-// object has ended.
+// some for the remote and some for large files. They call Deps::post, alarm and sources until
+// LookUps is destroyed.
 #pragma once
 
 #include <cstdint>
@@ -61,13 +60,13 @@ class LookUps {
   void Ask(std::vector<LookUpItem> items);
   // Replaces LookUpRunner::Options::retry_failed from now on.
   void RetryFailed(bool is_retried) { runner_.RetryFailed(is_retried); }
-  // Makes the thread of LookUps give back memory that it holds and does not use.
+  // Makes the thread of LookUps give unused memory back to the system.
   void GiveBackMemory();
-  // Ends requests to the remote and hashing, because nobody waits for open answers any more.
+  // Cancels requests to the remote and hashing; open questions get no answer.
   void Cancel() { cancellation_.Cancel(); }
 
  private:
-  // Waiting: items whose answer needs the digests of large files, and these files.
+  // Waiting: an item whose answer needs the digests of large files, and these files.
   struct Waiting {
     LookUpItem item;
     std::vector<std::string> files;

@@ -1,12 +1,9 @@
-// LookUpRunner: answers the core's LookUp effects: first from the journal (the difference), else
-// from the action cache.
+// LookUpRunner: answers the core's LookUp effects from the journal, or else from the action cache.
 //
-//   up to date   the journal's record is trusted, the recipe is the same, and everything that the
-//                difference does not cover (platform parameters, tools, environment, cooked inputs,
-//                a generated source) has its old value: no look-up at all
-//   cached       weak key -> observation sets; today's values; action key -> result
+//   up to date   the journal's record holds (AskJournal): no look-up in the action cache
+//   cached       weak key -> observation sets; with present values -> action key -> result
 //
-// Two sets that hit with different outputs raise an alarm, and neither set is used.
+// If two sets hit with different outputs, an alarm is raised, and neither result is used.
 //
 // The simulation runs the same code. Threads: Run: a thread of its own; the other functions: any.
 #pragma once
@@ -34,11 +31,11 @@ struct LookUpItem {
   PlatformMask platforms = 0;
   uint64_t generation = 0;
   std::optional<Digest> generated_source;
-  RecipesPtr recipes;                 // nullptr: the item is no package any more
+  RecipesPtr recipes;                 // nullptr: no longer a package
   std::vector<CookedOutputs> cooked;  // by platform index; may be shorter
 };
 
-// Returns the digest of the package's source. ABORTED: the file has changed meanwhile.
+// Returns the digest of the package's source. ABORTED: the file has changed.
 absl::StatusOr<Digest> SourceOf(const Sources& sources, const LookUpItem& item);
 
 class LookUpRunner {
@@ -49,7 +46,7 @@ class LookUpRunner {
     Journal* journal;
     ResultTable* results;
     std::function<void(const std::string&)> alarm;  // for people; any thread
-    StoredReads* reads = nullptr;                   // none: no worker fetches ahead
+    StoredReads* reads = nullptr;                   // null: no worker fetches ahead
   };
   struct Options {
     std::string trust_domain;
@@ -62,18 +59,18 @@ class LookUpRunner {
   // Replaces Options::retry_failed from now on; any thread.
   void RetryFailed(bool is_retried) { is_retried_ = is_retried; }
 
-  // Answers for each platform of each item, even if the item or platform is gone, because the core
-  // counts the answers.
+  // Returns an answer for each platform of each item, even if the item or platform is gone, because
+  // the core counts answers.
   LookedUp Run(const std::vector<LookUpItem>& items) { return Run(items, deps_.sources()); }
-  // Answers for the files of `sources`.
+  // The same, with the files of `sources`.
   LookedUp Run(const std::vector<LookUpItem>& items, const SourcesPtr& sources);
 
-  // The next functions serve the questions that an upstream cache may be asked for items that Run
-  // missed; any thread.
+  // The following functions make the questions to an upstream cache about items that Run missed;
+  // any thread.
   //
   // Returns the weak keys of `items`, in the order of items, platforms and trust domains.
   std::vector<Digest> WeakKeysOf(const std::vector<LookUpItem>& items);
-  // Encoded observation sets by weak key, in addition to the sets of our own store.
+  // MoreSets: encoded observation sets by weak key, in addition to the sets in our own store.
   using MoreSets = std::map<Digest, std::vector<std::string>>;
   struct Wanted {
     Digest weak_key;
@@ -81,8 +78,8 @@ class LookUpRunner {
     Digest action_key;
     auto operator<=>(const Wanted&) const = default;
   };
-  // Returns the action keys of results that would hold today, one for each set that can be judged
-  // now.
+  // Returns the action keys that results would need in order to hold, one for each set whose values
+  // are known now.
   std::vector<Wanted> WantedOf(const std::vector<LookUpItem>& items, const MoreSets& more);
 
  private:
@@ -90,7 +87,7 @@ class LookUpRunner {
                        PlatformIndex platform) const;
   bool IsReadable(const PlatformRecord& record) const;
   bool IsRetried(const Digest& action_key) const;
-  struct Question;  // a (item, platform) that goes to the action cache
+  struct Question;  // an item and platform to look up in the action cache
   std::optional<LookedUp::Item> FromJournal(const Sources& sources, const LookUpItem& item,
                                             PlatformIndex platform, const PackageRecord& record);
   std::vector<Question> QuestionsOf(const LookUpItem& item, PlatformIndex platform,

@@ -1,10 +1,9 @@
 // LostFiles: finds outputs that the store dropped between two cooks, or during a cook.
 //
-// A package whose observations do not meet the difference is up to date without a question to the
-// store: otherwise each cook would ask for all outputs of the project. So nobody told this cook
-// that these outputs exist, and a collection during the cook may drop them; the session holds
-// whatever else the cook uses. The outputs are asked for once, before anything is published: from
-// then on the session holds the outputs, and after that the root does.
+// A package that the difference does not affect is up to date without a question to the store:
+// otherwise each cook would ask for all outputs of the project. So the session does not protect
+// these outputs, and a collection during the cook may drop them. Before a root is published the
+// store is asked for the outputs once: from then on the session protects them, and later the root.
 #pragma once
 
 #include <span>
@@ -22,32 +21,31 @@
 namespace galley::director {
 
 // Returns the `files` that the store lacks. `owners`: the package of each file, in the order of
-// `files`. Blocks; at most kFilesAtOnce digests are asked for at a time.
+// `files`. Blocks; asks for at most kFilesAtOnce digests at a time.
 inline constexpr size_t kFilesAtOnce = 16'384;
 absl::StatusOr<std::vector<RootBuilt::Lost>> LostFiles(store::Store& store,
                                                        std::span<const tree::TreeFile> files,
                                                        std::span<const PackageId> owners);
 
-// After a loss was seen: returns the blobs of the results (outputs and generated sources) that are
-// gone from the disk; the store drops what it knows of these blobs (Store::FindLost). Results in
-// dispute count as lost. Blocks.
+// Called when a loss was seen: returns the outputs and generated sources of the results that are
+// gone from the disk, and makes the store forget them (Store::FindLost). Results in dispute count
+// as lost. Blocks.
 absl::StatusOr<std::vector<RootBuilt::Lost>> LookForLostFiles(store::Store& store,
                                                               const ResultTable& results,
                                                               const LookForLost& look);
 
-// After the store's loss epoch rose between two cooks: returns the packages that the journal knows
-// to be up to date, but whose outputs are not all there any more, are in dispute
-// (record/dispute.h), or were made by somebody who is revoked (record/revocation.h). Reads all
-// records. Blocks.
+// Called when the store's loss epoch rose between two cooks: returns the packages of the journal
+// whose outputs or generated sources are not all in the store, or whose results are in dispute
+// (record/dispute.h) or revoked (record/revocation.h). Reads all records. Blocks.
 absl::StatusOr<std::vector<std::string>> PackagesThatLost(Journal& journal, store::Store& store);
 
-// After the store's loss epoch rose: says whether all folders and files of these roots still exist,
-// and none of the results with these action keys is in dispute or may have been revoked. Blocks.
+// Called when the store's loss epoch rose: says whether all folders and files of these roots still
+// exist, and no result of these action keys is in dispute or may be revoked. Blocks.
 absl::StatusOr<bool> AreWhole(store::Store& store, std::span<const Digest> roots,
                               std::span<const Digest> keys);
 
-// Makes the journal distrust the packages that own `lost`, and returns their names. `packages`: all
-// packages that may own a lost blob, with their results. Commit thread.
+// Makes the journal distrust the packages of `lost`, and returns their names. `packages`: all
+// packages that may have a lost blob, with their results. Commit thread.
 absl::StatusOr<std::vector<std::string>> DistrustLost(
     Journal& journal, const ResultTable& results,
     std::span<const std::pair<PackageId, ResultId>> packages,

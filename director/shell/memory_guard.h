@@ -1,8 +1,8 @@
 // MemoryGuard: decides when a director's own memory is short, and what the director does then.
 //
-// Above the soft limit, three quarters of the hard limit, whatever nobody needs is released, and
-// free memory goes back to the system. Above the hard limit a cook ends; the next cook ends only
-// after the memory of the first cook was given back.
+// Above the soft limit, three quarters of the hard limit, unneeded memory is released and returned
+// to the system. Above the hard limit a cook is ended, and a further cook only some seconds later,
+// when the memory of the first cook may have been released.
 //
 // Cost: each Look reads a small kernel file.
 // Threads: one owner.
@@ -22,9 +22,8 @@ class MemoryGuard {
  public:
   struct Deps {
     std::function<uint64_t()> used;  // resident bytes of this process
-    std::function<void()> trim;      // gives back what the allocator holds for later
-    // True: the allocator holds no free memory from now on. False: the allocator decides
-    // what it holds.
+    std::function<void()> trim;      // returns free memory of the allocator to the system
+    // True: the allocator must keep no free memory from now on. False: it may.
     std::function<void(bool is_short)> set_short;
   };
   // `hard_bytes`: 0: there is no limit.
@@ -41,13 +40,12 @@ class MemoryGuard {
     uint64_t asked = 0;     // packages that the request names
   };
   enum class Want { kNothing, kLetGo, kEndACook };
-  // Says what is to be done now; `is_any_running`: some cook runs. Called now and then; looks at
-  // most once a second.
+  // Returns what to do now. Called now and then; checks at most once a second. `is_any_running`: a
+  // cook runs.
   Want Look(absl::Time now, bool is_any_running);
-  // Returns the cook that is to end: the last cook of the lowest class. REQUIRES: `cooks` is not
-  // empty.
+  // Returns the cook to end: the newest cook of the lowest class. REQUIRES: `cooks` is not empty.
   static const Cook& Choose(const std::vector<Cook>& cooks);
-  // Says why that cook ends, and how much memory it would need.
+  // Returns for people why the cook is ended, and how much memory it would need.
   std::string ReasonFor(const Cook& cook, const std::vector<Cook>& cooks) const;
 
   uint64_t hard_bytes() const { return hard_bytes_; }
@@ -58,10 +56,10 @@ class MemoryGuard {
   const Deps deps_;
   absl::Time looked_ = absl::InfinitePast();
   absl::Time trimmed_ = absl::InfinitePast();
-  absl::Time ended_ = absl::InfinitePast();  // when a cook was ended last
+  absl::Time ended_ = absl::InfinitePast();  // when a cook was last ended
   bool is_short_ = false;
   uint64_t used_ = 0;
-  uint64_t idle_;  // memory used when last no cook ran
+  uint64_t idle_;  // memory used when no cook last ran
 };
 
 }  // namespace galley::director

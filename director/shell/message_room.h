@@ -1,11 +1,11 @@
-// MessageRoom: limits the messages of workers that wait for the director's loop. The thread of a
-// worker's stream waits while there are too many: then gRPC takes no more from the connection, and
-// a flood of messages fills the worker's own memory, not the director's.
+// MessageRoom: limits the messages of each worker that wait for the director's loop. Above the
+// limit the thread of the worker's stream waits, so gRPC reads no more from the connection, and a
+// flood of messages fills the worker's memory, not the director's.
 //
-//   stream thread   Enter; hand the message over; when Enter says so, hand over a call of Leave
-//   loop            Leave
+//   stream thread   calls Enter, posts the message, and posts a call of Leave if must_leave()
+//   loop            calls Leave
 //
-// Few calls of Leave are needed: one for kTogether messages, or for kBytesTogether.
+// Leave is called once for kTogether messages or kBytesTogether bytes.
 // Threads: any; Enter for one worker: one.
 #pragma once
 
@@ -23,14 +23,13 @@ namespace galley::director {
 class MessageRoom {
  public:
   static constexpr uint64_t kMessagesMax = 512;       // of one worker
-  static constexpr uint64_t kBytesMax = 64ull << 20;  // of one worker, and one message more
+  static constexpr uint64_t kBytesMax = 64ull << 20;  // of one worker, plus one message
   static constexpr uint64_t kTogether = 16;
   static constexpr uint64_t kBytesTogether = 1ull << 20;
 
   struct Entered {
-    bool is_open = false;  // false: nobody takes messages any more
-    // Nonzero: the arguments for Leave, to be called when everything handed over so far has been
-    // taken.
+    bool is_open = false;  // false: Close was called
+    // Nonzero: Leave must be called with this object, after all messages posted so far.
     uint64_t messages = 0, bytes = 0;
     bool must_leave() const { return messages > 0; }
   };
@@ -74,7 +73,7 @@ class MessageRoom {
  private:
   struct Waiting {
     uint64_t messages = 0, bytes = 0;
-    // Counts the messages for which no Leave was asked for yet.
+    // The messages that no earlier Enter has returned for Leave.
     uint64_t not_told_messages = 0, not_told_bytes = 0;
   };
   static bool HasRoom(const Waiting& of) {

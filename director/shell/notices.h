@@ -1,5 +1,5 @@
-// Notices: tells cooks what the core says of packages, workers and cooks, and notes what somebody
-// will ask for later.
+// Notices: passes the core's notices about packages, workers and cooks to the cooks, and records
+// failures, blames and observed values.
 //
 // Threads: the loop's.
 #pragma once
@@ -30,9 +30,9 @@ class Notices {
     ProgressNotes& notes;
     PresentSources sources;
     std::function<std::string(WorkerId worker)> name_of;
-    // Keeps the limit that a package outgrew. Returns the text for people about the kept limit.
+    // Keeps the limit that a package exceeded. Returns a text for people about that.
     std::function<std::string(const PackageFailed& failed)> keep_limit;
-    // Draws the consequences for the worker. Returns the text for the cooks.
+    // Act on the worker, and return the text for the cooks (WorkerNotices).
     std::function<std::string(const WorkerQuarantined& notice)> quarantine;
     std::function<std::string(const WorkerHeld& notice)> hold;
     std::function<std::string(const WorkerViolated& notice)> end_process;

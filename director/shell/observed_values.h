@@ -14,7 +14,7 @@ namespace galley::director {
 
 class ObservedValues {
  public:
-  // Cost: nothing for a result without such observations.
+  // Adds the observations of a result. Cost: little for a result without tools and variables.
   void Note(const std::vector<record::Observed>& observed) {
     for (const record::Observed& one : observed) {
       if (one.what.kind == record::ObservationKind::kTool) Note(tools_, one);
@@ -22,10 +22,10 @@ class ObservedValues {
     }
   }
 
-  // By path, which is relative to galley.toml unless absolute.
+  // By path; a relative path begins at the folder of galley.toml.
   const std::map<std::string, std::string>& tools() const { return tools_; }
   const std::map<std::string, std::string>& environment() const { return environment_; }
-  // Says whether a tool or variable had two values, because it changed while the cook ran.
+  // Says whether a tool or variable had two values, because it changed during the cook.
   bool has_conflict() const { return has_conflict_; }
 
  private:

@@ -1,6 +1,6 @@
-// OutgrownLimits: the limits that jobs outgrew on this machine, for this director and for earlier
-// directors (KeptLimits). A failure of that kind is kept, answers later look-ups (LimitAnswers), is
-// withdrawn when the package was cooked after all, and is on the disk before the cook has ended.
+// OutgrownLimits: keeps the limits that jobs exceeded on this machine, also under earlier directors
+// (KeptLimits). A kept failure answers later look-ups (LimitAnswers), is withdrawn when the package
+// was cooked after all, and is on the disk before the cook has ended.
 //
 // Threads: Keep: the loop's; Withdraw and Save: the thread of Deps::tasks; the other functions:
 // any.
@@ -39,13 +39,13 @@ class OutgrownLimits {
   // Replaces LimitAnswers::Options::retry_failed from now on.
   void RetryFailed(bool is_retried) { answers_.RetryFailed(is_retried); }
 
-  // Keeps the limit, and returns the text for people that goes beside the error. A failure that an
-  // earlier cook kept has no attempt. A full disk is the machine's fault, whatever failed because
-  // of it.
+  // Keeps the limit, and returns a text for people to append to the error. Empty: the failure has
+  // no attempt, because an earlier cook kept it. Keeps nothing while the disk is full, which may be
+  // the reason of the failure.
   std::string Keep(const PackageFailed& failed);
-  // Withdraws the limits of results that were cooked within their limits and are durable.
+  // Withdraws the kept limits of packages that were cooked after all, and saves.
   void WithdrawAll(const ResultTable& results, const std::vector<ResultId>& cooked);
-  // Writes new limits down. What cannot be written is tried again at the next call.
+  // Writes new limits to the disk. Limits that cannot be written are tried again at the next call.
   void Save();
 
  private:

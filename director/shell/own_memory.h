@@ -1,5 +1,5 @@
-// OwnMemory: what a director does when its own memory is short (MemoryGuard): when no cook runs, it
-// forgets what no cook needs; a cook that does not fit ends.
+// OwnMemory: acts when the director's own memory is short (MemoryGuard): makes the core forget
+// packages that no cook needs, or ends a cook.
 //
 // Threads: the loop's.
 #pragma once
@@ -18,8 +18,8 @@ namespace galley::director {
 class OwnMemory {
  public:
   struct Options {
-    uint64_t bytes_max = 0;                    // limit for this process; 0: nobody looks
-    std::function<uint64_t()> used = nullptr;  // null: as the system says
+    uint64_t bytes_max = 0;                    // limit for this process; 0: no limit
+    std::function<uint64_t()> used = nullptr;  // null: the resident bytes of this process
   };
   // Everything in Deps outlives OwnMemory.
   struct Deps {
@@ -27,12 +27,12 @@ class OwnMemory {
     Clock& clock;
     Inbox& inbox;
     const ActiveCooks& cooks;
-    // Makes other threads give back memory that they hold for later.
+    // Makes other threads return unused memory to the system.
     std::function<void()> give_back;
   };
   OwnMemory(const Options& options, Deps deps);
 
-  // Called again and again.
+  // Checks the memory, at most once a second. Called repeatedly.
   void Look();
 
  private:

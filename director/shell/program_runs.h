@@ -1,7 +1,7 @@
-// ProgramRuns: when and where jobs ran programs without walls, which may change the project:
-// because the machine of the worker has no walls, or [cook] walls = "off".
+// ProgramRuns: records the jobs that ran programs without walls, which may have changed the
+// project. Walls are missing if the worker's machine has none, or with [cook] walls = "off".
 //
-// Runs are kept as long as a cook runs. Beyond kRunsMax jobs the oldest runs are forgotten.
+// Runs are kept while any cook runs. Beyond kRunsMax runs the oldest is forgotten.
 // Threads: one owner.
 #pragma once
 
@@ -33,12 +33,12 @@ class ProgramRuns {
 
   void Begin(AttemptId attempt, Run run);
   void End(AttemptId attempt, absl::Time now);
-  // Ends all jobs of the worker.
+  // Ends all runs of the worker.
   void Lost(std::string_view worker, absl::Time now);
   void Clear();
 
-  // Returns the packages whose programs may have made a change at `when`, by the system's clock, in
-  // a run that began at `since` or later. Sorted.
+  // Returns the packages whose programs may have made a change at `when`, in runs that began at
+  // `since` or later; times of the system's clock. Sorted.
   std::vector<std::string> PackagesAt(absl::Time when, absl::Time since) const;
   // Lacking: the workers whose machines have no walls, and the reason of the first worker.
   struct Lacking {

@@ -1,6 +1,5 @@
-// ProgramSideEffects: what programs may have done to the project when nothing keeps them from
-// changing it: where jobs ran that start such programs, and what changed in the content meanwhile,
-// for the cooks.
+// ProgramSideEffects: warns cooks of changes that programs without walls may have made to the
+// project. It records the jobs that start such programs, and watches the content meanwhile.
 //
 // Threads: the loop's.
 #pragma once
@@ -38,9 +37,9 @@ class ProgramSideEffects {
   void NoteEnded(AttemptId attempt) { runs_.End(attempt, deps_.clock.Now()); }
   // Notes that all jobs of the worker are over.
   void NoteLost(const std::string& worker) { runs_.Lost(worker, deps_.clock.Now()); }
-  // Tells a cook that ends what its programs may have changed.
+  // Warns a cook, which is about to be closed, of changes that its programs may have made.
   void WarnOfChanges(ActiveCook& cook);
-  // Called when no cook runs any more.
+  // Forgets runs and ends the watch. Called when no cook runs any more.
   void ForgetAll();
 
  private:
@@ -49,8 +48,8 @@ class ProgramSideEffects {
 
   const Deps deps_;
   ProgramRuns runs_;
-  std::unique_ptr<ContentWatch> watch_;  // null: no such program ran, or blind_
-  std::string blind_;                    // why nothing is watched
+  std::unique_ptr<ContentWatch> watch_;  // null: not needed yet, or `blind_` is set
+  std::string blind_;                    // why the content cannot be watched
 };
 
 }  // namespace galley::director

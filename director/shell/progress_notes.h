@@ -1,7 +1,7 @@
-// ProgressNotes: what the journal is to learn of a cook that has not ended, so that the next
-// director can go on with the cook: the attempts in the workers' hands, and the packages that were
-// blamed. Notes are gathered until they are written, in batches; an attempt that ends before that
-// is not written at all. The simulation's director keeps notes as well. No I/O.
+// ProgressNotes: collects the journal's notes about running cooks, so that the next director can go
+// on with them: the attempts in the workers' hands, and the packages that were blamed. Notes are
+// written in batches; an attempt that ends before its batch is not written. The simulation's
+// director keeps notes as well. No I/O.
 //
 // Threads: none; owned by the shell's loop.
 #pragma once
@@ -24,11 +24,11 @@ class ProgressNotes {
   void NoteOver(const WorkerReported& reported);
   void NoteBlame(const std::string& package, const PackageBlamed& blamed);
 
-  // Says whether the last batch is long enough ago.
+  // Says whether the next batch is due.
   bool IsDue(absl::Time now) const { return now - taken_ >= kInterval; }
-  // Takes one batch, to be written after everything that was committed up to now. The end of an
-  // attempt is written after the results of the attempt: it is kept while these results are not
-  // committed (`has_results`).
+  // Takes a batch, to be written after everything that was committed so far. `has_results`: results
+  // wait to be committed; then the ends of attempts stay for a later batch, because they must be
+  // written after the results of the attempts.
   JournalProgress Take(bool has_results, absl::Time now);
 
  private:

@@ -1,8 +1,8 @@
-// ProjectCatalog: every package of one snapshot with its recipes; the Catalog that the core asks.
+// ProjectCatalog: every package of one snapshot with its recipes; the core's Catalog.
 //
-// A catalog belongs to one snapshot and one set of rules, and is immutable; a new snapshot makes a
-// new catalog. A package is resolved when somebody asks for the package; all packages are resolved
-// at once, in parallel, when somebody asks for all. Generated packages are remembered.
+// A catalog belongs to one snapshot and one set of rules, and is immutable; a new snapshot gets a
+// new catalog. A package is resolved on the first question about it; all packages are resolved
+// together, in parallel, on the first question about all. Generated packages are remembered.
 //
 // Threads: all methods from any thread.
 #pragma once
@@ -40,8 +40,8 @@ class ProjectCatalog final : public Catalog {
       SnapshotPtr snapshot, std::shared_ptr<const project::Project> project,
       std::shared_ptr<const project::RecipeResolver> resolver, const Options& options);
 
-  // Builds a catalog that has resolved nothing yet. `before`: a catalog whose packages are used if
-  // they are the same except for the bytes of `changed`; null: there is none.
+  // Builds a catalog that resolves packages when needed. `before`: an earlier catalog, whose
+  // resolved packages are taken over if nothing but the bytes of `changed` differs; may be null.
   static absl::StatusOr<std::shared_ptr<const ProjectCatalog>> ByNeed(
       SnapshotPtr snapshot, std::shared_ptr<const project::Project> project,
       std::shared_ptr<const project::RecipeResolver> resolver, const Options& options,
@@ -53,7 +53,7 @@ class ProjectCatalog final : public Catalog {
   CatalogEntry Generated(std::string_view name, std::string_view cooker,
                          std::string_view settings) const override;
   ReferenceTarget Resolve(std::string_view from, std::string_view as_written) const override;
-  // For "", and for a file that is no package: the rules of the project.
+  // Returns the rules of the project for "", and for a file that is no package.
   record::WarningRules WarningRulesOf(std::string_view name) const override;
 
   // nullptr: there is no such package, or its recipes cannot be resolved.
@@ -61,25 +61,24 @@ class ProjectCatalog final : public Catalog {
   // The recipes that Generated() remembered.
   RecipesPtr GeneratedRecipesOf(std::string_view name) const;
 
-  // Returns the packages that Generated() was asked about so far, sorted.
+  // Returns the packages for which Generated() was called so far, sorted.
   std::vector<std::string> GeneratedNames() const;
 
-  // Errors in sidecars, and in rules that match a package: each text once, in the order of the
-  // names. The packages with such errors have an error as well.
-  // Resolves all packages.
+  // Errors of sidecars, and of rules that match a package: each text once, in the order of the
+  // packages' names. Each of these packages has an error as well. Resolves all packages.
   const std::vector<std::string>& recipe_errors() const { return TakeAll().recipe_errors; }
-  // Says whether a sidecar of a resolved package could not be read: the package fails.
+  // Says whether the sidecar of a resolved package could not be read; such a package fails.
   bool has_unread_sidecars() const { return has_unread_sidecars_; }
-  // Returns the patterns of `never` that match no file, nor a generated package that was asked
-  // about so far. Patterns of the command line have the place "--never".
+  // Returns the patterns of `never` that match neither a file nor one of GeneratedNames. Patterns
+  // of the command line have the place "--never".
   std::vector<project::Pattern> NeverThatNamesNothing() const;
 
-  // Returns the packages that differ from `before`, the catalog of another project file or of other
-  // files, in their recipes for the platforms of both, their errors, or whether they are cooked at
+  // Returns the packages that differ from `before`, a catalog of another project file or other
+  // files: in the recipes for platforms that both have, in errors, or in whether they are cooked at
   // all. Sorted. O(packages).
   std::vector<std::string> DifferentFrom(const ProjectCatalog& before) const;
 
-  // Sorted by name, packages with errors included. Resolves all packages.
+  // The names of all packages, also of packages with errors, sorted. Resolves all packages.
   const std::vector<std::string>& names() const { return TakeAll().names; }
   const content::Snapshot& snapshot() const { return *snapshot_; }
   const std::shared_ptr<const project::RecipeResolver>& resolver() const { return resolver_; }
@@ -89,13 +88,13 @@ class ProjectCatalog final : public Catalog {
     RecipesPtr recipes;
     std::string error;
     bool never = false;
-    // Compares all but the bytes of the source, on the platforms to which `mapping` leads from the
-    // platforms of `before`.
+    // Compares everything but the bytes of the source, on the platforms that `mapping` maps from
+    // those of `before`.
     bool IsAlike(const Entry& before,
                  const std::vector<std::optional<PlatformIndex>>& mapping) const;
   };
 
-  // Holds every package, resolved.
+  // The type of the resolved packages, when every package is resolved.
   struct All {
     std::vector<std::string> names;  // sorted; parallel to `entries`
     std::vector<Entry> entries;
@@ -135,9 +134,9 @@ class ProjectCatalog final : public Catalog {
   };
   mutable base::Mutex mutex_;
   mutable absl::flat_hash_map<std::string, GeneratedEntry> generated_ GALLEY_GUARDED_BY(mutex_);
-  // The patterns that match no file; nullopt: nobody asked yet.
+  // The patterns that match no file; nullopt: not computed yet.
   mutable std::optional<std::vector<const Never*>> idle_never_ GALLEY_GUARDED_BY(mutex_);
-  // The packages that somebody asked for, until all are resolved.
+  // The packages that were resolved one by one, until all are resolved.
   mutable absl::flat_hash_map<std::string, std::unique_ptr<const Entry>> resolved_
       GALLEY_GUARDED_BY(mutex_);
   mutable base::Mutex all_mutex_;

@@ -1,4 +1,4 @@
-// ProjectSources: the product's Sources, over a World and the digests of tools.
+// ProjectSources: the product's Sources, which reads a World and the digests of tools.
 #pragma once
 
 #include "director/shell/sources.h"

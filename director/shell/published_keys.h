@@ -1,8 +1,8 @@
-// PublishedKeys: for each package and platform the journal knows the action key in the root last
-// published. The keys follow the sandbox: a cook by the book takes out every key that its root does
-// not hold; a narrower cook adds, replaces, and takes out its own failed packages.
+// PublishedKeys: for each package and platform the journal holds the action key in the last
+// published root. The keys follow the sandbox: a cook by the book removes every key that its root
+// does not hold; a narrower cook adds and replaces keys, and removes those of its failed packages.
 //
-// Threads: the commit thread, or none beside it.
+// Threads: the commit thread, or another thread while no commits run.
 #pragma once
 
 #include <string>
@@ -17,19 +17,19 @@ namespace galley::director {
 struct RootContent {
   std::vector<StoredResultPtr> results;  // sorted by package name
   bool by_the_book = false;
-  // Packages that the root no longer has: in a narrower cook the packages that failed, in a
-  // difference the packages that went.
+  // Packages whose keys are removed: the failed packages of a narrower cook, or the packages that
+  // are gone in a difference.
   std::vector<std::string> left_out;
 };
 
-// Records the keys after the root was published, in one synced write with the sequence number of
-// the root. Keys that the journal knows already (StoredResult::is_published) are not written again.
+// Records the keys of a published root and its sequence number, in one synced write. Keys that the
+// journal has already (StoredResult::is_published) are not written again.
 absl::Status RecordRoot(Journal& journal, const std::string& platform, const PublishedIn& in,
                         const RootContent& content);
 
-// Called at the start of a director: if the last root of the store is not the root that the journal
-// knows (a director died between the two writes, or the store is another one), the keys of the root
-// are not known, and the journal forgets them.
+// Makes the journal forget the keys of a platform if its last root in the store is not the
+// journal's last root: a director died between the two writes, or the store was replaced. Called at
+// the start of a director, and when it opens a replaced store.
 absl::Status ForgetOvertakenKeys(store::Store& store, Journal& journal,
                                  const std::vector<std::string>& platforms);
 

@@ -1,5 +1,5 @@
-// Questions: what people ask about packages of the running cooks, on any thread; the core answers
-// on the loop's thread.
+// Questions: passes people's questions about packages of running cooks to the core, which answers
+// on the loop thread.
 //
 // Threads: Ask: any but the loop's; the other functions: the loop's.
 #pragma once
@@ -28,8 +28,9 @@ class Questions {
   };
   explicit Questions(Deps deps) : deps_(std::move(deps)) {}
 
-  // UNAVAILABLE: the director is busy, or about to end; FAILED_PRECONDITION: no cook runs;
-  // NOT_FOUND: no such package; ABORTED: the previous page belongs to another cook.
+  // Asks the core, and waits. UNAVAILABLE: the director is busy, or about to end;
+  // FAILED_PRECONDITION: no cook runs; NOT_FOUND: no such package; ABORTED: the previous page is
+  // from another cook.
   absl::StatusOr<v1::PackageAnswer> Ask(const v1::PackageQuestion& question);
   void TakeReply(const Reply& effect) { reply_ = effect; }
 

@@ -1,5 +1,5 @@
-// QuickSources: a Sources that hashes a file only if that takes little time. A larger file whose
-// digest nobody knows yet is not hashed here, but noted as wanted, for FileHashing.
+// QuickSources: a Sources that hashes only small files. A larger file without a known digest is not
+// hashed, but listed in wanted(), for FileHashing.
 //
 // Threads: one, for one run of look-ups.
 #pragma once
@@ -15,28 +15,28 @@
 
 namespace galley::director {
 
-// FilesStillHold for callers that may not wait for a large file: a file that nobody has hashed yet
-// counts as changed, and the package is looked up again (LookUps has the file hashed).
+// Returns FilesStillHold, for callers that may not wait for a large file: a large file without a
+// known digest counts as changed, so that the package is looked up again (LookUps hashes the file).
 bool FilesHoldQuickly(SourcesPtr sources, const StoredResult& stored, const Cancellation& stop);
 
-// The files that could not be hashed, by path, and why.
+// FailedHashes: the files that could not be hashed, with the errors, by path.
 using FailedHashes = std::map<std::string, absl::Status, std::less<>>;
 
 class QuickSources final : public Sources {
  public:
-  // Files with more bytes are hashed beside the look-ups: to hash this many bytes takes some 10 ms.
+  // Larger files are hashed on other threads; this many bytes take some 10 ms.
   static constexpr uint64_t kHashedMax = 16 << 20;
 
   struct Options {
     SourcesPtr sources;
     const Cancellation& stop;  // outlives QuickSources; once cancelled, no file is hashed
     uint64_t hashed_max = kHashedMax;
-    FailedHashes failed = {};  // the answers for these files
+    FailedHashes failed = {};  // questions about these files are answered by their errors
   };
   explicit QuickSources(Options options) : options_(std::move(options)) {}
 
-  // The requested files that are too large, in the order of the questions. The answer to
-  // such a question was UNAVAILABLE.
+  // The requested files that are too large, in the order of the questions, which were answered by
+  // UNAVAILABLE.
   const std::vector<std::string>& wanted() const { return wanted_; }
 
   uint64_t number() const override { return options_.sources->number(); }

@@ -1,10 +1,9 @@
-// RemoteLookUp: asks an upstream cache for packages that our store does not know. RemoteLookUp
-// brings observation sets, results and everything that these name into our own store; the next
-// look-up in our store then finds them, with the blobs.
+// RemoteLookUp: asks an upstream cache for packages that our store does not have. It copies
+// observation sets, results and all blobs that they name to our store, where the next look-up finds
+// them.
 //
-// A remote that is slow, down or wrong makes RemoteLookUp slow or useless, and has no other effect:
-// only results that are whole and verified are committed. Verdicts belong to one store; a remote's
-// verdicts are not taken.
+// A slow, failing or wrong remote has no effect but delay, because only complete and verified
+// results are committed. Verdicts of a remote are not copied.
 //
 // Threads: any; Bring blocks.
 #pragma once
@@ -30,10 +29,11 @@ class RemoteLookUp {
   };
   explicit RemoteLookUp(const Deps& deps) : deps_(deps) {}
 
-  // The longest wait for each question to the remote; longer when bytes are moved.
+  // The longest wait for a question to the remote; a transfer of bytes may take longer.
   static constexpr absl::Duration kPatience = absl::Seconds(30);
 
-  // True: something came, so that another look-up of the items may find more.
+  // Copies the results of the items. True: something was copied, so another look-up of the items
+  // may find more.
   bool Bring(const std::vector<LookUpItem>& items);
 
  private:

@@ -1,8 +1,8 @@
-// RenamedPackages: which packages of one World have another name in the next World.
+// RenamedPackages: finds the packages of one World that have another name in the next World.
 //
-// A moved file keeps its place on the disk, its size and the time of its content; only places that
-// had one name before, and have one name now, count. A file that git writes anew is another file:
-// its package leaves, and a new package comes.
+// A moved file keeps its inode, size and modification time; only an inode with one name before and
+// one name now counts. A file that git writes anew is another file: its package leaves, and a new
+// package comes.
 //
 // Cost: O(changes).
 // Threads: any.
@@ -16,7 +16,7 @@
 
 namespace galley::director {
 
-// `changes`: from `before` to `now`. Sorted by the old names.
+// Returns the renamed packages, sorted by the old names. `changes`: from `before` to `now`.
 std::vector<FilesChanged::Renamed> RenamedPackages(const std::vector<content::Change>& changes,
                                                    const World& before, const World& now);
 

@@ -1,8 +1,7 @@
-// ReportReader: turns a worker's wire reports into the core's events. ReportReader recomputes every
-// key itself, checks the claims of a worker, and keeps full results in the ResultTable: a worker's
-// word alone decides nothing. ReportReader hashes no large file: a result that needs an unknown
-// digest of a large file is not current, and the look-up that follows has the file hashed beside
-// other work.
+// ReportReader: converts a worker's wire reports to the core's events. A worker is not trusted:
+// ReportReader computes every key itself, checks the worker's claims, and keeps full results in the
+// ResultTable. It hashes no large files: a result that needs the unknown digest of a large file is
+// not current, and the look-up that follows hashes the file.
 //
 // Threads: any; the streams' threads call Read in parallel.
 #pragma once
@@ -30,19 +29,19 @@
 
 namespace galley::director {
 
-// AttemptInfo: the package, platforms and inputs that were handed over with an attempt.
+// AttemptInfo: the package, platforms and inputs that a worker got with an attempt.
 struct AttemptInfo {
   PackageId package;
   std::string name;
   PlatformMask platforms = 0;
-  PlatformsPtr numbering;  // the numbers of the platforms at that time
+  PlatformsPtr numbering;  // the platforms by number when the attempt was given
   RecipesPtr recipes;
   std::optional<Digest> generated_source;
   std::vector<CookedOutputs> cooked;  // by platform
   std::string worker;                 // the worker that has the attempt
-  // True for a process that this director, or an earlier one, started on this machine: the worker's
-  // word is taken on the place of a blob, and on the digest of a file if no digest is known.
-  // Otherwise the director hashes the file.
+  // True for a process that a director of this project started on this machine: the worker is
+  // trusted on the location of a blob, and on the digest of a file without a known digest. False:
+  // the director hashes the file.
   bool hashes_files = false;
 };
 
@@ -53,11 +52,11 @@ class ReportReader {
     store::Store* store;
     ResultTable* results;
     Trace* trace;
-    // Returns the machine of a worker, for the maker in a result; empty: as the worker says. The
-    // time in the result is then the present time. Null: maker and time are as the worker says.
+    // Returns the machine of a worker, for the provenance of a result; empty: the machine that the
+    // worker tells. The time of the result is then `now`. Null: machine and time are the worker's.
     std::function<std::string(const std::string& worker_id)> machine_of = nullptr;
     std::function<absl::Time()> now = nullptr;
-    // Translates a time of a worker's clock to our clock, in microseconds, for the trace. Null: the
+    // Converts a time of a worker's clock to our clock, in microseconds, for the trace. Null: the
     // worker uses our clock.
     std::function<int64_t(const std::string& worker_id, int64_t us)> to_our_clock = nullptr;
   };
@@ -65,37 +64,37 @@ class ReportReader {
       : deps_(deps), trust_domain_(std::move(trust_domain)), defaults_(defaults) {}
 
   void Register(AttemptId attempt, std::shared_ptr<const AttemptInfo> info);
-  // Forgets attempts that are not known any more, on which nobody reports.
+  // Forgets the attempts for which `is_known` returns false; no reports on them are expected.
   void ForgetUnless(absl::FunctionRef<bool(AttemptId)> is_known);
 
-  // Never fails: a report that cannot be believed becomes a failed report with its reason.
+  // Converts a report. Never fails: an invalid report becomes a failed report with the reason.
   WorkerReport Read(const std::string& worker_id, const v1::Report& report);
 
   // Says whether the worker got the attempt.
   bool IsOf(AttemptId attempt, std::string_view worker_id) const;
-  // Says whether the worker got an attempt that is not forgotten yet.
+  // Says whether the worker has an attempt that is not forgotten.
   bool HasAttempts(std::string_view worker_id) const;
-  // Returns the blobs that an attempt got to read.
+  // Returns the blobs that an attempt was given to read.
   std::vector<GivenBlob> GivenTo(AttemptId attempt) const;
 
-  // Returns the package of an attempt of that worker; empty: the worker did not get the attempt, or
-  // it is long over.
+  // Returns the package of an attempt of the worker; empty: the worker did not get the attempt, or
+  // it is forgotten.
   std::string PackageOf(AttemptId attempt, std::string_view worker_id) const;
 
   // Returns the programs that the attempt's recipes start (record::ProgramOf).
   std::vector<std::string> ProgramsOf(AttemptId attempt) const;
 
-  // Returns the limit that the attempt outgrew, without time, stage and words. nullopt: no limit,
-  // or too many attempts outgrew a limit since.
+  // Returns the limit that the attempt exceeded, without time, stage and texts. nullopt: none, or
+  // too many attempts have exceeded a limit since.
   std::optional<KeptLimit> OutgrownIn(AttemptId attempt) const;
 
-  // Stops hashing files for reports, because nobody waits for reports any more.
+  // Stops hashing files for reports, because reports are no longer needed.
   void Cancel() { cancellation_.Cancel(); }
 
-  // Notes that a commit named the blobs of `result`: from now on the store says where they lie.
+  // Called when `result` is committed: forgets the locations of its blobs, which the store has now.
   void TakeCommitted(const record::Result& result);
 
-  // Says where a blob lies that a worker reported and no commit has named yet.
+  // Returns the location of a blob that a worker reported and that is in no commit yet.
   std::optional<store::BlobLocation> LocationOf(const Digest& digest) const;
 
  private:
@@ -130,7 +129,7 @@ class ReportReader {
   absl::flat_hash_map<AttemptId, std::shared_ptr<const AttemptInfo>> attempts_
       GALLEY_GUARDED_BY(mutex_);
   absl::flat_hash_map<std::string, size_t> attempts_of_ GALLEY_GUARDED_BY(mutex_);  // by worker
-  // Counts the logs that were kept of each attempt of another machine.
+  // The number of kept logs of each attempt of another machine.
   absl::flat_hash_map<AttemptId, int> logs_of_ GALLEY_GUARDED_BY(mutex_);
   absl::flat_hash_map<Digest, store::BlobLocation> locations_ GALLEY_GUARDED_BY(mutex_);
   std::map<AttemptId, KeptLimit> outgrown_ GALLEY_GUARDED_BY(mutex_);  // the last kOutgrownMax

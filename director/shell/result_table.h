@@ -1,7 +1,7 @@
 // ResultTable: the full records behind the core's ResultIds.
 //
-// A director that runs for long lets go of records: a record exists while the core holds it, or
-// whoever commits it or builds a root of it. Ids are never used twice.
+// A record exists while the core holds its view, or a commit or a root holds its pointer, so that
+// the memory of a long-running director stays bounded. Ids are never reused.
 // Threads: any. A stored record is immutable once added.
 #pragma once
 
@@ -36,13 +36,13 @@ struct StoredResult {
   Digest weak_key;
   Digest action_key;
   std::vector<record::Observed> observed;
-  // Written for the result, not yet committed.
+  // Blobs that were written for the result and are not committed yet.
   std::vector<std::pair<Digest, store::BlobLocation>> blobs;
   LastCook last_cook;
   uint64_t holds_in = 0;       // Sources::number() in which the result was found to hold; 0: none
-  bool is_in_journal = false;  // the journal has the result as it is here
-  bool has_failed_before = false;  // the journal knows of a failure of this platform
-  // The journal says that the root last published for this platform has the result's key.
+  bool is_in_journal = false;  // the journal has exactly this result
+  bool has_failed_before = false;  // the journal has a failure of this platform
+  // By the journal, the last published root of this platform has the result's key.
   bool is_published = false;
 };
 using StoredResultPtr = std::shared_ptr<const StoredResult>;
@@ -50,9 +50,9 @@ using HeldResults = std::shared_ptr<const std::vector<StoredResultPtr>>;
 
 class ResultTable {
  public:
-  // Kept: how long a record exists.
+  // Kept: the lifetime of a record.
   enum class Kept : uint8_t {
-    kWhileHeld,  // as long as somebody holds its view, or the pointer from Get
+    kWhileHeld,  // while its view or a pointer from Get is held
     kAlways,
   };
   explicit ResultTable(Kept kept = Kept::kAlways) : kept_(kept) {}
@@ -82,7 +82,7 @@ class ResultTable {
     state_->entries.emplace(view.id, entry);
     return ResultViewPtr(entry, &entry->view);
   }
-  // Null: nobody holds the record any more.
+  // Null: the record no longer exists.
   StoredResultPtr Get(ResultId id) const {
     std::shared_ptr<const Entry> entry;  // outlives the lock
     base::MutexLock lock(state_->mutex);
@@ -91,8 +91,8 @@ class ResultTable {
     entry = found->second.lock();
     return entry == nullptr ? nullptr : StoredResultPtr(entry, entry->stored.get());
   }
-  // Notes that two outcomes of an action key were found: no outcome that is here now may be used,
-  // except for the verdict that reports the dispute.
+  // Notes a dispute: two outcomes of an action key differ. No present record of the key may be
+  // used, except for the verdict that reports the dispute.
   void Dispute(const Digest& action_key) {
     base::MutexLock lock(state_->mutex);
     state_->disputed[action_key] = state_->next;
@@ -108,12 +108,12 @@ class ResultTable {
     return found != state_->disputed.end() && id.value() < found->second &&
            !result.result.is_disputed;
   }
-  // Forgets verdicts of the director's earlier cooks, so that they are judged again.
+  // Forgets the verdicts of earlier cooks, so that their packages are cooked again.
   void ForgetVerdicts() {
     base::MutexLock lock(state_->mutex);
     state_->verdicts.clear();
   }
-  // Says whether a job of this cook reached a verdict for the key.
+  // Says whether a job has reached a verdict for the key since ForgetVerdicts.
   bool HasVerdict(const Digest& action_key) const {
     base::MutexLock lock(state_->mutex);
     return state_->verdicts.contains(action_key);
@@ -150,7 +150,7 @@ class ResultTable {
     absl::flat_hash_map<ResultId, std::weak_ptr<const Entry>> entries GALLEY_GUARDED_BY(mutex);
     std::vector<std::shared_ptr<const Entry>> always GALLEY_GUARDED_BY(mutex);
     std::set<Digest> verdicts GALLEY_GUARDED_BY(mutex);  // action keys
-    // Counts the outcomes that were here at the dispute.
+    // Action key -> `next` at the time of the dispute: records with lower ids are disputed.
     std::map<Digest, uint32_t> disputed GALLEY_GUARDED_BY(mutex);
   };
 

@@ -1,4 +1,4 @@
-// RootBuilder: builds a platform's cooked tree from results; names in the tree come only from here.
+// RootBuilder: builds a platform's cooked tree from results, and decides all names in the tree.
 #pragma once
 
 #include <string>
@@ -12,16 +12,17 @@
 
 namespace galley::director {
 
-// Returns true when the platform has `os = "windows"`, in letters of any case.
+// Says whether the platform has `os = "windows"`, ignoring case.
 bool IsForWindows(const Sources& sources, PlatformIndex platform);
-// Says why a path of a tree can be on no file system, or not on Windows; empty: the path is fine.
+// Says why a path is not valid in a tree, or not on Windows; empty: the path is valid.
 std::string NameFault(std::string_view path, bool is_for_windows);
 
-// Puts the Directories into the store. A package with an output that has a NameFault goes to
-// RootBuilt::conflicts, as a conflict with itself. A root with missing files must not be published:
-// RootBuilt::lost. After the first round the disk is asked for the Directories, and they are read.
-// `whole`: a root that is known to have lost nothing, about which the store is not asked, or
-// nullptr. Blocks.
+// Builds the tree, and puts its Directories into the store. Blocks.
+// RootBuilt::conflicts also has packages whose outputs have a NameFault, in conflict with
+// themselves. A root with RootBuilt::lost, missing files, must not be published. After the first
+// round the Directories are checked on the disk, so that lost ones are put again.
+// `whole`: a root that is known to have lost nothing: if the new root equals it, the store is not
+// asked for the files. May be null.
 absl::StatusOr<RootBuilt> BuildRootTree(const Sources& sources, const ResultTable& results,
                                         store::Store& store, const BuildRoot& request,
                                         const Digest* whole = nullptr);

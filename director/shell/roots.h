@@ -1,10 +1,10 @@
-// Roots: makes published and staged roots from the results of cooks, and finds what the store lost
-// of them. Roots tells the core the outcome (RootBuilt, RootPublished, RootsStaged, LostFound).
+// Roots: builds, publishes and stages roots from the results of cooks, and finds lost blobs of
+// results. Roots tells the core the outcome (RootBuilt, RootPublished, RootsStaged, LostFound).
 //
-//   Build     the Directories go into the store, after the commits that are asked for by then
-//   Publish   the root becomes the platform's last root, and the journal learns of it. A root
-//             without a file is never published: whoever reads there would lose all that was good
-//   Stage     the thread that asked for the cook stages the roots
+//   Build     puts the Directories into the store, after all commits that were posted before
+//   Publish   makes the root the platform's last root, and records it in the journal. A root
+//             without files is never published, because it would replace the last good tree
+//   Stage     stages the roots on the thread that asked for the cook
 //
 // Threads: the loop's. The thread of the commits builds, publishes and looks, in order with the
 // commits; the thread that asked for the cook stages.
@@ -61,7 +61,7 @@ class Roots {
   void Build(const BuildRoot& effect);
   void Publish(const PublishRoot& effect);
   void Stage(const StageRoots& effect);
-  // Looks for lost blobs after the commits that are posted already.
+  // Looks for lost blobs, after all commits that were posted before.
   void LookForLostBlobs(const LookForLost& effect);
 
  private:

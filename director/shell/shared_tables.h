@@ -1,5 +1,5 @@
-// SharedTables: what the owners of cooks and the owners of workers both know: the workers, their
-// attempts, and the results of workers and of look-ups.
+// SharedTables: the state that the owners of cooks and the owners of workers share: the workers,
+// their attempts, and the results of workers and of look-ups.
 //
 // Threads: any.
 #pragma once

@@ -34,48 +34,47 @@ struct ShellOptions {
   CookOptions core;
   LookUpRunner::Options look_up;
   std::string worker_build;       // Cookers::build
-  bool has_far_programs = false;  // workers without the project's files get `command`
+  bool has_far_programs = false;  // workers without the project's files get jobs of `command`
   uint32_t slots = 1;
   uint64_t memory_bytes_default = 4ull << 30;
   absl::Duration timeout_default = absl::Minutes(30);
   std::string project_id;
   uint32_t keep_roots = 0;  // PublishedRoot::keep_roots
-  // Called before files of the state folder are written; the journal and the store ask by
-  // themselves.
+  // Called before files of the state folder are written. Journal and store have fences of their
+  // own.
   std::function<absl::Status()> may_write;
-  // Called when a worker or an attempt ended because of its machine: an error ends the cook,
-  // because a hundred further attempts would not make room on the disk.
+  // Called when a worker or an attempt ended because of its machine. An error ends the cooks,
+  // because further attempts would not make room on the disk.
   std::function<absl::Status()> has_room;
-  // Memory that this process may use; 0: nobody looks.
+  // Memory that this process may use; 0: no limit.
   uint64_t own_memory_bytes = 0;
-  std::function<uint64_t()> own_memory_used = nullptr;  // null: as the system says
-  // The workers of a dead director that still live, and the attempts that the dead director gave
-  // them.
+  std::function<uint64_t()> own_memory_used = nullptr;  // null: the resident bytes of this process
+  // The living workers of a dead director, and the attempts that it gave them.
   std::vector<WorkerRecord> survivors;
   std::vector<AttemptRecord> given_before;
-  // The upstream cache behind our store, and what sends results there; null: none.
+  // The upstream cache behind our store, and the WriteBack that sends results to it; null: none.
   store::RemoteCache* remote = nullptr;
   WriteBack* write_back = nullptr;
   // The socket of the director; outlives the shell. Null: the shell opens a socket at
   // `socket_path`.
   DirectorDoor* door = nullptr;
-  // The address for workers that nobody here started ([farm] listen); empty: there is none.
+  // The address for workers of other machines ([farm] listen); empty: there is none.
   std::string farm_listen;
   wire::TlsFiles farm_tls;  // no certificate: no TLS
   absl::Duration farm_certificate_lifetime = kFarmCertificateLifetime;
-  // The board for the shell's counts; outlives the shell. Null: nobody asks.
+  // The board for the shell's counts; outlives the shell. Null: there are no metrics.
   FiguresBoard* figures = nullptr;
-  // Brings workers up on other machines (CookOptions::fleet says how many); the workers attach at
+  // How workers are launched on other machines, as many as CookOptions::fleet says; they attach at
   // `farm_listen`.
   FarmLaunch farm_launch;
 };
 
-// Under the state folder, while workers can attach at farm_listen: the address with its port, and
-// the token that workers show, which stays the same (mode 0600).
+// Files under the state folder: the address with its port, while workers can attach at farm_listen;
+// and the token that workers show, which stays the same (mode 0600).
 inline constexpr const char* kFarmAddressFile = "farm-address";
 inline constexpr const char* kFarmTokenFile = "farm-token";
 
-// ShellGround: what all parts of a shell are built on; the objects outlive the parts.
+// ShellGround: the objects that all parts of a shell use, and that outlive the parts.
 struct ShellGround {
   const ShellOptions& options;
   store::Store& store;

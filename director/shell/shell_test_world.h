@@ -1,5 +1,5 @@
 // ShellTestWorld: for the tests of this folder: a small project on the disk, its World, and a store
-// whose calls can be watched and broken.
+// that counts calls and can fail.
 #pragma once
 
 #include <functional>
@@ -21,7 +21,7 @@
 
 namespace galley::director {
 
-// WatchedStore: a MemoryStore that counts questions to its cache and fails when the test says so.
+// WatchedStore: a MemoryStore that counts look-ups and commits, and returns the errors of the test.
 class WatchedStore final : public store::Store {
  public:
   absl::StatusOr<std::vector<Digest>> FindMissing(std::span<const Digest> digests) override {
@@ -78,7 +78,8 @@ class WatchedStore final : public store::Store {
 };
 
 // ShellTest: a project with the mount /Game (<dir>/content) and the platforms windows (0), android
-// (1) and linux (2, as windows). Two rules: *.txt is copied, *.png is a texture.
+// (1) and linux (2), which has the parameters of windows. Rules: *.txt is copied, *.png is a
+// texture.
 class ShellTest : public content::ContentTest {
  protected:
   void SetUp() override {
@@ -98,7 +99,7 @@ class ShellTest : public content::ContentTest {
                               static_cast<int>(project_.rules.size() + 1) * 10});
   }
 
-  // Scans the written files, and makes a World of them with the project as it is now.
+  // Scans the files, and makes a World from them and the present project_.
   WorldPtr MakeWorld(const ProjectCatalog::Options& options = {}) {
     project_.mounts = options_.mounts;
     auto world = std::make_shared<World>();

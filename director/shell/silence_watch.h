@@ -1,5 +1,5 @@
-// SilenceWatch: decides when to look for silent workers, and when their silence means anything.
-// While this process did not run itself, messages of workers lie unread in its buffers.
+// SilenceWatch: decides when to look for silent workers, and whether their silence means that they
+// are lost: if this process was paused itself, messages of workers are still unread in its buffers.
 //
 // Threads: one.
 #pragma once
@@ -15,7 +15,7 @@ class SilenceWatch {
   // The limit when most workers are silent at once.
   static constexpr absl::Duration kMostSilentMax = absl::Seconds(12);
 
-  // Asked again and again. `now`: monotonic.
+  // Says whether to look now. Called repeatedly. `now`: monotonic.
   bool IsDue(absl::Time now) {
     // Do not look at each event of a farm.
     if (now - looked_at_ < kSilentMax / 30) return false;
@@ -23,7 +23,7 @@ class SilenceWatch {
     looked_at_ = now;
     return true;
   }
-  // This process has listened for so long that it would have heard a worker that is alive.
+  // Says whether this process has run long enough without a pause to have heard a living worker.
   bool HasListened(absl::Time now) const { return now - listens_since_ >= kSilentMax; }
 
  private:

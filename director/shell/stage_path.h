@@ -1,4 +1,4 @@
-// StagePath: the path in the cooked tree at which a package's outputs begin.
+// StagePath: the prefix of the paths of a package's outputs in the cooked tree.
 #pragma once
 
 #include <string>
@@ -8,8 +8,7 @@
 
 namespace galley::director {
 
-// Returns the package's virtual path without the leading slash, after its mount's stage_as is
-// applied.
+// Returns the package's virtual path, with its mount's stage_as applied, without a leading slash.
 std::string StagePath(const project::Project& project, std::string_view package);
 
 }  // namespace galley::director

@@ -1,8 +1,8 @@
 // StandingBase: the base of a cook that looks only at a difference: the outcome of the last cook of
-// the same ask (director/standing), and what the journal said then of the packages that are
+// the same ask (director/standing), and the journal's earlier records of the packages that are
 // looked at again.
 //
-// Threads: any. Does not change once the cook is asked for.
+// Threads: any. Constant once the cook is requested.
 #pragma once
 
 #include <map>
@@ -23,17 +23,17 @@ namespace galley::director {
 class StandingBase final : public StandingPackages {
  public:
   std::shared_ptr<const Members> members;
-  std::map<std::string, Digest> roots;  // by platform: the roots that were published last
-  // The packages that are looked at again, and all packages that they generated.
+  std::map<std::string, Digest> roots;  // the last published roots, by platform
+  // The records of the packages that are looked at again, and of all packages that they generated.
   std::map<std::string, PackageRecord, std::less<>> before;
   // The packages of `before` that the project no longer has.
   std::set<std::string, std::less<>> gone;
-  // The failures of the last cook: package and platform (empty: all).
+  // The failures of the last cook: package and platform; an empty platform: all.
   std::set<std::pair<std::string, std::string>> failed;
-  uint64_t loss_epoch = 0;                 // of the store: nothing was lost after it
-  std::shared_ptr<const Catalog> catalog;  // of the world in which the difference was taken
+  uint64_t loss_epoch = 0;                 // of the store; nothing was lost since
+  std::shared_ptr<const Catalog> catalog;  // of the world in which the difference was found
 
-  // True when all roots hold the package, and nothing that its cook looked at has changed.
+  // Says whether all roots hold the package, and nothing that it observed has changed.
   bool Has(std::string_view package) const override {
     return !before.contains(package) && members->RootsOf(package) == all_roots();
   }
@@ -41,7 +41,7 @@ class StandingBase final : public StandingPackages {
     const auto first = failed.lower_bound({std::string(package), ""});
     return (first != failed.end() && first->first == package) || members->Find(package).has_value();
   }
-  // Returns Member::roots of a package that each root holds.
+  // Returns Member::roots of a package that is in all roots.
   uint32_t all_roots() const {
     return static_cast<uint32_t>((uint64_t{1} << members->platforms().size()) - 1);
   }

@@ -1,9 +1,9 @@
-// StoredReads: what the last cook of a package read, for packages whose look-up found no result.
-// The list comes from this project's journal, or from the newest observation set of the store,
-// which another clone brought there. The next job tells a worker without files what to fetch ahead
-// (likely_reads.h), and the loop thread need not read the journal for that.
+// StoredReads: the reads of the last cooks of packages whose look-up found no result. A list comes
+// from this project's journal, or from the newest observation set in the store, which another clone
+// may have put there. The next job tells a worker without files what to fetch ahead
+// (likely_reads.h), without a read of the journal on the loop thread.
 //
-// The lists are only hints: at most kBytesMax are kept in all, and the newest lists stay.
+// The lists are only hints. At most kBytesMax bytes are kept; the oldest lists are dropped first.
 // Threads: any.
 #pragma once
 
@@ -26,7 +26,7 @@ class StoredReads {
 
   explicit StoredReads(size_t bytes_max = kBytesMax) : bytes_max_(bytes_max) {}
 
-  // `platform`: the name of the platform.
+  // Sets the list of a package. `platform`: the name of the platform.
   void Put(const std::string& package, const std::string& platform,
            std::vector<record::Observed> observed) {
     const base::MutexLock lock(mutex_);
@@ -42,7 +42,7 @@ class StoredReads {
     }
   }
 
-  // nullopt: no look-up has told, or the list was dropped.
+  // nullopt: no look-up has set a list, or it was dropped.
   std::optional<std::vector<record::Observed>> Find(const std::string& package,
                                                     const std::string& platform) const {
     const base::MutexLock lock(mutex_);

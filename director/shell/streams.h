@@ -1,6 +1,5 @@
-// Streams: writes what the core desires of each worker as messages: jobs in full, and what is taken
-// back, acknowledged or asked for. Streams notes each job that is handed over, because
-// somebody may ask.
+// Streams: sends messages to workers for the core's Desire effects: complete jobs, retractions,
+// acknowledgements and questions. It notes each job that is given.
 //
 // Threads: the loop's.
 #pragma once
@@ -26,12 +25,12 @@ namespace galley::director {
 
 class Streams {
  public:
-  // Given: a job that is about to be handed over.
+  // Given: a job that is about to be sent.
   struct Given {
     const Desire::Start& start;
     const std::string& worker;
     const AttemptInfo& info;
-    bool has_files = true;  // the worker reads files in their places
+    bool has_files = true;  // the worker reads the project's files itself
     v1::Job& job;           // the message to send; the simulation changes it
   };
   // Everything in Deps outlives Streams.
@@ -42,7 +41,7 @@ class Streams {
     store::Store& store;
     Journal& journal;
     PresentSources sources;
-    const StoredReads* reads = nullptr;  // what look-ups learned; null: the journal is asked
+    const StoredReads* reads = nullptr;  // reads that look-ups found; null: only the journal's
     ProgressNotes& notes;
     std::function<std::string(WorkerId worker)> name_of;
     std::function<bool(const std::string& worker)> has_files;
@@ -52,7 +51,7 @@ class Streams {
   explicit Streams(Deps deps) : deps_(std::move(deps)) {}
 
   void TellWorker(const Desire& effect);
-  // Returns the questions of the effect, in full.
+  // Returns the complete questions of the effect.
   std::vector<LookUpItem> LookUpItemsOf(const LookUp& effect) const;
   // Returns a builder for the present state of the project.
   JobBuilder Builder() const;

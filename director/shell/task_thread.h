@@ -1,5 +1,6 @@
-// TaskThread: a thread that runs posted tasks in order. Look-ups have one TaskThread, commits
-// another; tasks that must be ordered with commits (roots, successor snapshots) go to the commits.
+// TaskThread: a thread that runs posted tasks in order. Look-ups have one TaskThread, and commits
+// have another, which also runs tasks that must be in order with commits: roots, successor
+// snapshots.
 // Threads: any.
 #pragma once
 
@@ -19,7 +20,7 @@ class TaskThread final : public Tasks {
   void Post(std::function<void()> task) override;
   // Waits until all posted tasks have run.
   void Drain();
-  // Runs the posted tasks, then ends the thread. REQUIRES: nobody posts from now on.
+  // Runs the posted tasks, and then ends the thread. REQUIRES: no task is posted any more.
   void End();
 
  private:

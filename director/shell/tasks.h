@@ -1,5 +1,5 @@
-// Tasks: runs long work away from the director's loop, in the order of posting: the product has a
-// thread (TaskThread), the simulation has closures that it schedules.
+// Tasks: runs long work away from the director's loop, in the order of posting: in the product on a
+// thread (TaskThread), in the simulation as scheduled closures.
 #pragma once
 
 #include <functional>

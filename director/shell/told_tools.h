@@ -1,6 +1,6 @@
-// ToldTools: which files outside of the mounts the director talks about with workers on other
-// machines: the files that programs may name, by digest. A worker that asks for another file, or
-// says that it looked at another file, finds out nothing, and has the director read nothing.
+// ToldTools: decides which files outside the mounts the director reads for workers on other
+// machines, and tells them about by digest: files that programs may name. About any other file a
+// worker learns nothing, and the director does not read it.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace galley::director {
 
-// Says whether no part of the path is hidden (.galley, .git, .env) or leads up. In normal form.
+// Says whether the path is in normal form, and no part of it is hidden (.galley, .git, .env) or
+// leads up.
 bool IsPlainPath(std::string_view path);
 
-// Says whether the path is a file of the system, a file of the project that is not hidden (.galley,
-// .git, .env), or named by a recipe. In normal form. `programs`: the programs of the attempt's
-// recipes, as the recipes spell them.
+// Says whether the director may tell about the path: a file of the system, a plain path in the
+// project, or one of `programs`, the programs in the attempt's recipes. `path`: in normal form.
 bool MayBeTold(std::string_view path, const std::vector<std::string>& programs);
 
 }  // namespace galley::director

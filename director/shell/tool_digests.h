@@ -1,4 +1,4 @@
-// ToolDigests: digests of tools (files outside the mounts), remembered by their stat.
+// ToolDigests: computes digests of tools, files outside the mounts, and caches them by stat.
 //
 // Threads: any.
 #pragma once

@@ -1,10 +1,12 @@
-// Trace: what the director, its workers and their machines did, as Chrome trace JSON
+// Trace: records the work of the director and of its workers, as Chrome trace JSON
 // (chrome://tracing, Perfetto). Format: "Trace Event Format", complete events.
 //
-// The trace has a process row for the director, a process row for the launches (a thread for each
-// worker: asked for, queued, starting, attached, draining), and a process row for each machine,
-// with a thread for each slot of each worker there, and a thread for its uploads. All times are by
-// the director's clock.
+//   process        threads
+//   director       its own spans
+//   launches       one for each worker, with its states: asked for, queued, starting, attached, ...
+//   each machine   one for each slot of each worker there, and one for its uploads
+//
+// All times are by the director's clock.
 //
 // Threads: any.
 #pragma once
@@ -34,8 +36,8 @@ class Trace {
     std::string platform;
   };
 
-  // Recording: collects the spans that are added during its life, whichever cook they belong to.
-  // The trace outlives the recording.
+  // Recording: collects the spans of all cooks that are added while it lives. The trace outlives
+  // the recording.
   class Recording {
    public:
     explicit Recording(Trace& trace) : trace_(trace), mark_(trace.Begin()) {}
@@ -54,11 +56,11 @@ class Trace {
     const Mark mark_;
   };
 
-  // Says whether somebody records: otherwise Add does nothing.
+  // Says whether a Recording lives; otherwise Add does nothing.
   bool is_on() const { return recordings_ > 0; }
   void Add(Span span);
-  // Notes that a worker came to a state; "gone" is the last state. Also called while nobody
-  // records, because a recording begins with the states at that time. `machine` empty: as before.
+  // Notes that a worker entered a state; "gone" is the last state. Also called without a Recording,
+  // because a Recording begins with the present states. `machine`: empty: as before.
   void WorkerIs(const std::string& worker, const std::string& state, const std::string& machine,
                 absl::Time now);
 
@@ -84,7 +86,7 @@ class Trace {
   std::vector<Span> spans_ GALLEY_GUARDED_BY(mutex_);  // of the recordings under way
   std::vector<Life> lives_ GALLEY_GUARDED_BY(mutex_);  // of the recordings under way
   std::map<std::string, State> present_ GALLEY_GUARDED_BY(mutex_);
-  // The machines of workers that are gone, while somebody records.
+  // The machines of workers that are gone, while a Recording lives.
   std::map<std::string, std::string> machines_ GALLEY_GUARDED_BY(mutex_);
 };
 

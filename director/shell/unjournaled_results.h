@@ -1,8 +1,8 @@
-// UnjournaledResults: the results that the core keeps and the journal does not name yet.
+// UnjournaledResults: the results that the core has and the journal does not have yet.
 //
-// The journal says which packages a change of files affects; for these results their own
-// observations say so. A report that the core drops (doubled, or too late) adds no result: its
-// result is kept nowhere.
+// The journal tells which packages a change of files affects; for these results their own
+// observations must be checked. A report that the core drops, because it is doubled or late, adds
+// no result.
 //
 // Threads: one owner.
 #pragma once
@@ -23,7 +23,7 @@ class UnjournaledResults {
   explicit UnjournaledResults(const ResultTable* results) : results_(results) {}
 
   void Add(const Persist& persist);
-  // Removes the results of a commit that is over, however it ended.
+  // Removes the results of a commit that has ended, even if it failed.
   void Remove(const Persisted& persisted);
   // Returns the packages of the results that no longer hold.
   std::vector<std::string> Outdated(const std::function<bool(const StoredResult&)>& holds) const;

@@ -1,5 +1,5 @@
-// UnjournaledResultsTest: the journal and these results together say which packages a new snapshot
-// affects, and name each package once.
+// UnjournaledResultsTest: the journal and these results together tell each package that a new
+// snapshot affects, once.
 #include "director/shell/unjournaled_results.h"
 
 #include <memory>

@@ -1,9 +1,9 @@
-// UnreadableInputs: checks the bytes that an attempt got to read when the attempt failed because of
-// its machine.
+// UnreadableInputs: when an attempt failed because of its machine, checks the blobs that it was
+// given to read.
 //
-// A worker reads cooked inputs and generated sources in the places where the store keeps them, and
-// says only that it cannot read them. Nobody else would look at these blobs in this cook, and the
-// job would be tried again until the package fails.
+// A worker reads cooked inputs and generated sources directly from the store's files, and reports
+// only that it cannot read them. Without this check nothing would find the damage in this cook, and
+// the job would be tried again until the package fails.
 #pragma once
 
 #include <functional>
@@ -22,7 +22,7 @@ namespace galley::director {
 struct GivenBlob {
   Digest digest;
   std::string package;  // the package that made the blob
-  // The place that a worker reported for the blob: the store may not have the blob yet.
+  // The location that a worker reported for the blob, which may not be in the store's index yet.
   std::optional<store::BlobLocation> reported_at = std::nullopt;
 };
 
@@ -31,11 +31,11 @@ struct Unreadable {
   std::vector<Digest> blobs;          // sorted
 };
 
-// Says whether the segment or file holds bytes there at all.
+// LiesAt: says whether there are bytes at the location.
 using LiesAt = std::function<bool(const Digest& digest, const store::BlobLocation& location)>;
 
-// Reads each of `blobs`; the store quarantines blobs with wrong bytes. The journal no longer trusts
-// the packages whose blobs are lost, which must be made again (PackagesCleared). Commit thread.
+// Reads each of `blobs`; the store quarantines blobs with wrong bytes. Makes the journal distrust
+// the packages of lost blobs, which must be made again (PackagesCleared). Commit thread.
 absl::StatusOr<Unreadable> DistrustUnreadable(store::Store& store, Journal& journal,
                                               std::span<const GivenBlob> blobs,
                                               const LiesAt& lies_at);

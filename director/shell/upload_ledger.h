@@ -1,10 +1,10 @@
-// UploadLedger: what workers uploaded and no result of theirs names yet. The ledger is bounded for
-// each worker, so that a worker that is broken, or lies, fills no disk: a blob beyond the bound is
-// refused before any byte of it is kept.
+// UploadLedger: counts the blobs that each worker uploaded and that no result of the worker names
+// yet, up to a limit, so that a broken or malicious worker cannot fill the disk. A blob beyond the
+// limit is refused before any byte is kept.
 //
-// An upload does not say to which attempt it belongs. So a blob that no result names is given back
-// when all attempts are over that the worker had when the blob came: an attempt that failed, or was
-// given up, costs its worker nothing for the rest of a cook.
+// An upload does not tell its attempt. So an unnamed blob is counted until all attempts are over
+// that the worker had when the blob came. After that, blobs of failed or abandoned attempts do not
+// count for the rest of the cook.
 //
 // Memory: about 200 bytes for each blob, 16 for each attempt that is not over. Threads: any.
 #pragma once
@@ -37,22 +37,22 @@ class UploadLedger {
   explicit UploadLedger(Limits limits) : limits_(limits) {}
 
   // Counts a blob that is about to come and that the store does not have. True: the blob is counted
-  // from now on, and the caller calls GiveBack if it does not come after all; false: the blob was
-  // counted already. RESOURCE_EXHAUSTED: the worker has too much that no result names.
+  // now, and the caller calls GiveBack if it does not come; false: the blob was counted before.
+  // RESOURCE_EXHAUSTED: the worker has too many unnamed blobs or bytes.
   absl::StatusOr<bool> Take(std::string_view worker, const Digest& digest);
   void GiveBack(std::string_view worker, const Digest& digest);
-  // Notes that the worker got an attempt, which is newer than all before.
+  // Notes that the worker got an attempt, newer than all its earlier attempts.
   void Begin(std::string_view worker, AttemptId attempt);
-  // Notes that the worker ended the attempt, and has reported everything that it uploaded for the
-  // attempt.
+  // Notes that the worker ended the attempt, after reports on everything that it uploaded for it.
   void End(std::string_view worker, AttemptId attempt);
-  // Ends attempts on which nobody will report any more. O(workers), and O(such attempts).
+  // Ends the attempts for which `is_known` returns false; no reports on them are expected.
+  // O(workers + ended attempts).
   void EndUnless(absl::FunctionRef<bool(AttemptId attempt)> is_known);
-  // Notes that a result of the worker, which the director has read, names these blobs.
+  // Notes that a result of the worker names these blobs.
   void Name(std::string_view worker, std::span<const Digest> digests);
-  // Says whether nothing of the worker is counted.
+  // Says whether no blob of the worker is counted.
   bool IsClean(std::string_view worker) const;
-  // Forgets the counts of workers that have no jobs any more, for these workers can upload nothing.
+  // Forgets the workers for which `has_jobs` returns false, because they can upload nothing.
   void ForgetUnless(absl::FunctionRef<bool(std::string_view worker)> has_jobs);
   uint64_t bytes(std::string_view worker) const;
 

@@ -1,5 +1,5 @@
-// WorkerAdmission: decides which workers may attach, what an admitted worker is told first, and
-// which workers get no more jobs (QuarantineFile).
+// WorkerAdmission: decides which workers may attach, makes their welcome, and quarantines workers
+// (QuarantineFile).
 //
 // Threads: any.
 #pragma once
@@ -27,7 +27,7 @@
 
 namespace galley::director {
 
-// Under the state folder: a folder for each worker's process.
+// Folder under the state folder, with a folder for each worker's process.
 inline constexpr const char* kScratchFolder = "scratch";
 
 class WorkerAdmission {
@@ -36,7 +36,7 @@ class WorkerAdmission {
     std::string state_directory;
     std::string cookers_json;         // descriptions of this director's cookers
     bool is_identity_binary = false;  // [cook] identity = "binary"
-    bool has_far_programs = false;    // workers without the project's files get `command`
+    bool has_far_programs = false;    // workers without the project's files get jobs of `command`
     record::WorkerOffer local_offer;
     uint32_t term = 0;
     uint64_t memory_bytes_default = 0;
@@ -56,23 +56,22 @@ class WorkerAdmission {
 
   WorkerAdmission(Options options, Deps deps);
 
-  // Attaches the worker, and returns its welcome. `comes_from`: the peer in gRPC's form. An error
-  // says why the worker may not attach; UNAVAILABLE: the worker will come again.
+  // Attaches the worker, and returns its welcome. An error says why the worker may not attach;
+  // UNAVAILABLE: the worker will try again. `comes_from`: the peer in gRPC's form.
   absl::StatusOr<v1::ToWorker> Attach(const std::string& worker, const v1::FromWorker& first,
                                       const std::string& comes_from);
-  // Returns the cookers that the worker lacks, or does not get. INVALID_ARGUMENT: the worker's
+  // Returns the cookers for which the worker gets no jobs. INVALID_ARGUMENT: the worker's
   // descriptions of its cookers do not parse.
   absl::StatusOr<std::vector<std::string>> LackedBy(const v1::Hello& hello) const;
-  // Says whether a launched worker, which is attached, may have another certificate.
+  // Says whether an attached, launched worker may get another certificate.
   absl::Status MayRenew(const std::string& worker) const;
 
-  // Gives the worker no more jobs from now on; later directors are told if the quarantine can be
-  // written.
+  // Quarantines the worker, and writes that for later directors; an error is only logged.
   void Quarantine(const QuarantinedWorker& quarantined);
-  // Bars a process that broke the protocol, and tells it why when it comes again. Another process
-  // may take the name.
+  // Bars a process that broke the protocol: when it tries to attach again, it is refused, with the
+  // reason. Another process may use the worker's name.
   void EndProcess(const std::string& worker, uint64_t session, const std::string& why);
-  // Shows people the workers that earlier directors quarantined.
+  // Adds the workers that earlier directors quarantined to the WorkerViews.
   void ShowQuarantined();
 
  private:
@@ -92,7 +91,7 @@ class WorkerAdmission {
     std::string why;
   };
   base::Mutex mutex_;
-  std::map<std::string, EndedProcess> ended_ GALLEY_GUARDED_BY(mutex_);  // last one, by worker
+  std::map<std::string, EndedProcess> ended_ GALLEY_GUARDED_BY(mutex_);  // the last, by worker
 };
 
 }  // namespace galley::director

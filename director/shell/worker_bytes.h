@@ -1,19 +1,22 @@
-// WorkerBytes: the bytes that go between the director and workers on machines without its files
+// WorkerBytes: transfers bytes between the director and workers on machines without its files
 // (calls Fetch, FindMissing and Upload of proto/galley/v1/worker.proto).
 //
-// A worker gets files of the mounts, and blobs, only for an attempt of its own, and only blobs that
-// the attempt may read. For an attempt that starts programs, the worker is told the digests of
-// files outside of the mounts that programs may name (a system's files, and the project's files
-// that are not hidden), and whether there is anything at such a path, or in the folder of a mount;
-// the worker also gets the bytes of the program itself. Files are hashed while they are sent, so
-// that the digest under which a worker has a file is the director's own finding.
+// A worker gets files of the mounts, and blobs, only for its own attempts, and only blobs that the
+// attempt may read. For an attempt that starts programs, the worker also gets:
 //
-// The source of a generated package is in the store only when its generator's results are, which
-// may take long; if a worker of this machine wrote the source, the source is read there.
+//   the digests of files outside the mounts that programs may name (told_tools.h)
+//   whether anything exists at such a path, or in the folder of a mount
+//   the bytes of the program itself
 //
-// Bytes that a worker brings are stored under their digest, and mean nothing until an accepted
-// result names them. A worker may bring bytes while it has an attempt, or had one in a cook that
-// runs, and only a limited amount that no result names (UploadLedger).
+// A file is hashed while it is sent, so that its digest is the director's own.
+//
+// The source of a generated package is in the store only after its generator's results are
+// committed, which may take long. Until then the source is read at the location that a worker of
+// this machine reported.
+//
+// Uploaded bytes are stored under their digest, and mean nothing until an accepted result names
+// them. A worker may upload while it has an attempt, or had an attempt in a running cook, and only
+// a limited amount that no result names (UploadLedger).
 // Threads: any.
 #pragma once
 
@@ -37,9 +40,9 @@ namespace galley::director {
 
 class WorkerBytes {
  public:
-  static constexpr int kItemsMax = 1'024;    // of a call
-  static constexpr int kDigestsMax = 4'096;  // of a call of FindMissing
-  static constexpr int kLooksMax = 4'096;    // of an item
+  static constexpr int kItemsMax = 1'024;    // for one call
+  static constexpr int kDigestsMax = 4'096;  // for one call of FindMissing
+  static constexpr int kLooksMax = 4'096;    // for one item
   // A blob of at most this size is held in memory; larger blobs go in pieces.
   static constexpr uint64_t kHeldBytesMax = 4ull << 20;
 
@@ -48,31 +51,33 @@ class WorkerBytes {
     const ReportReader* reports;
     store::Store* store;
     PresentSources sources;
-    std::string state_directory;  // has the tables of snapshots
+    std::string state_directory;  // holds the snapshot tables
     UploadLedger::Limits uploads = {};
   };
   explicit WorkerBytes(Deps deps) : deps_(std::move(deps)), ledger_(deps_.uploads) {}
 
-  // Stops reading and hashing files for workers: calls under way end.
+  // Stops reading and hashing files for workers; running calls end.
   void Cancel() { cancellation_.Cancel(); }
 
-  // `send`: false: nobody listens any more. An error ends the call, and does not concern one item
-  // only.
+  // Sends the items of the request. `send`: returns false: the worker is gone. An error ends the
+  // call; an error of a single item is sent with the item.
   absl::Status Fetch(const std::string& worker_id, const v1::FetchRequest& request,
                      const std::function<bool(const v1::FetchPiece&)>& send) const;
   absl::StatusOr<v1::FindMissingAnswer> FindMissing(const v1::FindMissingRequest& request) const;
-  // Returns how many bytes the store did not have. `next`: false: there are no more pieces.
-  // PERMISSION_DENIED: the worker has no attempt; RESOURCE_EXHAUSTED: UploadLedger.
+  // Stores the uploaded blobs, and returns how many bytes the store did not have. `next`: returns
+  // false: there are no more pieces. PERMISSION_DENIED: the worker has no attempt;
+  // RESOURCE_EXHAUSTED: UploadLedger.
   absl::StatusOr<uint64_t> Upload(const std::string& worker_id,
                                   const std::function<bool(v1::UploadPiece&)>& next);
   // Notes that a worker without files got the attempt.
   void NoteGiven(const std::string& worker_id, AttemptId attempt);
-  // Notes the worker's report on a job of its own.
+  // Notes the worker's report on its own job.
   void NoteReport(const std::string& worker_id, const WorkerReport& report,
                   const ResultTable& results);
-  // Ends uploads for attempts that are not known, on which nobody reports any more.
+  // Ends the attempts for which `is_known` returns false in the UploadLedger.
   void EndUploadsUnless(absl::FunctionRef<bool(AttemptId attempt)> is_known);
-  // Follows ReportReader when it has forgotten attempts.
+  // Forgets workers without attempts in the UploadLedger. Called when ReportReader has forgotten
+  // attempts.
   void ForgetUploads();
 
  private:

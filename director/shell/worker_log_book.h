@@ -1,7 +1,6 @@
-// WorkerLogBook: log lines about workers: the lines that workers sent, and the director's notes of
-// workers and of attempts that ended badly. The lines go to the files of `galley logs`
-// (director/logs); warnings, except lines that programs printed, go to the director's own log as
-// well.
+// WorkerLogBook: writes log lines about workers: lines that workers sent, and the director's notes
+// of workers and failed attempts. The lines go to the files of `galley logs` (director/logs);
+// warnings, except output of programs, also go to the director's own log.
 //
 // Threads: any.
 #pragma once
@@ -21,9 +20,9 @@ namespace galley::director {
 
 class WorkerLogBook {
  public:
-  static constexpr int kLinesMax = 4'096;          // of one message
-  static constexpr size_t kLostAttemptsMax = 100;  // noted for one worker
-  static constexpr size_t kErrorLinesMax = 20;     // for one attempt; its log has all lines
+  static constexpr int kLinesMax = 4'096;          // for one message
+  static constexpr size_t kLostAttemptsMax = 100;  // notes for one lost worker
+  static constexpr size_t kErrorLinesMax = 20;     // for one attempt, whose log has all lines
   struct Deps {
     const ReportReader& reports;
     const WorkerViews& views;
@@ -34,14 +33,14 @@ class WorkerLogBook {
   WorkerLogBook(const Deps& deps, WorkerLogsOptions options)
       : deps_(deps), logs_(std::move(options), deps.clock) {}
 
-  // Takes the lines of a worker's message.
+  // Writes the lines in a worker's message.
   void Take(const std::string& worker, const v1::FromWorker& message);
-  // Writes a line of the director, here and in its own log ("worker=slurm-3 <text>").
+  // Writes a line of the director, also to its own log, as "worker=slurm-3 <text>".
   void Note(const std::string& worker, LogLevel level, const std::string& text);
-  // Notes that a report called an attempt failed; `error`: the text, in lines.
+  // Notes that an attempt failed. `error`: may have several lines.
   void NoteFailed(const std::string& worker, AttemptId attempt, const std::string& error);
-  // Notes that the worker is gone, with everything that it had in hand. REQUIRES: the views still
-  // have the worker.
+  // Notes that the worker is gone, with the jobs that it had. REQUIRES: the views still have the
+  // worker.
   void NoteLost(const std::string& worker, const std::string& why);
 
  private:

@@ -1,5 +1,5 @@
-// WorkerNotices: acts when the core says that a worker gets no more jobs, or is to end, and writes
-// the sentences about it for people.
+// WorkerNotices: carries out the core's notices that a worker is quarantined, is held, or must end,
+// and makes the texts for people.
 //
 // Threads: the loop's.
 #pragma once
@@ -33,13 +33,14 @@ class WorkerNotices {
   };
   explicit WorkerNotices(Deps deps) : deps_(std::move(deps)), began_at_(deps_.clock.Now()) {}
 
-  // The functions return the text for the cooks that run.
+  // The functions return the text for the running cooks.
 
   // Shows the quarantine to people, and keeps it for later directors.
   std::string Quarantine(const WorkerQuarantined& notice);
-  // Logs once that a worker is held, and shows it as long as that is so. Empty: the hold is over.
+  // Logs once that a worker or a machine is held, and shows the hold until it is over. Returns
+  // empty: the hold is over.
   std::string Hold(const WorkerHeld& notice);
-  // Ends the worker's stream; when the process comes back it is told why it may not attach
+  // Ends the worker's stream. If the process attaches again, it is refused with the reason
   // (WorkerAdmission). A process of ours that does not end by itself is ended by its launcher.
   std::string EndProcess(const WorkerViolated& notice);
 

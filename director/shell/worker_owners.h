@@ -1,5 +1,5 @@
-// WorkerOwners: the owners of all effects that concern workers: their processes, doors, messages,
-// jobs and bytes.
+// WorkerOwners: the owners of all effects on workers: their processes, doors, messages, jobs and
+// bytes.
 //
 // Threads: the loop's, unless an owner says otherwise.
 #pragma once
@@ -30,12 +30,12 @@ namespace galley::director {
 struct WorkerOwners {
   WorkerOwners(const ShellGround& ground, SharedTables& tables, CookOwners& cooks);
 
-  // Opens the doors, and adopts what an earlier director left. Called once, before the loop runs.
-  // UNAVAILABLE: the socket cannot be served.
+  // Opens the doors, and adopts the workers of an earlier director. Called once, before the loop
+  // runs. UNAVAILABLE: the socket cannot be served.
   absl::Status Start();
-  // Waits until all processes have ended. Called when the loop no longer runs.
+  // Ends all workers' processes, and waits. Called when the loop no longer runs.
   void EndProcesses() { launches->EndAll(); }
-  // Called when nobody answers workers any more.
+  // Ends the workers' streams, and closes the doors. Called last.
   void CloseDoors();
 
   const ShellGround ground;
@@ -48,10 +48,9 @@ struct WorkerOwners {
   Streams streams;
   WorkerNotices notices;
   Workers workers;
-  // Set from Start on. The last members, so that they end before the members that their callbacks
-  // use.
+  // Set by Start. The last members, so that they end before the members that their callbacks use.
   std::unique_ptr<WorkerService> service;
-  std::unique_ptr<TcpDoor> farm_door;  // null: only workers started here are let in
+  std::unique_ptr<TcpDoor> farm_door;  // null: no worker of another machine can attach
   std::unique_ptr<Launches> launches;
   std::unique_ptr<WorkerPresence> presence;
 

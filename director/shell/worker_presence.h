@@ -1,5 +1,5 @@
-// WorkerPresence: which workers there are: workers of an earlier director are adopted, workers that
-// fell silent are lost, and workers that a person drains end.
+// WorkerPresence: adopts workers of an earlier director, declares silent workers lost, and drains
+// workers.
 //
 // Threads: the loop's, unless a function says otherwise.
 #pragma once
@@ -35,18 +35,17 @@ class WorkerPresence {
   };
   explicit WorkerPresence(const Deps& deps) : deps_(deps) {}
 
-  // Survivors: the workers of a dead director that still live, and the attempts that the dead
-  // director gave them.
+  // Survivors: the living workers of a dead director, and the attempts that it gave them.
   struct Survivors {
     std::vector<WorkerRecord> workers;
     std::vector<AttemptRecord> given;
   };
-  // Adopts at most `workers_max` survivors; ends other survivors, and survivors that cannot find
-  // us.
+  // Adopts at most `workers_max` survivors. Ends the other survivors, and survivors that look for a
+  // director at another address.
   void Adopt(const Survivors& survivors, uint32_t workers_max, const JobBuilder& builder);
-  // Loses silent workers whose end no launcher tells. Called again and again.
+  // Declares silent workers of other machines lost. Called repeatedly.
   void LoseSilent();
-  // Lets these workers end when they have nothing in hand. Any thread.
+  // Lets these workers end when they have no jobs. Any thread.
   void Drain(const std::vector<std::string>& workers);
 
  private:

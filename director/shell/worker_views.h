@@ -1,4 +1,4 @@
-// WorkerViews: what people are told of the workers that are attached now.
+// WorkerViews: the states of the present workers, for people.
 //
 // Threads: any.
 #pragma once
@@ -28,25 +28,25 @@ struct WorkerStatus {
   std::string name;  // "local-1"
   uint32_t process = 0;
   uint32_t slots = 0;
-  uint32_t jobs = 0;  // in the worker's hands
+  uint32_t jobs = 0;  // jobs that the worker has
   uint64_t memory_bytes = 0;
   bool is_draining = false;
-  std::string state = "attached";  // or "queued" or "starting" while it is on its way
+  std::string state = "attached";  // or "asked for", "queued", "starting", "held", "quarantined"
   std::string machine;             // empty: not known yet
-  std::string launcher;            // as in AttachedWorkers::LauncherOf
-  std::string runs_as = "";        // the name that its cluster uses, if known
+  std::string launcher;            // from AttachedWorkers::LauncherOf
+  std::string runs_as = "";        // its name in its cluster, if known
   record::WorkerOffer offer;       // offer of its machine
-  absl::Time last_job;             // given or ended; before the first job: when the worker attached
-  std::string note;                // why the worker is "quarantined", or "held"
+  absl::Time last_job;             // last given or ended; without a job: when the worker attached
+  std::string note;                // why the worker is quarantined or held
   std::map<AttemptId, JobView> in_hand;  // jobs that this director gave
 };
 
 class WorkerViews {
  public:
-  // The name that the core uses (Proofs).
+  // The core's name of this machine (Proofs).
   static constexpr const char* kOwnMachine = "the director's machine";
-  // Called with each state that a worker enters: the states of WorkerStatus, "draining" and "gone".
-  // The function is short, and calls nothing here.
+  // OnState: called with each state that a worker enters: "attached", states of the launcher,
+  // "draining" and "gone". Must be short, and must not call WorkerViews.
   using OnState = std::function<void(const std::string& name, const std::string& state,
                                      const std::string& machine)>;
   explicit WorkerViews(OnState on_state = nullptr) : on_state_(std::move(on_state)) {}
@@ -54,13 +54,13 @@ class WorkerViews {
   void Attached(WorkerStatus view) {
     base::MutexLock lock(mutex_);
     Tell(view.name, view.state, view.machine);
-    // A worker that drains and comes back drains on.
+    // A draining process that attaches again keeps draining.
     if (const auto before = views_.find(view.name);
         before != views_.end() && before->second.process == view.process)
       view.is_draining = before->second.is_draining;
     views_[view.name] = std::move(view);
   }
-  // Notes a state that the launcher tells; of an attached worker more is known.
+  // Sets a state that the launcher tells; ignored while the worker is attached.
   void Launched(const std::string& name, const std::string& state, const std::string& machine,
                 const std::string& launcher) {
     base::MutexLock lock(mutex_);
@@ -93,8 +93,8 @@ class WorkerViews {
       Tell(name, "draining", view.machine);
     });
   }
-  // Notes that the worker gets no more jobs, and why. The worker is shown from then on, there or
-  // gone. `machine`: the machine of a worker that is not attached.
+  // Notes why the worker is quarantined. From then on All() has the worker even when it is gone.
+  // `machine`: the machine of a worker that is not attached.
   void Quarantine(const std::string& name, const std::string& why,
                   const std::string& machine = "") {
     base::MutexLock lock(mutex_);
@@ -114,11 +114,12 @@ class WorkerViews {
     base::MutexLock lock(mutex_);
     quarantined_.erase(name);
   }
-  // Notes why the worker gets no job for now; empty: it gets jobs again. True: the change is news.
+  // Notes why the worker gets no jobs for now; empty: it gets jobs again. True: the hold began or
+  // ended.
   bool Hold(const std::string& name, const std::string& why) {
     return Hold(&WorkerViews::held_, name, why);
   }
-  // Hold, for all workers of a machine; `machine` is the name that the core uses.
+  // The same for all workers of a machine. `machine`: the core's name of it.
   bool HoldMachine(const std::string& machine, const std::string& why) {
     return Hold(&WorkerViews::held_machines_, machine, why);
   }
@@ -132,7 +133,7 @@ class WorkerViews {
     held_.erase(name);  // the core says so again if the worker comes back held
     if (views_.erase(name) > 0) Tell(name, "gone", "");
   }
-  // Returns the jobs of a worker that this director gave it.
+  // Returns the jobs that this director gave the worker and that are not over.
   std::map<AttemptId, JobView> InHand(const std::string& name) const {
     base::MutexLock lock(mutex_);
     const auto found = views_.find(name);
@@ -146,7 +147,7 @@ class WorkerViews {
     const auto job = found->second.in_hand.find(attempt);
     return job == found->second.in_hand.end() ? absl::InfinitePast() : job->second.given;
   }
-  // Counts workers on their way, by state: "asked for", "queued", "starting".
+  // Counts the workers that have not attached yet, by state: "asked for", "queued", "starting".
   std::map<std::string, uint32_t> OnTheWay() const {
     base::MutexLock lock(mutex_);
     std::map<std::string, uint32_t> counts;
@@ -186,7 +187,7 @@ class WorkerViews {
     if (on_state_) on_state_(name, state, machine);
   }
   using Reasons = std::map<std::string, std::string>;
-  // A reason that changes is no news.
+  // A changed reason is no beginning and no end of a hold.
   bool Hold(Reasons WorkerViews::*which, const std::string& name, const std::string& why) {
     base::MutexLock lock(mutex_);
     Reasons& held = this->*which;

@@ -1,5 +1,5 @@
-// Workers: takes messages of attached workers, posts events to the core, and gives log lines,
-// clocks and counts to the objects that keep them.
+// Workers: handles the messages of attached workers: posts events to the core, and passes log
+// lines, clock times and counts to the objects that keep them.
 //
 // Threads: Announce: the loop's; the others: any, one call at a time for each worker.
 #pragma once
@@ -58,20 +58,20 @@ class Workers {
     std::function<std::string(const std::string& worker)> comes_from;
     // Sends a message to the worker.
     std::function<void(const std::string& worker, v1::ToWorker message)> send;
-    // Called on the loop: a launched worker came.
+    // Called on the loop: a launched worker has attached.
     std::function<void(const std::string& worker)> has_come;
     // Called on any thread: a worker said goodbye.
     std::function<void(const std::string& worker)> has_left;
   };
   explicit Workers(Deps deps) : deps_(std::move(deps)) {}
 
-  // From now on workers may attach; before, Attach returns UNAVAILABLE.
+  // Lets workers attach; before, Attach returns UNAVAILABLE.
   void Open() { is_open_ = true; }
-  // Ends waits of HearMessage: nobody takes messages any more.
+  // Ends the waits of HearMessage, which drops messages from now on.
   void Close() { room_.Close(); }
 
   absl::StatusOr<v1::ToWorker> Attach(const std::string& worker, const v1::FromWorker& first);
-  // Waits while too many messages of the worker wait to be taken.
+  // Handles a message. Blocks while too many messages of the worker wait for the loop.
   void HearMessage(const std::string& worker, const v1::FromWorker& message,
                    absl::FunctionRef<bool()> is_present);
   // Sends the world to the attached workers.

@@ -1,6 +1,5 @@
-// World: the state of the project that one cook stands on at a moment: project, snapshot, packages.
-// Immutable except for digests learned; a changed file makes the next World. Everyone holds a World
-// by shared_ptr.
+// World: one state of the project: project file, snapshot, packages. Immutable, except that the
+// snapshot learns digests; a changed file makes a new World. Always held by shared_ptr.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +20,8 @@ struct ChangesSince {
   std::string table_id;
   std::vector<content::Change> changes;
   std::vector<std::string> touched;  // files with new stamps and the same bytes
-  // True: all are files that existed, and could be read then and now, so that a scan tells the same
-  // as before. False: nobody knows.
+  // True: every changed file existed and could be read before and now, so a scan would tell the
+  // same messages. False: unknown.
   bool is_of_bytes = false;
 };
 
@@ -33,13 +32,13 @@ struct World {
   std::shared_ptr<const ProjectCatalog> table;
   ProjectCatalog::Options table_options;  // of `table`
   std::string table_file;                 // absolute path of the snapshot's table, for workers
-  std::string table_id;                   // Snapshot::identity of that table
-  std::optional<ChangesSince> since;      // set if somebody found out
-  std::map<std::string, std::string> environment;  // the director's own; env(...) observes it
+  std::string table_id;                   // Snapshot::identity of the table
+  std::optional<ChangesSince> since;      // nullopt: the changes are not known
+  std::map<std::string, std::string> environment;  // AnsweredVariables, for env(...)
 };
 using WorldPtr = std::shared_ptr<const World>;
 
-// WorldHolder: holds the present World, which the shell replaces when a file changed.
+// WorldHolder: holds the present World, which the shell replaces when a file has changed.
 class WorldHolder {
  public:
   explicit WorldHolder(WorldPtr world) : world_(std::move(world)) {}

@@ -1,9 +1,8 @@
-// WorldSuccession: makes the next World when files changed: under a cook that met a changed file,
-// or between cooks, by a new scan. The journal first learns what is no longer trusted, and the
-// table of the snapshot is written; so every record of the journal was made in the snapshot that is
-// its base.
+// WorldSuccession: makes the next World when files have changed: because a cook met a changed file,
+// or because a new scan found changes. First the table of the snapshot is written, and the journal
+// distrusts the affected records, so every trusted record holds in the journal's base snapshot.
 //
-// Threads: that of the commits, in order with the commits; AskForNew: any.
+// Threads: the commit thread, in order with the commits; AskForNew: any.
 #pragma once
 
 #include <cstdint>
@@ -23,12 +22,12 @@
 
 namespace galley::director {
 
-// Successor: a World that is to be the present World, with what the core is to learn of it.
+// Successor: the next World, with the event for the core.
 struct Successor {
   WorldPtr world;
   FilesChanged event;
-  bool has_new = false;      // files, or other rules: cooks may ask for more
-  std::set<uint64_t> asked;  // cooks that were asked, for event.discovered
+  bool has_new = false;      // there are new files or other rules: cooks may select more packages
+  std::set<uint64_t> asked;  // cooks whose new packages are in event.discovered
 };
 
 class WorldSuccession {
@@ -47,20 +46,21 @@ class WorldSuccession {
 
   WorldSuccession(Options options, Deps deps, WorldPtr first);
 
-  // The World that was made last, whose snapshot is the base of differences. The loop follows when
-  // it takes the successor.
+  // The World that was made last, whose snapshot is the base of differences. It becomes the present
+  // World when the loop takes the successor.
   const WorldPtr& last() const { return last_; }
 
-  // Makes a successor of files that a cook met and that have changed. Errors: the machine's fault.
+  // Makes the successor after changes of these files, which a cook met. Errors: the machine's
+  // fault.
   absl::StatusOr<Successor> OfPaths(const std::vector<std::string>& paths);
-  // Makes a successor of all files, as a new scan found them, and of losses of the store since. The
-  // successor's world is last() if nothing differs. Errors: the machine's fault.
+  // Makes the successor after a new scan of all files, and after losses of the store. Its world is
+  // last() if nothing differs. Errors: the machine's fault.
   absl::StatusOr<Successor> OfScan(std::shared_ptr<World> scanned);
 
-  // Asks the running cooks, each once, which of the new files they ask for.
+  // Adds the packages that running cooks select in the new World to the event, once for each cook.
   void AskForNew(Successor& successor) const;
 
-  // Writes down the state from which the next director starts: the snapshot's table and the digest
+  // Writes the state from which the next director starts: the snapshot's table and the digest
   // cache.
   absl::Status Remember() const;
 

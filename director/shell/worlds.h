@@ -1,5 +1,5 @@
-// Worlds: the present World of a director, and how the next World takes its place
-// (WorldSuccession): workers, cooks and the core go over to the next World in one turn of the loop.
+// Worlds: holds the present World of a director, and replaces it by the next World
+// (WorldSuccession): workers, cooks and the core get the next World in one turn of the loop.
 //
 // Threads: the loop's, unless a function says otherwise.
 #pragma once
@@ -40,9 +40,10 @@ class Worlds {
     Inbox& inbox;
     ActiveCooks& cooks;
     Commits& commits;
-    // Tells the attached workers of the world.
+    // Sends the world to the attached workers.
     std::function<void(const World& world)> announce;
-    // Moves the cooks to the platforms of the world. Returns what the cooks are to cook as well.
+    // Moves the cooks to the platforms of the world. Returns the platforms that were added to
+    // cooks.
     std::function<std::vector<PlatformsChanged::Added>(const World& world, const PlatformMap& map)>
         adopt_platforms;
   };
@@ -54,21 +55,18 @@ class Worlds {
   SourcesPtr Sources() const;
 
   void Rescan(const director::Rescan& effect);
-  // Makes the files that a new scan found the present world. Waits; returns the world that is
-  // present then. Errors: the machine's fault; the world stays the same. Any thread but the loop's.
+  // See DirectorShell::Follow. Any thread but the loop's.
   absl::StatusOr<WorldPtr> Follow(std::shared_ptr<World> scanned);
 
-  // Says whether the result holds in the present world, as far as that is known without much
-  // hashing.
+  // Says whether the result holds in the present world (FilesHoldQuickly).
   bool HoldsQuickly(const StoredResult& stored) const;
-  // Returns what says whether a result holds in the world that is the base of the journal's
-  // differences; the returned function hashes what it must. On the thread of the commits.
+  // Returns a function that says whether a result holds in the world that is the base of the
+  // journal's differences; it may hash large files. Commit thread.
   std::function<bool(const StoredResult&)> HoldsInLast() const;
 
-  // Writes down the state from which the next director starts: snapshot, digests, the store's
-  // state; waits. Any thread but the loop's.
+  // See DirectorShell::Remember. Any thread but the loop's.
   absl::Status Remember();
-  // Stops hashing files where somebody waits for them. Any thread.
+  // Stops hashing files for HoldsQuickly and HoldsInLast. Any thread.
   void Cancel() { stopping_.Cancel(); }
 
  private:

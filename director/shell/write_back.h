@@ -1,15 +1,15 @@
-// WriteBack: sends results of this cook to an upstream cache, while the cook goes on.
+// WriteBack: sends results of a director's cooks to an upstream cache, on threads of its own.
 //
-// A result is sent in this order, so that whoever finds a result finds everything that it names:
-//   1. the blobs that the result names, and the blobs whose digests are its keys, also blobs that
-//      the remote has with wrong bytes;
-//   2. another look at whether all of these are there, since servers evict;
+// A result is sent in this order, so that every blob that a found result names is there:
+//   1. the blobs that the result names, and the blobs whose digests are its keys, also blobs of
+//      which the remote has wrong bytes;
+//   2. a check that all of these blobs are there, because servers evict blobs;
 //   3. the result;
-//   4. its observation set, in front of the sets that lie under its weak key.
+//   4. its observation set, before the other sets of its weak key.
 //
-// While the remote is down, results wait, and are tried again now and then: the remote may come
-// back before the cook ends. A full queue drops its oldest result; results that could not be sent
-// are counted and named, so that the next cook may send them. Only Flush waits for results.
+// While the remote is down, results wait, and are tried again now and then. A full queue drops its
+// oldest result. Results that could not be sent are counted and listed, so that the next director
+// may send them. Only Flush waits for results.
 //
 // Threads: any.
 #pragma once
@@ -34,11 +34,11 @@
 namespace galley::director {
 
 struct WriteBackOptions {
-  size_t results_max = 100'000;     // that wait
-  uint64_t bytes_max = 1ull << 30;  // of blobs that waiting results name
+  size_t results_max = 100'000;     // waiting results
+  uint64_t bytes_max = 1ull << 30;  // of the blobs that waiting results name
   size_t threads = 4;
-  absl::Duration patience = absl::Seconds(30);     // of one question to the remote
-  absl::Duration no_progress = absl::Seconds(60);  // after which Flush gives up
+  absl::Duration patience = absl::Seconds(30);     // for one question to the remote
+  absl::Duration no_progress = absl::Seconds(60);  // Flush gives up after this time
   absl::Duration pause = absl::Seconds(1);         // between two tries while the remote is down
 };
 
@@ -47,7 +47,7 @@ struct WriteBackReport {
   uint64_t dropped = 0;  // the queue was full
   uint64_t failed = 0;
   std::string reason;  // of the last failure
-  // Package and platform of each result that was not sent, without results that the server refused
+  // Package and platform of each result that was not sent, except results that the server refused
   // for good.
   std::vector<std::pair<std::string, std::string>> unsent;
 };
@@ -60,20 +60,20 @@ class WriteBack {
     store::BlobStore* known;  // the remote behind an ExistenceCache
     // The trust domain of the weak keys.
     std::string trust_domain;
-    // Called when a result was sent, or the server refuses it for good: the next cook need not send
-    // it. Called on any thread, and before Flush returns. May be null.
+    // Called when a result was sent, or the server refuses it for good, so that no later cook needs
+    // to send it. Called on any thread, and before Flush returns. May be null.
     std::function<void(const StoredResult&)> settled = nullptr;
   };
   WriteBack(const Deps& deps, const WriteBackOptions& options);
-  // Drops results that wait, and cancels results that are being sent. A question by way of `known`
-  // is not cancelled: a caller that does not want to wait for it Stops the remote.
+  // Drops waiting results, and cancels sending. A question through Deps::known is not cancelled: to
+  // avoid the wait, call RemoteCache::Stop first.
   ~WriteBack();
 
-  // REQUIRES: `stored` is committed, and no verdict unless it is a dispute. A dispute is sent so
-  // that nobody finds the disputed result there.
+  // Queues a result. A dispute replaces the disputed result in the upstream cache. REQUIRES:
+  // `stored` is committed, and is no verdict unless it is a dispute.
   void Add(StoredResultPtr stored);
-  // Waits until every result is sent, or nothing was sent for `no_progress`, or Cancel. Results
-  // that still wait then have failed.
+  // Waits until every result is sent, or nothing was sent for `no_progress`, or Cancel is called.
+  // Results that still wait then count as failed.
   WriteBackReport Flush();
   void Cancel();
   WriteBackReport Report() const;
@@ -82,11 +82,11 @@ class WriteBack {
   struct Waiting {
     StoredResultPtr stored;
     uint64_t bytes = 0;
-    bool was_unavailable = false;  // though the remote was not down
+    bool was_unavailable = false;  // a try failed although the remote was not down
   };
   void Run();
   bool IsTimeToSend() GALLEY_REQUIRES(mutex_);
-  // Returns the results that this outcome settles.
+  // Returns the results that are settled by this outcome of a try.
   std::vector<StoredResultPtr> TakeOutcome(Waiting one, const absl::Status& sent);
   bool IsOvertaken(const StoredResult& stored) const GALLEY_REQUIRES(mutex_) {
     return !stored.result.is_disputed && disputed_.contains(stored.action_key);
@@ -109,14 +109,14 @@ class WriteBack {
   std::deque<Waiting> waiting_ GALLEY_GUARDED_BY(mutex_);
   uint64_t bytes_ GALLEY_GUARDED_BY(mutex_) = 0;
   std::set<StoredResultPtr> sending_ GALLEY_GUARDED_BY(mutex_);
-  size_t settling_ GALLEY_GUARDED_BY(mutex_) = 0;        // threads that tell of settled results
-  std::set<Digest> disputed_ GALLEY_GUARDED_BY(mutex_);  // keys
+  size_t settling_ GALLEY_GUARDED_BY(mutex_) = 0;        // threads that call Deps::settled
+  std::set<Digest> disputed_ GALLEY_GUARDED_BY(mutex_);  // action keys
   std::vector<StoredResultPtr> disputes_sent_ GALLEY_GUARDED_BY(mutex_);
   bool is_ending_ GALLEY_GUARDED_BY(mutex_) = false;
   bool is_flushing_ GALLEY_GUARDED_BY(mutex_) = false;  // a failure is final from now on
   absl::Time paused_until_ GALLEY_GUARDED_BY(mutex_) = absl::InfinitePast();
   WriteBackReport report_ GALLEY_GUARDED_BY(mutex_);
-  base::Mutex sets_mutex_;  // one set list is read, changed and written at a time
+  base::Mutex sets_mutex_;  // held while a set list is read, changed and written
   std::vector<std::thread> threads_;
 };
 
