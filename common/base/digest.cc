@@ -2,12 +2,12 @@
 
 #include <openssl/evp.h>
 
-#include <charconv>
 #include <cstring>
 #include <memory>
 
 #include "common/base/errors.h"
 #include "common/base/hex.h"
+#include "common/base/parse_whole.h"
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
 
@@ -108,13 +108,11 @@ absl::StatusOr<Digest> Digest::Parse(std::string_view text) {
     return absl::InvalidArgumentError("digest is not of the form <64 hex digits>/<size>");
   }
   const std::string_view number = text.substr(slash + 1);
-  int64_t size = 0;
-  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), size);
-  if (error != std::errc() || end != number.data() + number.size() ||
-      (number.size() > 1 && number[0] == '0') || number[0] == '-') {
+  const auto size = ParseWhole<int64_t>(number);
+  if (!size || (number.size() > 1 && number[0] == '0') || number[0] == '-') {
     return absl::InvalidArgumentError("digest size is not a decimal number");
   }
-  return FromHex(text.substr(0, slash), size);
+  return FromHex(text.substr(0, slash), *size);
 }
 
 std::string Digest::hex() const { return HexEncode(hash()); }

@@ -1,11 +1,11 @@
 #include "common/base/memory_limit.h"
 
 #include <algorithm>
-#include <charconv>
 #include <sstream>
 
 #include "common/base/file.h"
 #include "common/base/log.h"
+#include "common/base/parse_whole.h"
 #include "fmt/format.h"
 
 namespace galley {
@@ -86,12 +86,7 @@ std::string_view NextWord(std::string_view& line) {
 }
 
 std::optional<uint64_t> Parse(std::string_view text) {
-  const size_t end = text.find_last_not_of(" \n");
-  const size_t size = end == std::string_view::npos ? 0 : end + 1;
-  uint64_t number = 0;
-  const auto [rest, error] = std::from_chars(text.data(), text.data() + size, number);
-  if (size == 0 || error != std::errc() || rest != text.data() + size) return std::nullopt;
-  return number;
+  return ParseWhole<uint64_t>(text.substr(0, text.find_last_not_of(" \n") + 1));
 }
 
 void Lower(std::optional<uint64_t>& least, std::string& least_source, uint64_t bytes,

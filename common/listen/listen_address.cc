@@ -3,6 +3,8 @@
 #include <charconv>
 #include <cstdint>
 
+#include "common/base/parse_whole.h"
+
 namespace galley::listen {
 namespace {
 
@@ -30,10 +32,7 @@ bool IsLoopbackV4(std::string_view host) {
 std::optional<std::string_view> HostOf(std::string_view address) {
   const size_t colon = address.rfind(':');
   if (colon == std::string_view::npos) return std::nullopt;
-  const std::string_view port = address.substr(colon + 1);
-  uint16_t number = 0;
-  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), number);
-  if (error != std::errc() || end != port.data() + port.size()) return std::nullopt;
+  if (!ParseWhole<uint16_t>(address.substr(colon + 1))) return std::nullopt;
   std::string_view host = address.substr(0, colon);
   if (host.starts_with('[') && host.ends_with(']')) return host.substr(1, host.size() - 2);
   if (host.empty() || host.find(':') != std::string_view::npos) return std::nullopt;

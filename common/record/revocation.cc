@@ -1,10 +1,10 @@
 #include "common/record/revocation.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 
 #include "common/base/errors.h"
+#include "common/base/parse_whole.h"
 #include "common/base/sealed_text.h"
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
@@ -23,11 +23,9 @@ std::string TimeText(absl::Time time) {
 
 absl::StatusOr<absl::Time> TimeOf(std::string_view text) {
   if (text == kAlways) return absl::InfinitePast();
-  int64_t us = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), us);
-  if (error != std::errc() || end != text.data() + text.size())
-    return DataLossError("`{}` is no time", text);
-  return absl::FromUnixMicros(us);
+  const auto us = ParseWhole<int64_t>(text);
+  if (!us) return DataLossError("`{}` is no time", text);
+  return absl::FromUnixMicros(*us);
 }
 
 bool IsMaker(const Provenance& made, std::string_view worker) {

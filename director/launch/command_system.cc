@@ -1,6 +1,7 @@
 #include <map>
 #include <utility>
 
+#include "common/base/parse_whole.h"
 #include "common/base/status_macros.h"
 #include "director/launch/systems.h"
 #include "director/launch/template_text.h"
@@ -55,7 +56,7 @@ class CommandTemplates final : public BatchSystem {
       views[index] = {.launch = launch.name, .index = index};
     for (const std::string& line : SplitAt(output, '\n')) {
       const std::vector<std::string> words = SplitAt(line, ' ', 4);
-      const std::optional<uint32_t> index = NumberIn(words[0]);
+      const std::optional<uint32_t> index = ParseWhole<uint32_t>(words[0]);
       if (words.size() < 2 || !index || *index >= launch.count) continue;
       TaskView view{.launch = launch.name, .index = *index};
       if (words[1] == "running") {

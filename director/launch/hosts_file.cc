@@ -5,6 +5,7 @@
 
 #include "common/base/errors.h"
 #include "common/base/file.h"
+#include "common/base/parse_whole.h"
 #include "common/base/status_macros.h"
 #include "director/launch/text_fields.h"
 
@@ -18,7 +19,7 @@ constexpr std::string_view kSlots = "slots=";
 absl::StatusOr<FarmHost> ParseHost(const std::vector<std::string>& words) {
   FarmHost host{.name = words.front()};
   if (const size_t colon = host.name.rfind(':'); colon != std::string::npos) {
-    const uint32_t port = NumberIn(host.name.substr(colon + 1)).value_or(0);
+    const uint32_t port = ParseWhole<uint32_t>(host.name.substr(colon + 1)).value_or(0);
     if (port == 0 || port > 65'535)
       return InvalidArgumentError("expected HOST or HOST:PORT, found \"{}\"", host.name);
     host.port = static_cast<uint16_t>(port);
@@ -31,7 +32,7 @@ absl::StatusOr<FarmHost> ParseHost(const std::vector<std::string>& words) {
     const std::string& word = words[i];
     if (!word.starts_with(kSlots))
       return InvalidArgumentError("expected [USER@]HOST[:PORT] [slots=N], found \"{}\"", word);
-    host.slots = NumberIn(word.substr(kSlots.size())).value_or(0);
+    host.slots = ParseWhole<uint32_t>(word.substr(kSlots.size())).value_or(0);
     if (host.slots == 0 || host.slots > kSlotsMax)
       return InvalidArgumentError("expected slots from 1 to {}, found \"{}\"", kSlotsMax, word);
   }

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "common/base/parse_whole.h"
 #include "common/base/program_output.h"
 #include "common/base/status_macros.h"
 #include "common/base/utf8.h"
@@ -186,8 +187,9 @@ class Kubernetes final : public BatchSystem {
     std::vector<uint32_t> indexes;
     for (const std::string& part : SplitAt(text, ',')) {
       const size_t dash = part.find('-');
-      const auto first = NumberIn(part.substr(0, dash));
-      const auto last = dash == std::string::npos ? first : NumberIn(part.substr(dash + 1));
+      const auto first = ParseWhole<uint32_t>(part.substr(0, dash));
+      const auto last =
+          dash == std::string::npos ? first : ParseWhole<uint32_t>(part.substr(dash + 1));
       for (uint32_t i = first.value_or(1); first && last && i <= *last && i < kPodsMax; ++i)
         indexes.push_back(i);
     }
@@ -213,7 +215,7 @@ class Kubernetes final : public BatchSystem {
 
   // A failed pod means a failed index, unless its Job tries again.
   static void ReadPod(const Row& row, std::map<uint32_t, TaskView>& views) {
-    const std::optional<uint32_t> index = NumberIn(row[kIndex]);
+    const std::optional<uint32_t> index = ParseWhole<uint32_t>(row[kIndex]);
     if (row[kKind] != "Pod" || !index || !views.contains(*index)) return;
     TaskView& view = views[*index];
     if (!row[kNode].empty()) view.where = row[kNode];

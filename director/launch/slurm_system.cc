@@ -7,6 +7,7 @@
 
 #include "common/base/errors.h"
 #include "common/base/file.h"
+#include "common/base/parse_whole.h"
 #include "common/base/program_output.h"
 #include "common/base/status_macros.h"
 #include "common/base/utf8.h"
@@ -104,8 +105,8 @@ class Slurm final : public BatchSystem {
   // before.
   absl::StatusOr<std::string> ReadId(const Launch&, std::string_view output) const override {
     for (const std::string& line : SplitAt(output, '\n')) {
-      if (NumberIn(line)) return line;
-      if (NumberIn(line.substr(0, line.find(';'))))
+      if (ParseWhole<uint32_t>(line)) return line;
+      if (ParseWhole<uint32_t>(line.substr(0, line.find(';'))))
         return InvalidArgumentError(
             "sbatch gave the job to another cluster ({}): that cannot be followed; leave "
             "--clusters out, and submit from a machine of that cluster",
@@ -134,7 +135,7 @@ class Slurm final : public BatchSystem {
       const std::vector<std::string> fields = SplitAt(line, '|', 6);
       if (fields.size() < 5) continue;
       const auto launch = names.find(fields[0]);
-      const std::optional<uint32_t> index = NumberIn(fields[1]);
+      const std::optional<uint32_t> index = ParseWhole<uint32_t>(fields[1]);
       if (launch == names.end() || !index) continue;
       views.push_back(ViewOf(launch->second, launch->first, *index, fields));
     }

@@ -3,9 +3,7 @@
 #pragma once
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,15 +34,6 @@ inline std::vector<std::string> WordsOf(std::string_view text) {
     at = end;
   }
   return words;
-}
-
-// nullopt: the text is no number, or a number and more.
-inline std::optional<uint32_t> NumberIn(std::string_view text) {
-  uint32_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, number);
-  if (text.empty() || error != std::errc() || rest != end) return std::nullopt;
-  return number;
 }
 
 }  // namespace galley::director

@@ -1,14 +1,13 @@
 #include "director/stage/ledger.h"
 
 #include <algorithm>
-#include <charconv>
 #include <functional>
-#include <system_error>
 
 #include "common/base/errors.h"
 #include "common/base/healed.h"
 #include "common/base/log.h"
 #include "common/base/own_file.h"
+#include "common/base/parse_whole.h"
 #include "common/base/sort_unique.h"
 #include "common/base/status_macros.h"
 #include "common/tree/plain_name.h"
@@ -116,9 +115,9 @@ std::string_view TakeWord(std::string_view& text) {
 
 template <typename Number>
 bool TakeNumber(std::string_view& text, Number& number) {
-  const std::string_view word = TakeWord(text);
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-  return error == std::errc() && end == word.data() + word.size() && !word.empty();
+  const auto read = ParseWhole<Number>(TakeWord(text));
+  if (read) number = *read;
+  return read.has_value();
 }
 
 bool TakeStamp(std::string_view& text, FileStamp& stamp) {

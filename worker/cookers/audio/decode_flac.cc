@@ -1,11 +1,11 @@
 #include <FLAC/stream_decoder.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 #include <memory>
 #include <new>
 
+#include "common/base/parse_whole.h"
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
 #include "worker/cookers/audio/channel_order.h"
@@ -140,9 +140,7 @@ absl::StatusOr<uint32_t> MaskOfComments(const std::vector<std::string>& comments
     if (!comment.starts_with(kMaskComment)) continue;
     std::string_view text = std::string_view(comment).substr(kMaskComment.size());
     if (text.starts_with("0x") || text.starts_with("0X")) text.remove_prefix(2);
-    uint32_t mask = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), mask, 16);
-    if (error == std::errc() && end == text.data() + text.size()) return mask;
+    if (const auto mask = ParseWhole<uint32_t>(text, 16)) return *mask;
     return VerdictError("comment {}: expected a hexadecimal number", comment.substr(0, 80));
   }
   return 0;

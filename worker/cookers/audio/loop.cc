@@ -1,9 +1,9 @@
 #include "worker/cookers/audio/loop.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "absl/strings/ascii.h"
+#include "common/base/parse_whole.h"
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
 #include "worker/cookers/verdict_error.h"
@@ -15,13 +15,12 @@ namespace {
 constexpr uint64_t kFrameMax = uint64_t{1} << 40;
 
 absl::StatusOr<uint64_t> ParseFrame(std::string_view name, std::string_view text) {
-  uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value > kFrameMax) {
+  const auto value = ParseWhole<uint64_t>(text);
+  if (!value || *value > kFrameMax) {
     return VerdictError("comment {}: expected a number of samples, not \"{}\"", name,
                         text.substr(0, 40));
   }
-  return value;
+  return *value;
 }
 
 absl::StatusOr<std::optional<uint64_t>> FindFrame(const std::vector<std::string>& comments,

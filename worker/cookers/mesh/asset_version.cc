@@ -1,10 +1,10 @@
 #include "worker/cookers/mesh/asset_version.h"
 
-#include <charconv>
 #include <compare>
 #include <optional>
 #include <string_view>
 
+#include "common/base/parse_whole.h"
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
 #include "worker/cookers/mesh/warnings.h"
@@ -19,20 +19,12 @@ struct Version {
 };
 constexpr Version kRead = {.major = 2, .minor = 0};
 
-std::optional<uint32_t> ParseDigits(std::string_view text) {
-  uint32_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [after, error] = std::from_chars(text.data(), end, number);
-  if (text.empty() || error != std::errc() || after != end) return std::nullopt;
-  return number;
-}
-
 // Parses "<digits>.<digits>"; nullopt: any other text.
 std::optional<Version> ParseVersion(std::string_view text) {
   const size_t dot = text.find('.');
   if (dot == std::string_view::npos) return std::nullopt;
-  const auto major = ParseDigits(text.substr(0, dot));
-  const auto minor = ParseDigits(text.substr(dot + 1));
+  const auto major = ParseWhole<uint32_t>(text.substr(0, dot));
+  const auto minor = ParseWhole<uint32_t>(text.substr(dot + 1));
   if (!major || !minor) return std::nullopt;
   return Version{.major = *major, .minor = *minor};
 }
