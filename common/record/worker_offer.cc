@@ -1,11 +1,11 @@
 #include "common/record/worker_offer.h"
 
 #include <algorithm>
-#include <charconv>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "common/base/errors.h"
+#include "common/base/parse_whole.h"
+#include "common/base/plain_text.h"
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
@@ -23,13 +23,8 @@ void WorkerOffer::Add(const WorkerOffer& other) {
 }
 
 absl::Status CheckOfferName(std::string_view name) {
-  const auto is_of_name = [](char c) {
-    return absl::ascii_isalnum(static_cast<unsigned char>(c)) ||
-           std::string_view("._+-/:").find(c) != std::string_view::npos;
-  };
   const bool is_name = !name.empty() && name.size() <= WorkerOffer::kNameBytesMax &&
-                       absl::ascii_isalnum(static_cast<unsigned char>(name.front())) &&
-                       std::ranges::all_of(name, is_of_name);
+                       IsAlphanumericOr(name.front(), "") && IsAlphanumericOr(name, "._+-/:");
   if (is_name) return absl::OkStatus();
   return InvalidArgumentError(
       "\"{}\" is no name of a label or a resource: expected at most {} letters, digits and "
@@ -60,15 +55,12 @@ absl::StatusOr<std::pair<std::string, uint32_t>> ParseResource(std::string_view 
   const std::string_view name = text.substr(0, equals);
   RETURN_IF_ERROR(CheckOfferName(name));
   if (equals == text.npos && !needs_count) return std::pair(std::string(name), uint32_t{1});
-  const std::string_view number = equals == text.npos ? "" : text.substr(equals + 1);
-  uint32_t count = 0;
-  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), count);
+  const auto count = ParseWhole<uint32_t>(equals == text.npos ? "" : text.substr(equals + 1));
   const uint32_t least = needs_count ? 0 : 1;  // a worker may say that it has none
-  if (error != std::errc() || end != number.data() + number.size() || count < least ||
-      count > WorkerOffer::kCountMax)
+  if (!count || *count < least || *count > WorkerOffer::kCountMax)
     return InvalidArgumentError("\"{}\": expected NAME=N with N from {} to {}, as \"{}=1\"", text,
                                 least, WorkerOffer::kCountMax, name);
-  return std::pair(std::string(name), count);
+  return std::pair(std::string(name), *count);
 }
 
 absl::StatusOr<WorkerOffer> ParseOffer(const std::vector<std::string>& labels,

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
@@ -13,6 +14,7 @@
 #include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/base/named_file.h"
+#include "common/base/plain_text.h"
 #include "common/base/status_macros.h"
 #include "common/project/state_folder.h"
 #include "director/cli/commands.h"
@@ -31,11 +33,8 @@ namespace {
 // Turns "/home/me/my game" into "my-game".
 std::string ProjectName(const std::string& directory) {
   std::string name = directory.substr(directory.rfind('/') + 1);
-  for (char& c : name) {
-    const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                          (c >= '0' && c <= '9') || c == '_' || c == '-';
-    if (!is_plain) c = '-';
-  }
+  std::ranges::replace_if(
+      name, [](char c) { return !IsAlphanumericOr(c, "_-"); }, '-');
   return name.empty() ? "game" : name;
 }
 

@@ -4,8 +4,6 @@
 #include <sys/stat.h>
 #include <sys/utsname.h>
 
-#include <algorithm>
-#include <cctype>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
@@ -15,6 +13,7 @@
 
 #include "common/base/errors.h"
 #include "common/base/file.h"
+#include "common/base/plain_text.h"
 #include "common/base/program_output.h"
 #include "common/base/read_pieces.h"
 #include "common/base/status_macros.h"
@@ -111,10 +110,7 @@ std::string LoaderOfThisProgram() {
 // Says whether the name needs no quoting in a shell and in a line of sha256sum.
 bool IsPlainName(std::string_view name) {
   return !name.empty() && name.front() != '.' && name.front() != '-' &&
-         std::ranges::all_of(name, [](unsigned char c) {
-           return std::isalnum(c) != 0 ||
-                  std::string_view("._+-").find(c) != std::string_view::npos;
-         });
+         IsAlphanumericOr(name, "._+-");
 }
 
 // Adds what the loader would load for a program: path by name. Adds libraries for processors of any

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "common/base/digest.h"
+#include "common/base/plain_text.h"
 #include "common/base/utf8.h"
 #include "fmt/format.h"
 
@@ -120,9 +121,8 @@ absl::StatusOr<LogRecord> DecodeLogRecord(std::string_view line) {
 std::string LogFileStem(std::string_view worker) {
   std::string stem;
   for (const char c : worker) {
-    const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                          (c >= '0' && c <= '9') || c == '-' || c == '_';
-    stem += is_plain ? std::string(1, c) : fmt::format("%{:02x}", static_cast<unsigned char>(c));
+    stem += IsAlphanumericOr(c, "-_") ? std::string(1, c)
+                                      : fmt::format("%{:02x}", static_cast<unsigned char>(c));
   }
   if (stem.size() <= kStemBytesMax) return stem;
   const std::string digest = Digest::Of(worker).ToString();

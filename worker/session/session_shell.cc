@@ -20,6 +20,7 @@
 #include "common/base/log.h"
 #include "common/base/memory_limit.h"
 #include "common/base/mutex.h"
+#include "common/base/plain_text.h"
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
 #include "worker/session/blob_cache.h"
@@ -72,11 +73,7 @@ std::string LastSlotFile(std::string folder) {
 // A worker's id as the name of a folder.
 std::string FolderName(std::string_view worker_id) {
   std::string name;
-  for (const char c : worker_id) {
-    const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                          (c >= '0' && c <= '9') || c == '-' || c == '_';
-    name += is_plain ? c : '_';
-  }
+  for (const char c : worker_id) name += IsAlphanumericOr(c, "-_") ? c : '_';
   return name;
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "common/base/errors.h"
+#include "common/base/plain_text.h"
 #include "common/base/status_macros.h"
 #include "common/tree/tree.h"
 #include "fmt/format.h"
@@ -50,11 +51,7 @@ absl::Status CheckWhole(Store& store, const Digest& root) {
 }  // namespace
 
 absl::Status ValidatePinName(std::string_view name) {
-  const auto is_plain = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view("._-+/").find(c) != std::string_view::npos;
-  };
-  if (!name.empty() && name.size() <= kPinNameBytesMax && std::ranges::all_of(name, is_plain))
+  if (!name.empty() && name.size() <= kPinNameBytesMax && IsAlphanumericOr(name, "._-+/"))
     return absl::OkStatus();
   return InvalidArgumentError(
       "expected a pin's name of letters, digits and ._-+/, at most {} bytes", kPinNameBytesMax);

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "common/base/plain_text.h"
 #include "common/content/name.h"
 #include "director/cli/init/name_rules.h"
 
@@ -68,11 +69,7 @@ std::string CommonFolder(const std::vector<std::string_view>& paths) {
 
 std::string Cleaned(std::string_view name) {
   std::string clean;
-  for (const char c : name) {
-    const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                          (c >= '0' && c <= '9') || c == '_' || c == '-';
-    clean += is_plain ? c : '_';
-  }
+  for (const char c : name) clean += IsAlphanumericOr(c, "_-") ? c : '_';
   return clean.empty() ? "Content" : clean;
 }
 

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "common/base/plain_text.h"
 #include "common/base/status_macros.h"
 #include "common/content/name.h"
 #include "fmt/format.h"
@@ -76,11 +77,8 @@ absl::Status ReadUri(Document& document, const Json& json, ImageSource& source,
 // The name without folders and without an image's extension, in plain characters.
 std::string PlainName(std::string_view name) {
   std::string plain;
-  for (const char c : name.substr(0, kNameBytesMax)) {
-    const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                          (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
-    plain.push_back(is_plain ? c : '_');
-  }
+  for (const char c : name.substr(0, kNameBytesMax))
+    plain.push_back(IsAlphanumericOr(c, "_-.") ? c : '_');
   const std::string lowered = Lowered(plain);
   for (const std::string_view extension : {".png", ".jpg", ".jpeg", ".ktx2", ".dds"}) {
     if (!lowered.ends_with(extension)) continue;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/base/log.h"
+#include "common/base/plain_text.h"
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
 #include "worker/cookers/verdict_error.h"
@@ -14,20 +15,11 @@ namespace {
 
 using Table = std::map<std::string, std::string>;
 
-bool IsAlphanumeric(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
-
 bool IsIdentifier(std::string_view name) {
-  return !name.empty() && !(name[0] >= '0' && name[0] <= '9') &&
-         std::ranges::all_of(name, [](char c) { return IsAlphanumeric(c) || c == '_'; });
+  return !name.empty() && !(name[0] >= '0' && name[0] <= '9') && IsAlphanumericOr(name, "_");
 }
 
-bool IsVariantName(std::string_view name) {
-  return !name.empty() && std::ranges::all_of(name, [](char c) {
-    return IsAlphanumeric(c) || c == '_' || c == '-';
-  });
-}
+bool IsVariantName(std::string_view name) { return !name.empty() && IsAlphanumericOr(name, "_-"); }
 
 absl::StatusOr<std::string> ValueOf(const nlohmann::json& value) {
   if (value.is_boolean()) return std::string(value.get<bool>() ? "1" : "0");

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/base/errors.h"
+#include "common/base/plain_text.h"
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
 
@@ -13,11 +14,6 @@ constexpr std::string_view kExpected = "expected grpc://host:port, grpcs://host:
 
 absl::Status Wrong(std::string_view text, std::string_view what) {
   return InvalidArgumentError("remote {}: {}; {}", text, what, kExpected);
-}
-
-bool IsHostCharacter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
-         c == '-' || c == '_';
 }
 
 bool IsLoopback(std::string_view host) {
@@ -34,7 +30,7 @@ bool IsHost(std::string_view host) {
                     c == ':' || c == '.';
            });
   }
-  return !host.empty() && std::ranges::all_of(host, IsHostCharacter);
+  return !host.empty() && IsAlphanumericOr(host, ".-_");
 }
 
 bool IsPort(std::string_view port) {
