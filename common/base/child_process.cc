@@ -18,13 +18,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <set>
 #include <sstream>
 #include <thread>
 
 #include "common/base/descriptor_limit.h"
 #include "common/base/file.h"
+#include "common/base/folder_names.h"
 #include "common/base/mutex.h"
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
@@ -89,10 +89,9 @@ ProcessStat StatOf(const std::string& path) {
 }
 
 bool HasThreadThatWantsMore(pid_t pid) {
-  std::error_code error;
-  for (std::filesystem::directory_iterator task(fmt::format("/proc/{}/task", pid), error), end;
-       !error && task != end; task.increment(error)) {
-    const char state = StatOf(task->path().string() + "/stat").state;
+  const std::string tasks = fmt::format("/proc/{}/task", pid);
+  for (const std::string& task : NamesIn(tasks)) {
+    const char state = StatOf(fmt::format("{}/{}/stat", tasks, task)).state;
     if (state == 'R' || state == 'D') return true;
   }
   return false;
@@ -316,10 +315,8 @@ ExitStatus Decode(int status, const rusage& usage) {
 std::vector<pid_t> ChildrenOf(pid_t pid) {
   std::vector<pid_t> children;
   const std::string tasks = fmt::format("/proc/{}/task", pid);
-  std::error_code error;
-  for (std::filesystem::directory_iterator task(tasks, error), end; !error && task != end;
-       task.increment(error)) {
-    const auto text = ReadFile(task->path().string() + "/children", kChildrenBytesMax);
+  for (const std::string& task : NamesIn(tasks)) {
+    const auto text = ReadFile(fmt::format("{}/{}/children", tasks, task), kChildrenBytesMax);
     if (!text.ok()) continue;
     std::istringstream words(*text);
     for (pid_t child = 0; words >> child;) children.push_back(child);

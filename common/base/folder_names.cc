@@ -1,19 +1,26 @@
 #include "common/base/folder_names.h"
 
+#include <algorithm>
 #include <filesystem>
-#include <set>
-#include <system_error>
 
 #include "common/base/file.h"
 
 namespace galley {
 
+std::vector<std::string> NamesIn(const std::string& folder, std::error_code* error) {
+  std::vector<std::string> names;
+  std::error_code own;
+  for (std::filesystem::directory_iterator at(folder, own), end; !own && at != end;
+       at.increment(own))
+    names.push_back(at->path().filename().string());
+  if (error != nullptr) *error = own;
+  return names;
+}
+
 absl::StatusOr<Digest> DigestOfNames(const std::string& folder) {
   std::error_code error;
-  std::set<std::string> names;
-  for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end;
-       at.increment(error))
-    names.insert(at->path().filename().string());
+  std::vector<std::string> names = NamesIn(folder, &error);
+  std::ranges::sort(names);
   if (error) return ErrnoStatus(error.value(), "list", folder);
   DigestBuilder digest;
   for (const std::string& name : names) {

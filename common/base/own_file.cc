@@ -6,17 +6,17 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
 #include <filesystem>
 #include <optional>
 #include <string_view>
-#include <system_error>
 #include <vector>
 
 #include "common/base/errors.h"
 #include "common/base/file.h"
+#include "common/base/folder_names.h"
 #include "common/base/healed.h"
+#include "common/base/parse_whole.h"
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
 
@@ -32,15 +32,10 @@ constexpr mode_t kUsable = S_IRUSR | S_IWUSR;
 std::vector<uint64_t> BrokenOf(const std::string& path) {
   std::vector<uint64_t> numbers;
   const std::string prefix = fs::path(path).filename().string() + std::string(kBroken);
-  std::error_code error;
-  for (fs::directory_iterator at(fs::path(path).parent_path(), error), end; !error && at != end;
-       at.increment(error)) {
-    const std::string name = at->path().filename().string();
+  for (const std::string& name : NamesIn(fs::path(path).parent_path().string())) {
     if (!name.starts_with(prefix)) continue;
-    uint64_t number = 0;
-    const char* const last = name.data() + name.size();
-    const auto [parsed, problem] = std::from_chars(name.data() + prefix.size(), last, number);
-    if (problem == std::errc() && parsed == last) numbers.push_back(number);
+    const auto number = ParseWhole<uint64_t>(std::string_view(name).substr(prefix.size()));
+    if (number) numbers.push_back(*number);
   }
   std::ranges::sort(numbers);
   return numbers;

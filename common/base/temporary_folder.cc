@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <filesystem>
 #include <optional>
 
+#include "common/base/folder_names.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 
@@ -38,11 +38,9 @@ absl::StatusOr<FileDescriptor> Lock(const std::string& path, TemporaryFolder::Lo
 
 void RemoveDead(const std::string& parent, std::string_view prefix,
                 TemporaryFolder::LockFunction lock_function) {
-  std::error_code error;
-  for (std::filesystem::directory_iterator entry(parent, error), end; !error && entry != end;
-       entry.increment(error)) {
-    const std::string path = entry->path().string();
-    if (!entry->path().filename().string().starts_with(prefix)) continue;
+  for (const std::string& name : NamesIn(parent)) {
+    if (!name.starts_with(prefix)) continue;
+    const std::string path = JoinPath(parent, name);
     const absl::StatusOr<FileDescriptor> lock = Lock(path, lock_function);
     if (!lock.ok() || !lock->valid()) continue;
     if (const absl::Status status = RemoveAll(path); !status.ok())

@@ -6,13 +6,13 @@
 
 #include <algorithm>
 #include <cctype>
-#include <filesystem>
 #include <optional>
 #include <thread>
 #include <utility>
 
 #include "common/base/descriptor_limit.h"
 #include "common/base/errors.h"
+#include "common/base/folder_names.h"
 #include "fmt/format.h"
 
 namespace galley::cli {
@@ -56,13 +56,11 @@ rlimit LimitOf(__rlimit_resource_t resource) {
 // Counts the threads of all visible processes of our user.
 uint64_t ThreadsOfUser() {
   uint64_t threads = 0;
-  std::error_code error;
-  for (std::filesystem::directory_iterator process("/proc", error), end; !error && process != end;
-       process.increment(error)) {
-    const std::string folder = process->path().string();
+  for (const std::string& process : NamesIn("/proc")) {
+    const std::string folder = "/proc/" + process;
     struct stat s {};
-    if (!std::isdigit(static_cast<unsigned char>(process->path().filename().string()[0])) ||
-        ::stat(folder.c_str(), &s) != 0 || s.st_uid != ::geteuid())
+    if (!std::isdigit(static_cast<unsigned char>(process[0])) || ::stat(folder.c_str(), &s) != 0 ||
+        s.st_uid != ::geteuid())
       continue;
     // The folder has a folder for each thread.
     if (::stat((folder + "/task").c_str(), &s) == 0 && s.st_nlink > 2) threads += s.st_nlink - 2;

@@ -6,14 +6,13 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <filesystem>
 #include <functional>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "common/base/digest.h"
 #include "common/base/file.h"
+#include "common/base/folder_names.h"
 #include "common/base/sealed_text.h"
 #include "common/base/status_macros.h"
 #include "common/content/byte_codec.h"
@@ -28,8 +27,6 @@
 
 namespace galley::cli {
 namespace {
-
-namespace fs = std::filesystem;
 
 using Judge = std::function<absl::Status(const std::string& bytes)>;
 
@@ -104,11 +101,9 @@ class Look {
     JudgeFile(JoinPath(state_, "kept_limits"),
               [](const std::string& bytes) { return director::DecodeKeptLimits(bytes).status(); });
     JudgeFile(JoinPath(state_, "lock"), [](const std::string&) { return absl::OkStatus(); });
-    std::error_code error;
-    for (fs::directory_iterator at(state_, error), end; !error && at != end; at.increment(error)) {
-      const std::string name = at->path().filename().string();
+    for (const std::string& name : NamesIn(state_)) {
       if (name.starts_with("snapshot-") && name.ends_with(".table"))
-        JudgeFile(at->path().string(), [](const std::string& bytes) {
+        JudgeFile(JoinPath(state_, name), [](const std::string& bytes) {
           const absl::Status status = content::TableFile::FromBytes(bytes).status();
           return absl::IsFailedPrecondition(status) ? absl::OkStatus() : status;
         });

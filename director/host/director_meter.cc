@@ -5,16 +5,15 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/time/clock.h"
 #include "common/base/child_process.h"
 #include "common/base/descriptor_limit.h"
+#include "common/base/folder_names.h"
 #include "common/wire/tls_pair.h"
 
 namespace galley::director {
@@ -62,11 +61,7 @@ metrics::Cooker CookerOf(const CookerFigures& from) {
 }
 
 uint64_t OpenDescriptors() {
-  std::error_code error;
-  uint64_t count = 0;
-  for (std::filesystem::directory_iterator at("/proc/self/fd", error), end; !error && at != end;
-       at.increment(error))
-    ++count;
+  const uint64_t count = NamesIn("/proc/self/fd").size();
   return count > 0 ? count - 1 : 0;  // without the descriptor of this look
 }
 

@@ -6,21 +6,19 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <filesystem>
 #include <system_error>
 #include <vector>
 
 #include "common/base/digest.h"
 #include "common/base/errors.h"
 #include "common/base/file.h"
+#include "common/base/folder_names.h"
 #include "common/base/sealed_text.h"
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
 
 namespace galley::director {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr std::string_view kSealKind = "galley-journal";
 constexpr int kSealVersion = 1;
@@ -84,9 +82,7 @@ bool IsJournalFileName(std::string_view name) {
 absl::Status WriteSeal(const std::string& journal_directory) {
   std::vector<SealedLine> lines;
   std::error_code error;
-  for (fs::directory_iterator at(journal_directory, error), end; !error && at != end;
-       at.increment(error)) {
-    const std::string name = at->path().filename().string();
+  for (const std::string& name : NamesIn(journal_directory, &error)) {
     if (!IsSealed(name)) continue;
     ASSIGN_OR_RETURN(std::string file, Describe(journal_directory, name));
     lines.push_back({std::string(kFileKey), std::move(file)});

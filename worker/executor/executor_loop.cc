@@ -7,16 +7,15 @@
 
 #include <algorithm>
 #include <deque>
-#include <filesystem>
 #include <memory>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "common/base/child_process.h"
 #include "common/base/clock.h"
 #include "common/base/file.h"
+#include "common/base/folder_names.h"
 #include "common/base/give_back_memory.h"
 #include "common/base/log.h"
 #include "common/base/real_path.h"
@@ -426,13 +425,8 @@ class Executor {
 
   // Removes what programs left beside the job's folder, so that no other job finds it.
   void EmptyJobsFolder() const {
-    std::error_code error;
-    std::vector<std::string> left;
-    for (std::filesystem::directory_iterator at(jobs_directory_, error), end; !error && at != end;
-         at.increment(error))
-      left.push_back(at->path().string());
-    for (const std::string& path : left) {
-      if (const absl::Status status = RemoveAll(path); !status.ok())
+    for (const std::string& left : NamesIn(jobs_directory_)) {
+      if (const absl::Status status = RemoveAll(JoinPath(jobs_directory_, left)); !status.ok())
         LogWarning("scratch {}", MessageOf(status));
     }
   }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/base/file.h"
+#include "common/base/folder_names.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "common/content/name.h"
@@ -24,13 +25,9 @@ absl::Status Link(const std::string& target, const std::string& path) {
   return absl::OkStatus();
 }
 
-// Names in a host folder, sorted.
-absl::StatusOr<std::vector<std::string>> NamesIn(const std::string& directory) {
+absl::StatusOr<std::vector<std::string>> SortedNamesIn(const std::string& directory) {
   std::error_code error;
-  std::vector<std::string> names;
-  for (fs::directory_iterator at(directory, error), end; !error && at != end; at.increment(error)) {
-    names.push_back(at->path().filename().string());
-  }
+  std::vector<std::string> names = NamesIn(directory, &error);
   if (error) return ErrnoStatus(error.value(), "list", directory);
   std::ranges::sort(names);
   return names;
@@ -50,7 +47,7 @@ absl::Status MakeReal(const std::string& path) {
   if (error) return ErrnoStatus(error.value(), "follow", path);
   std::vector<std::string> names;
   if (fs::is_directory(target, error)) {
-    ASSIGN_OR_RETURN(names, NamesIn(target));
+    ASSIGN_OR_RETURN(names, SortedNamesIn(target));
   }
   if (::unlink(path.c_str()) != 0) return ErrnoStatus(errno, "remove", path);
   RETURN_IF_ERROR(CreateDirectories(path));
@@ -122,7 +119,7 @@ absl::Status MountView::ShowUnder(const std::string& directory) {
     }
   }
   RETURN_IF_ERROR(CreateDirectories(directory));
-  ASSIGN_OR_RETURN(const std::vector<std::string> names, NamesIn(root_));
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, SortedNamesIn(root_));
   for (const std::string& name : names)
     RETURN_IF_ERROR(Link(JoinPath(root_, name), JoinPath(directory, name)));
   return absl::OkStatus();

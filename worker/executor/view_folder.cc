@@ -9,13 +9,12 @@
 #include <charconv>
 #include <cstdlib>
 #include <ctime>
-#include <filesystem>
 #include <memory>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "absl/time/time.h"
+#include "common/base/folder_names.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 
@@ -69,10 +68,8 @@ struct Held {
 // Lists the views of living processes; removes those of dead processes.
 std::vector<Held> AllIn(const std::string& parent) {
   std::vector<Held> all;
-  std::error_code error;
-  for (std::filesystem::directory_iterator at(parent, error), end; !error && at != end;
-       at.increment(error)) {
-    const std::string file = at->path().string();
+  for (const std::string& name : NamesIn(parent)) {
+    const std::string file = JoinPath(parent, name);
     if (!file.ends_with(kOwner)) continue;
     const std::string path = file.substr(0, file.size() - kOwner.size());
     if (Lock(OpenLock(file, false), LOCK_EX | LOCK_NB)) {

@@ -6,12 +6,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <filesystem>
-#include <system_error>
 #include <tuple>
 #include <vector>
 
 #include "common/base/file.h"
+#include "common/base/folder_names.h"
 #include "common/store/local/layout.h"
 #include "common/store/local/segment_format.h"
 #include "fmt/format.h"
@@ -48,12 +47,11 @@ absl::Status TrimQuarantine(const std::string& store_directory, uint64_t bytes_m
   };
   std::vector<Kept> kept;
   uint64_t bytes = 0;
-  std::error_code error;
-  for (std::filesystem::directory_iterator at(QuarantineDirectory(store_directory), error), end;
-       !error && at != end; at.increment(error)) {
-    const absl::StatusOr<FileStat> stat = StatFile(at->path().string());
+  for (const std::string& name : NamesIn(QuarantineDirectory(store_directory))) {
+    std::string path = JoinPath(QuarantineDirectory(store_directory), name);
+    const absl::StatusOr<FileStat> stat = StatFile(path);
     if (!stat.ok() || !S_ISREG(stat->mode)) continue;  // a folder: a person may have put it there
-    kept.push_back({stat->ctime_ns, at->path().string(), stat->size_bytes});
+    kept.push_back({stat->ctime_ns, std::move(path), stat->size_bytes});
     bytes += stat->size_bytes;
   }
   std::ranges::sort(kept, [](const Kept& a, const Kept& b) {

@@ -11,6 +11,7 @@
 #include <system_error>
 #include <utility>
 
+#include "common/base/folder_names.h"
 #include "common/base/status_macros.h"
 #include "common/store/local/layout.h"
 #include "common/store/local/maintenance/sweeper.h"
@@ -82,13 +83,12 @@ uint64_t BytesIn(const fs::path& path, absl::Time& written) {
 
 std::vector<TemporaryLeft> TemporaryFiles(const StoreState& store) {
   std::vector<TemporaryLeft> left;
-  std::error_code error;
-  for (fs::directory_iterator at(TemporaryDirectory(store.folder.directory), error), end;
-       !error && at != end; at.increment(error)) {
-    const pid_t writer = WriterOf(at->path().filename().string());
+  const std::string folder = TemporaryDirectory(store.folder.directory);
+  for (const std::string& name : NamesIn(folder)) {
+    const pid_t writer = WriterOf(name);
     if (writer == 0) continue;
-    TemporaryLeft one{.path = at->path().string(), .is_live = IsAlive(writer)};
-    one.size_bytes = BytesIn(at->path(), one.written);
+    TemporaryLeft one{.path = JoinPath(folder, name), .is_live = IsAlive(writer)};
+    one.size_bytes = BytesIn(one.path, one.written);
     left.push_back(std::move(one));
   }
   return left;

@@ -1,27 +1,14 @@
 #include "common/store/local/maintenance/store_stats.h"
 
-#include <filesystem>
 #include <string>
-#include <system_error>
 #include <vector>
 
+#include "common/base/folder_names.h"
 #include "common/base/status_macros.h"
 #include "common/store/local/layout.h"
 #include "common/store/local/maintenance/left_behind.h"
 
 namespace galley::store {
-namespace {
-
-uint64_t CountEntries(const std::string& folder) {
-  std::error_code error;
-  uint64_t count = 0;
-  for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end;
-       at.increment(error))
-    ++count;
-  return count;
-}
-
-}  // namespace
 
 absl::StatusOr<StoreStats> SizesOf(StoreParts& store) {
   RETURN_IF_ERROR(store.commits.CommitIfRoom());
@@ -39,7 +26,7 @@ absl::StatusOr<StoreStats> SizesOf(StoreParts& store) {
     ++stats.segments;
     stats.segment_bytes += segment.size_bytes;
   }
-  stats.quarantined = CountEntries(QuarantineDirectory(store.folder.directory));
+  stats.quarantined = NamesIn(QuarantineDirectory(store.folder.directory)).size();
   return stats;
 }
 

@@ -1,12 +1,11 @@
 #include "common/store/local/maintenance/why_finder.h"
 
 #include <algorithm>
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include "common/base/errors.h"
 #include "common/base/file.h"
+#include "common/base/folder_names.h"
 #include "common/base/status_macros.h"
 #include "common/record/result.h"
 #include "common/store/interface/kept_roots.h"
@@ -211,14 +210,13 @@ absl::Status WhyFinder::FindLosses() {
     if (!IsAbsentOrWrong(scanned)) RETURN_IF_ERROR(scanned);
   }
   const std::string name = fmt::format("{}-{}", digest_.hex(), digest_.size_bytes());
-  std::error_code error;
-  for (std::filesystem::directory_iterator at(QuarantineDirectory(store_.folder.directory), error),
-       end;
-       !error && at != end; at.increment(error)) {
-    if (!at->path().filename().string().starts_with(name)) continue;
-    const absl::StatusOr<FileStat> stat = StatFile(at->path().string());
+  const std::string quarantine = QuarantineDirectory(store_.folder.directory);
+  for (const std::string& kept : NamesIn(quarantine)) {
+    if (!kept.starts_with(name)) continue;
+    const std::string path = JoinPath(quarantine, kept);
+    const absl::StatusOr<FileStat> stat = StatFile(path);
     past.emplace_back(stat.ok() ? absl::FromUnixNanos(stat->ctime_ns) : absl::InfinitePast(),
-                      fmt::format("its bytes were wrong: {}", at->path().string()));
+                      fmt::format("its bytes were wrong: {}", path));
   }
   std::ranges::sort(past);
   for (const auto& [time, text] : past) {
