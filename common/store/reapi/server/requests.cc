@@ -17,26 +17,35 @@ using tree::BoolOf;
 using tree::BytesOf;
 using tree::VarintOf;
 
-// Fields that stand once, as a set of their numbers.
-template <typename... Numbers>
-constexpr uint32_t Once(Numbers... numbers) {
-  return (0u | ... | (1u << numbers));
+// Takes each field of this number with `take`, which gets `to` besides.
+template <typename Take, typename... To>
+auto Each(uint32_t number, Take take, To&&... to) {
+  return [number, take, &to...](const Field& field, uint32_t&) {
+    return field.number == number ? take(field, to...) : absl::OkStatus();
+  };
 }
 
-// Calls `take` for each field. INVALID_ARGUMENT: one of `once` comes a second time.
-template <typename Take>
-absl::Status ReadFields(std::string_view bytes, uint32_t once, const Take& take) {
-  uint32_t seen = 0;
-  for (WireReader reader(bytes); !reader.AtEnd();) {
-    ASSIGN_OR_RETURN(const Field field, reader.Next());
-    const uint32_t bit = field.number < 32 ? 1u << field.number & once : 0;
-    if ((seen & bit) != 0) {
-      return InvalidArgumentError("field {} comes twice, expected it once", field.number);
-    }
-    seen |= bit;
-    RETURN_IF_ERROR(take(field));
-  }
-  return absl::OkStatus();
+// Takes the one field of this number. INVALID_ARGUMENT: it comes a second time.
+template <typename Take, typename... To>
+auto Once(uint32_t number, Take take, To&&... to) {
+  return [number, take, &to...](const Field& field, uint32_t& seen) {
+    if (field.number != number) return absl::OkStatus();
+    if ((seen >> number & 1) != 0)
+      return InvalidArgumentError("field {} comes twice, expected it once", number);
+    seen |= 1u << number;
+    return take(field, to...);
+  };
+}
+
+// Reads the fields that one of `takers` takes, each an Each or Once, and skips all others.
+template <typename... Takers>
+absl::Status ReadFields(std::string_view bytes, const Takers&... takers) {
+  uint32_t seen = 0;  // the numbers of fields that stand once
+  return tree::ForEachField(bytes, [&](const Field& field) {
+    absl::Status status;
+    (status.Update(takers(field, seen)), ...);
+    return status;
+  });
 }
 
 absl::Status TakeInstance(const Field& field, std::string_view& instance) {
@@ -49,6 +58,11 @@ absl::Status TakeText(const Field& field, std::string_view name, std::string_vie
   ASSIGN_OR_RETURN(text, BytesOf(field, name));
   if (IsUtf8(text)) return absl::OkStatus();
   return InvalidArgumentError("{}: no UTF-8", name);
+}
+
+absl::Status TakeBytes(const Field& field, std::string_view name, std::string_view& bytes) {
+  ASSIGN_OR_RETURN(bytes, BytesOf(field, name));
+  return absl::OkStatus();
 }
 
 absl::Status TakeFlag(const Field& field, std::string_view name, bool& flag) {
@@ -122,22 +136,22 @@ absl::Status TakeAcceptable(const Field& field, bool& takes_zstd) {
 absl::StatusOr<BatchUpdateRequest::Blob> DecodeBatchBlob(std::string_view bytes) {
   BatchUpdateRequest::Blob blob;
   std::optional<Digest> digest;
-  RETURN_IF_ERROR(ReadFields(bytes, Once(1, 2, 3), [&](const Field& field) -> absl::Status {
-    if (field.number == 1) return TakeDigest(field, "digest", digest);
-    if (field.number == 3) return TakeCompressor(field, blob.compressor);
-    if (field.number != 2) return absl::OkStatus();
-    ASSIGN_OR_RETURN(blob.data, BytesOf(field, "data"));
-    return absl::OkStatus();
-  }));
+  RETURN_IF_ERROR(ReadFields(bytes, Once(1, TakeDigest, "digest", digest),
+                             Once(2, TakeBytes, "data", blob.data),
+                             Once(3, TakeCompressor, blob.compressor)));
   ASSIGN_OR_RETURN(blob.digest, Present(digest, "requests.digest"));
   return blob;
 }
 
+absl::Status AppendBatchBlob(const Field& field, std::vector<BatchUpdateRequest::Blob>& blobs) {
+  ASSIGN_OR_RETURN(const std::string_view blob, BytesOf(field, "requests"));
+  ASSIGN_OR_RETURN(blobs.emplace_back(), DecodeBatchBlob(blob));
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::string_view> DecodeOneName(std::string_view bytes, std::string_view name) {
   std::string_view text;
-  RETURN_IF_ERROR(ReadFields(bytes, Once(1), [&](const Field& field) {
-    return field.number == 1 ? TakeText(field, name, text) : absl::OkStatus();
-  }));
+  RETURN_IF_ERROR(ReadFields(bytes, Once(1, TakeText, name, text)));
   return text;
 }
 
@@ -145,35 +159,24 @@ absl::StatusOr<std::string_view> DecodeOneName(std::string_view bytes, std::stri
 
 absl::StatusOr<FindMissingRequest> DecodeFindMissing(std::string_view bytes) {
   FindMissingRequest request;
-  RETURN_IF_ERROR(ReadFields(bytes, Once(1, 3), [&](const Field& field) {
-    if (field.number == 1) return TakeInstance(field, request.instance);
-    if (field.number == 2) return AppendDigest(field, "blob_digests", request.digests);
-    return field.number == 3 ? CheckFunction(field) : absl::OkStatus();
-  }));
+  RETURN_IF_ERROR(ReadFields(bytes, Once(1, TakeInstance, request.instance),
+                             Each(2, AppendDigest, "blob_digests", request.digests),
+                             Once(3, CheckFunction)));
   return request;
 }
 
 absl::StatusOr<BatchUpdateRequest> DecodeBatchUpdate(std::string_view bytes) {
   BatchUpdateRequest request;
-  RETURN_IF_ERROR(ReadFields(bytes, Once(1, 5), [&](const Field& field) -> absl::Status {
-    if (field.number == 1) return TakeInstance(field, request.instance);
-    if (field.number == 5) return CheckFunction(field);
-    if (field.number != 2) return absl::OkStatus();
-    ASSIGN_OR_RETURN(const std::string_view blob, BytesOf(field, "requests"));
-    ASSIGN_OR_RETURN(request.blobs.emplace_back(), DecodeBatchBlob(blob));
-    return absl::OkStatus();
-  }));
+  RETURN_IF_ERROR(ReadFields(bytes, Once(1, TakeInstance, request.instance),
+                             Each(2, AppendBatchBlob, request.blobs), Once(5, CheckFunction)));
   return request;
 }
 
 absl::StatusOr<BatchReadRequest> DecodeBatchRead(std::string_view bytes) {
   BatchReadRequest request;
-  RETURN_IF_ERROR(ReadFields(bytes, Once(1, 4), [&](const Field& field) {
-    if (field.number == 1) return TakeInstance(field, request.instance);
-    if (field.number == 2) return AppendDigest(field, "digests", request.digests);
-    if (field.number == 3) return TakeAcceptable(field, request.takes_zstd);
-    return field.number == 4 ? CheckFunction(field) : absl::OkStatus();
-  }));
+  RETURN_IF_ERROR(ReadFields(bytes, Once(1, TakeInstance, request.instance),
+                             Each(2, AppendDigest, "digests", request.digests),
+                             Each(3, TakeAcceptable, request.takes_zstd), Once(4, CheckFunction)));
   return request;
 }
 
@@ -181,24 +184,10 @@ absl::StatusOr<GetTreeRequest> DecodeGetTree(std::string_view bytes) {
   GetTreeRequest request;
   std::optional<Digest> root;
   int64_t page_size = 0;
-  RETURN_IF_ERROR(ReadFields(bytes, Once(1, 2, 3, 4, 5), [&](const Field& field) -> absl::Status {
-    switch (field.number) {
-      case 1:
-        return TakeInstance(field, request.instance);
-      case 2:
-        return TakeDigest(field, "root_digest", root);
-      case 3:
-        return TakeNumber(field, "page_size", page_size);
-      case 4: {
-        ASSIGN_OR_RETURN(request.page_token, BytesOf(field, "page_token"));
-        return absl::OkStatus();
-      }
-      case 5:
-        return CheckFunction(field);
-      default:
-        return absl::OkStatus();
-    }
-  }));
+  RETURN_IF_ERROR(ReadFields(
+      bytes, Once(1, TakeInstance, request.instance), Once(2, TakeDigest, "root_digest", root),
+      Once(3, TakeNumber, "page_size", page_size),
+      Once(4, TakeBytes, "page_token", request.page_token), Once(5, CheckFunction)));
   if (page_size < 0 || page_size > INT32_MAX)
     return absl::InvalidArgumentError("page_size: expected 0 or more");
   request.page_size = static_cast<int32_t>(page_size);
@@ -209,24 +198,14 @@ absl::StatusOr<GetTreeRequest> DecodeGetTree(std::string_view bytes) {
 absl::StatusOr<GetActionResultRequest> DecodeGetActionResult(std::string_view bytes) {
   GetActionResultRequest request;
   std::optional<Digest> action;
-  RETURN_IF_ERROR(ReadFields(bytes, Once(1, 2, 3, 4, 6), [&](const Field& field) {
-    switch (field.number) {
-      case 1:
-        return TakeInstance(field, request.instance);
-      case 2:
-        return TakeDigest(field, "action_digest", action);
-      case 3:
-        return TakeFlag(field, "inline_stdout", request.inline_stdout);
-      case 4:
-        return TakeFlag(field, "inline_stderr", request.inline_stderr);
-      case 5:
-        return TakeText(field, "inline_output_files", request.inline_output_files.emplace_back());
-      case 6:
-        return CheckFunction(field);
-      default:
-        return absl::OkStatus();
-    }
-  }));
+  const auto append_path = [&](const Field& field) {
+    return TakeText(field, "inline_output_files", request.inline_output_files.emplace_back());
+  };
+  RETURN_IF_ERROR(ReadFields(bytes, Once(1, TakeInstance, request.instance),
+                             Once(2, TakeDigest, "action_digest", action),
+                             Once(3, TakeFlag, "inline_stdout", request.inline_stdout),
+                             Once(4, TakeFlag, "inline_stderr", request.inline_stderr),
+                             Each(5, append_path), Once(6, CheckFunction)));
   ASSIGN_OR_RETURN(request.action, Present(action, "action_digest"));
   return request;
 }
@@ -235,15 +214,14 @@ absl::StatusOr<UpdateActionResultRequest> DecodeUpdateActionResult(std::string_v
   UpdateActionResultRequest request;
   std::optional<Digest> action;
   bool has_result = false;
-  RETURN_IF_ERROR(ReadFields(bytes, Once(1, 2, 3, 4, 5), [&](const Field& field) -> absl::Status {
-    if (field.number == 1) return TakeInstance(field, request.instance);
-    if (field.number == 2) return TakeDigest(field, "action_digest", action);
-    if (field.number == 5) return CheckFunction(field);
-    if (field.number != 3) return absl::OkStatus();
-    ASSIGN_OR_RETURN(request.result, BytesOf(field, "action_result"));
+  const auto take_result = [&](const Field& field) {
     has_result = true;
-    return absl::OkStatus();
-  }));
+    return TakeBytes(field, "action_result", request.result);
+  };
+  const auto skip = [](const Field&) { return absl::OkStatus(); };
+  RETURN_IF_ERROR(ReadFields(bytes, Once(1, TakeInstance, request.instance),
+                             Once(2, TakeDigest, "action_digest", action), Once(3, take_result),
+                             Once(4, skip), Once(5, CheckFunction)));
   if (!has_result) return absl::InvalidArgumentError("action_result: expected one");
   ASSIGN_OR_RETURN(request.action, Present(action, "action_digest"));
   return request;
@@ -258,25 +236,19 @@ absl::StatusOr<std::string_view> DecodeGetCapabilities(std::string_view bytes) {
 absl::StatusOr<ReadRequest> DecodeRead(std::string_view bytes) {
   ReadRequest request;
   std::string_view name;
-  RETURN_IF_ERROR(ReadFields(bytes, Once(1, 2, 3), [&](const Field& field) {
-    if (field.number == 1) return TakeText(field, "resource_name", name);
-    if (field.number == 2) return TakeNumber(field, "read_offset", request.offset);
-    return field.number == 3 ? TakeNumber(field, "read_limit", request.limit) : absl::OkStatus();
-  }));
+  RETURN_IF_ERROR(ReadFields(bytes, Once(1, TakeText, "resource_name", name),
+                             Once(2, TakeNumber, "read_offset", request.offset),
+                             Once(3, TakeNumber, "read_limit", request.limit)));
   ASSIGN_OR_RETURN(request.name, ParseReadName(name));
   return request;
 }
 
 absl::StatusOr<WriteRequest> DecodeWrite(std::string_view bytes) {
   WriteRequest request;
-  RETURN_IF_ERROR(ReadFields(bytes, Once(1, 2, 3, 10), [&](const Field& field) -> absl::Status {
-    if (field.number == 1) return TakeText(field, "resource_name", request.name);
-    if (field.number == 2) return TakeNumber(field, "write_offset", request.offset);
-    if (field.number == 3) return TakeFlag(field, "finish_write", request.finish);
-    if (field.number != 10) return absl::OkStatus();
-    ASSIGN_OR_RETURN(request.data, BytesOf(field, "data"));
-    return absl::OkStatus();
-  }));
+  RETURN_IF_ERROR(ReadFields(bytes, Once(1, TakeText, "resource_name", request.name),
+                             Once(2, TakeNumber, "write_offset", request.offset),
+                             Once(3, TakeFlag, "finish_write", request.finish),
+                             Once(10, TakeBytes, "data", request.data)));
   return request;
 }
 
