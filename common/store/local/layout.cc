@@ -22,6 +22,7 @@
 #include "common/base/hex.h"
 #include "common/base/log.h"
 #include "common/base/own_file.h"
+#include "common/base/parse_whole.h"
 #include "common/base/sealed_text.h"
 #include "common/base/status_macros.h"
 #include "common/store/local/segment_format.h"
@@ -383,6 +384,23 @@ std::string TemporaryDirectory(std::string_view store_directory) {
   return JoinPath(store_directory, "tmp");
 }
 
+absl::StatusOr<FileDescriptor> PutLocked(const std::string& store_directory,
+                                         const std::string& path, std::string_view text,
+                                         int flags) {
+  std::string temporary =
+      JoinPath(TemporaryDirectory(store_directory), fmt::format("{}.XXXXXX", ::getpid()));
+  FileDescriptor file(::mkostemp(temporary.data(), O_CLOEXEC | flags));
+  if (!file.valid()) return ErrnoStatus(errno, "create", temporary);
+  absl::Status status;
+  if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) status = ErrnoStatus(errno, "lock", temporary);
+  if (status.ok()) status = WriteAll(file.get(), text, temporary);
+  if (status.ok() && ::rename(temporary.c_str(), path.c_str()) != 0)
+    status = ErrnoStatus(errno, "rename", path);
+  if (status.ok()) return file;
+  ::unlink(temporary.c_str());
+  return status;
+}
+
 absl::StatusOr<FileDescriptor> OpenStored(const std::string& path, uint32_t mode) {
   FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file.valid() && errno == EACCES && ::chmod(path.c_str(), mode) == 0) {
@@ -397,10 +415,8 @@ absl::StatusOr<FileDescriptor> OpenStored(const std::string& path, uint32_t mode
 std::optional<uint64_t> ParseSegmentName(std::string_view name) {
   if (name.size() != 16 + kSegmentSuffix.size() || !name.ends_with(kSegmentSuffix))
     return std::nullopt;
-  uint64_t number = 0;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + 16, number, 16);
-  if (error != std::errc() || end != name.data() + 16 || number == 0) return std::nullopt;
-  if (fmt::format("{:016x}", number) != name.substr(0, 16)) return std::nullopt;
+  const auto number = ParseWhole<uint64_t>(name.substr(0, 16), 16).value_or(0);
+  if (number == 0 || fmt::format("{:016x}", number) != name.substr(0, 16)) return std::nullopt;
   return number;
 }
 

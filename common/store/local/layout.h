@@ -27,8 +27,14 @@ std::optional<uint64_t> ParseSegmentName(std::string_view name);
 // Returns the digest in "<hex>-<size>"; nullopt for any other name.
 std::optional<Digest> ParseBlobFileName(std::string_view name);
 
-// Opens a segment or a blob's file for reading. If the mode of this user's file forbids reading,
-// first gives it `mode`, which is noted (common/base/healed.h).
+// Puts a new file with `text` at `path`, open and locked. Nobody sees it before it is locked.
+// `flags`: more flags of open(2).
+absl::StatusOr<FileDescriptor> PutLocked(const std::string& store_directory,
+                                         const std::string& path, std::string_view text,
+                                         int flags = 0);
+
+// Opens a segment or a blob's file to be read. One of this user's whose mode forbids it is given
+// `mode` first, which is noted (common/base/healed.h).
 inline constexpr uint32_t kSegmentMode = 0644;
 absl::StatusOr<FileDescriptor> OpenStored(const std::string& path, uint32_t mode);
 

@@ -7,12 +7,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <ctime>
-#include <filesystem>
 #include <random>
 
+#include "common/base/folder_names.h"
 #include "common/base/own_file.h"
+#include "common/base/parse_whole.h"
 #include "common/base/status_macros.h"
 #include "common/store/local/layout.h"
 #include "common/store/local/segment_format.h"
@@ -48,14 +48,13 @@ std::string RandomName() {
   return fmt::format("{:08x}{:08x}", random(), random());
 }
 
-template <typename Number>
-bool TakeNumber(std::string_view& text, std::string_view key, Number& number) {
+bool TakeNumber(std::string_view& text, std::string_view key, int64_t& number) {
   if (!text.starts_with(key)) return false;
   const size_t end = text.find('\n');
   if (end == std::string_view::npos) return false;
-  const char* const last = text.data() + end;
-  const auto [at, error] = std::from_chars(text.data() + key.size(), last, number);
-  if (error != std::errc() || at != last) return false;
+  const auto read = ParseWhole<int64_t>(text.substr(key.size(), end - key.size()));
+  if (!read) return false;
+  number = *read;
   text.remove_prefix(end + 1);
   return true;
 }
@@ -107,27 +106,8 @@ absl::StatusOr<Session> Session::Begin(const std::string& store_directory, std::
   const std::string rest =
       fmt::format("pid {}\nname {}\nstarted {}\n", ::getpid(), plain_name, absl::ToUnixNanos(now));
   const std::string path = JoinPath(folder, RandomName());
-  ASSIGN_OR_RETURN(FileDescriptor file, PutInPlace(store_directory, path, TextOf(now, rest)));
+  ASSIGN_OR_RETURN(FileDescriptor file, PutLocked(store_directory, path, TextOf(now, rest)));
   return Session(store_directory, path, rest, std::move(file));
-}
-
-// Nobody sees it before it is locked.
-absl::StatusOr<FileDescriptor> Session::PutInPlace(const std::string& store_directory,
-                                                   const std::string& path, std::string_view text) {
-  std::string temporary =
-      JoinPath(TemporaryDirectory(store_directory), fmt::format("{}.XXXXXX", ::getpid()));
-  FileDescriptor file(::mkostemp(temporary.data(), O_CLOEXEC));
-  if (!file.valid()) return ErrnoStatus(errno, "create", temporary);
-  absl::Status status;
-  if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) status = ErrnoStatus(errno, "lock", temporary);
-  if (status.ok()) status = WriteAll(file.get(), text, temporary);
-  if (status.ok() && ::rename(temporary.c_str(), path.c_str()) != 0)
-    status = ErrnoStatus(errno, "rename", path);
-  if (!status.ok()) {
-    ::unlink(temporary.c_str());
-    return status;
-  }
-  return file;
 }
 
 // The file is written in one write, which a reader sees whole or finds out. A file that was
@@ -140,7 +120,7 @@ absl::Status Session::Renew(absl::Duration keeps) {
       named.ok() && open.ok() && named->inode == open->inode && named->device == open->device;
   if (!is_in_place) {
     RETURN_IF_ERROR(ClearTheWay(path_));
-    ASSIGN_OR_RETURN(file_, PutInPlace(store_directory_, path_, text));
+    ASSIGN_OR_RETURN(file_, PutLocked(store_directory_, path_, text));
     return absl::OkStatus();
   }
   const ssize_t count = ::pwrite(file_.get(), text.data(), text.size(), 0);
@@ -155,9 +135,8 @@ Session::~Session() {
 absl::StatusOr<std::vector<SessionInfo>> LiveSessions(const std::string& store_directory) {
   std::vector<SessionInfo> sessions;
   std::error_code error;
-  std::filesystem::directory_iterator at(SessionsFolder(store_directory), error);
-  for (const std::filesystem::directory_iterator end; !error && at != end; at.increment(error)) {
-    const std::string path = at->path().string();
+  for (const std::string& session_name : NamesIn(SessionsFolder(store_directory), &error)) {
+    const std::string path = JoinPath(SessionsFolder(store_directory), session_name);
     const absl::StatusOr<FileStat> stat = StatFile(path, /*follow_links=*/false);
     if (stat.ok() && !S_ISREG(stat->mode)) continue;  // no session
     FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));

@@ -59,8 +59,6 @@ class Session {
         path_(std::move(path)),
         rest_(std::move(rest)),
         file_(std::move(file)) {}
-  static absl::StatusOr<FileDescriptor> PutInPlace(const std::string& store_directory,
-                                                   const std::string& path, std::string_view text);
 
   std::string store_directory_;
   std::string path_;  // empty: moved from

@@ -43,25 +43,12 @@ class OpenNote {
     const absl::StatusOr<FileStat> there = StatFile(folder);
     if (there.ok() && !S_ISDIR(there->mode)) RETURN_IF_ERROR(PutAside(folder).status());
     RETURN_IF_ERROR(CreateDirectories(folder));
-    // Nobody sees it before it is locked.
-    std::string temporary =
-        JoinPath(TemporaryDirectory(store_directory), fmt::format("{}.XXXXXX", ::getpid()));
-    FileDescriptor file(::mkostemp(temporary.data(), O_CLOEXEC | O_APPEND));
-    if (!file.valid()) return ErrnoStatus(errno, "create", temporary);
     std::random_device random;
     const std::string path =
         JoinPath(folder, fmt::format("{}.{:08x}{:08x}", ::getpid(), random(), random()));
-    absl::Status status;
-    if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) status = ErrnoStatus(errno, "lock", temporary);
     std::string text(kNoteLine);
     for (const Digest& digest : before) text += EncodeWritten(digest);
-    if (status.ok()) status = WriteAll(file.get(), text, temporary);
-    if (status.ok() && ::rename(temporary.c_str(), path.c_str()) != 0)
-      status = ErrnoStatus(errno, "rename", path);
-    if (!status.ok()) {
-      ::unlink(temporary.c_str());
-      return status;
-    }
+    ASSIGN_OR_RETURN(FileDescriptor file, PutLocked(store_directory, path, text, O_APPEND));
     return std::unique_ptr<OpenNote>(new OpenNote(std::move(file), path, before, text.size()));
   }
 
