@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 #include "common/base/errors.h"
 #include "common/base/status_macros.h"
@@ -87,19 +86,6 @@ absl::StatusOr<tree::BuiltTree> BuildInputRoot(const std::vector<tree::TreeFile>
                               conflict.reason);
 }
 
-// Appends the folders below `digest` and then itself; each once.
-void AppendChildrenFirst(const Digest& digest, const std::map<Digest, std::string>& folders,
-                         std::set<Digest>& seen, std::vector<std::string>& out) {
-  if (!seen.insert(digest).second) return;
-  const std::string& bytes = folders.at(digest);
-  const absl::StatusOr<tree::Directory> directory = tree::DecodeDirectory(bytes);
-  GALLEY_CHECK(directory.ok());
-  for (const tree::DirectoryNode& child : directory->directories) {
-    AppendChildrenFirst(child.digest, folders, seen, out);
-  }
-  out.push_back(bytes);
-}
-
 // Assembled: an Action without its directories and without the bytes of files.
 struct Assembled {
   std::vector<tree::TreeFile> files;
@@ -140,8 +126,8 @@ absl::StatusOr<Action> BuildAction(const ActionInputs& inputs) {
     action.files.push_back(
         {std::move(file.path), file.digest, file.is_executable, std::move(bytes)});
   }
-  std::set<Digest> seen;
-  AppendChildrenFirst(made.root.root, made.root.directories, seen, action.directories);
+  for (const Digest& folder : tree::ChildrenFirst(made.root))
+    action.directories.push_back(made.root.directories.at(folder));
   return action;
 }
 

@@ -6,7 +6,6 @@
 #include <iterator>
 #include <map>
 #include <optional>
-#include <set>
 
 #include "common/base/errors.h"
 #include "common/base/status_macros.h"
@@ -22,22 +21,8 @@ using tree::FieldTo;
 constexpr std::string_view kFurther = ".d/";  // suffixes of further outputs begin so
 const std::string kFolder = std::string(kOutputStem) + ".d";
 
-// Children before their parents, each once; the root last.
-absl::Status AppendAfterChildren(const tree::BuiltTree& built, const Digest& digest,
-                                 std::set<Digest>& seen, std::vector<Digest>& order) {
-  if (!seen.insert(digest).second) return absl::OkStatus();
-  ASSIGN_OR_RETURN(const tree::Directory directory,
-                   tree::DecodeDirectory(built.directories.at(digest)));
-  for (const tree::DirectoryNode& child : directory.directories)
-    RETURN_IF_ERROR(AppendAfterChildren(built, child.digest, seen, order));
-  order.push_back(digest);
-  return absl::OkStatus();
-}
-
 std::string EncodeTree(const tree::BuiltTree& built) {
-  std::set<Digest> seen;
-  std::vector<Digest> order;
-  GALLEY_CHECK(AppendAfterChildren(built, built.root, seen, order).ok());
+  const std::vector<Digest> order = tree::ChildrenFirst(built);
   WireWriter writer;
   for (auto digest = order.rbegin(); digest != order.rend(); ++digest)
     writer.Element(digest == order.rbegin() ? 1 : 2, built.directories.at(*digest));

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 #include <optional>
+#include <set>
 
 #include "common/base/status_macros.h"
 #include "common/tree/plain_name.h"
@@ -170,6 +171,20 @@ BuiltTree BuildTree(const std::vector<TreeFile>& files,
   for (const size_t i : order) builder.Add(files[i]);
   tree.root = builder.Finish();
   return tree;
+}
+
+std::vector<Digest> ChildrenFirst(const BuiltTree& built) {
+  std::set<Digest> seen;
+  std::vector<Digest> order;
+  const auto append = [&](const auto& self, const Digest& digest) -> void {
+    if (!seen.insert(digest).second) return;
+    const absl::StatusOr<Directory> directory = DecodeDirectory(built.directories.at(digest));
+    GALLEY_CHECK(directory.ok());
+    for (const DirectoryNode& child : directory->directories) self(self, child.digest);
+    order.push_back(digest);
+  };
+  append(append, built.root);
+  return order;
 }
 
 }  // namespace galley::tree

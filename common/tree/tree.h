@@ -65,7 +65,10 @@ struct BuiltTree {
 BuiltTree BuildTree(const std::vector<TreeFile>& files,
                     const std::function<std::string(std::string_view)>& fold);
 
-// Limits for reading: a small tree of shared folders can name very many files.
+// The folders of `built`, children before their parents, each once; the root is the last.
+std::vector<Digest> ChildrenFirst(const BuiltTree& built);
+
+// Limits of what is read: a small tree of shared folders can name very many files.
 inline constexpr size_t kTreeDepthMax = 256;
 inline constexpr size_t kTreeFilesMax = 10'000'000;
 
