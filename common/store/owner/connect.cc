@@ -260,10 +260,10 @@ class RemoteStore final : public StoreDirectory {
   absl::StatusOr<std::vector<PublishedRoot>> Roots(std::string_view project_id) override {
     v1::RootsRequest request;
     request.set_project_id(std::string(project_id));
-    ASSIGN_OR_RETURN(const std::string bytes, Receive(kChunkedMessageBytesMax, [&](auto& context) {
-                       return stub_->Roots(&context, request);
-                     }));
-    ASSIGN_OR_RETURN(const auto reply, ParseMessage<v1::RootsReply>(bytes));
+    ASSIGN_OR_RETURN(const auto reply, ParseMessage<v1::RootsReply>(
+                                           Receive(kChunkedMessageBytesMax, [&](auto& context) {
+                                             return stub_->Roots(&context, request);
+                                           })));
     std::vector<PublishedRoot> roots;
     for (const v1::Root& wire : reply.roots()) {
       ASSIGN_OR_RETURN(PublishedRoot root, FromWire(wire));
@@ -345,8 +345,7 @@ class RemoteStore final : public StoreDirectory {
     grpc::ClientContext context;
     PrepareForLong(context);
     auto reader = stub_->Revoke(&context, request);
-    ASSIGN_OR_RETURN(const std::string bytes, Finished(context, *reader, kChunkedMessageBytesMax));
-    ASSIGN_OR_RETURN(const auto reply, ParseMessage<v1::RevokeReply>(bytes));
+    ASSIGN_OR_RETURN(const auto reply, ParseMessage<v1::RevokeReply>(Finished(context, *reader)));
     return FromWire(reply);
   }
 
@@ -354,11 +353,10 @@ class RemoteStore final : public StoreDirectory {
     grpc::ClientContext context;
     Prepare(context, 0);
     auto reader = stub_->Revocations(&context, v1::RevocationsRequest());
-    const absl::StatusOr<std::string> bytes = Finished(context, *reader, kChunkedMessageBytesMax);
-    if (absl::IsUnimplemented(bytes.status())) return std::vector<record::Revocation>();
-    RETURN_IF_ERROR(bytes.status());
-    ASSIGN_OR_RETURN(const auto reply, ParseMessage<v1::RevocationsReply>(*bytes));
-    return record::DecodeRevocations(reply.revoked());
+    const auto reply = ParseMessage<v1::RevocationsReply>(Finished(context, *reader));
+    if (absl::IsUnimplemented(reply.status())) return std::vector<record::Revocation>();
+    RETURN_IF_ERROR(reply.status());
+    return record::DecodeRevocations(reply->revoked());
   }
 
   absl::StatusOr<WhyReport> Why(const Digest& digest, size_t limit) override {
@@ -368,8 +366,7 @@ class RemoteStore final : public StoreDirectory {
     grpc::ClientContext context;
     PrepareForLong(context);
     auto reader = stub_->Why(&context, request);
-    ASSIGN_OR_RETURN(const std::string bytes, Finished(context, *reader, kChunkedMessageBytesMax));
-    ASSIGN_OR_RETURN(const auto reply, ParseMessage<v1::WhyReply>(bytes));
+    ASSIGN_OR_RETURN(const auto reply, ParseMessage<v1::WhyReply>(Finished(context, *reader)));
     return FromWire(reply);
   }
 
@@ -460,7 +457,7 @@ class RemoteStore final : public StoreDirectory {
 
   template <typename Stream>
   static absl::StatusOr<std::string> Finished(grpc::ClientContext& context, Stream& stream,
-                                              size_t size_bytes_max) {
+                                              size_t size_bytes_max = kChunkedMessageBytesMax) {
     absl::StatusOr<std::string> bytes = ReadChunks(stream, size_bytes_max);
     if (!bytes.ok()) context.TryCancel();
     const absl::Status status = FromGrpc(stream.Finish());
@@ -501,7 +498,7 @@ class RemoteStore final : public StoreDirectory {
     for (size_t begin = 0; begin < digests.size(); begin += kDigestsAtOnce) {
       const auto part = digests.subspan(begin, std::min(kDigestsAtOnce, digests.size() - begin));
       ASSIGN_OR_RETURN(const auto reply, Exchange<v1::DigestList>(ToWire(part), call));
-      ASSIGN_OR_RETURN(const std::vector<Digest> of_part, FromWire(reply));
+      ASSIGN_OR_RETURN(const std::vector<Digest> of_part, FromWire(reply.digests()));
       named.insert(named.end(), of_part.begin(), of_part.end());
     }
     return named;
@@ -540,10 +537,10 @@ class RemoteStore final : public StoreDirectory {
       auto stream = ((*stub_).*call)(&context);
       static_cast<void>(WriteChunks(*stream, request));  // Finish says why
       stream->WritesDone();
-      ASSIGN_OR_RETURN(answer, Finished(context, *stream, kChunkedMessageBytesMax));
+      ASSIGN_OR_RETURN(answer, Finished(context, *stream));
       return absl::OkStatus();
     }));
-    return ParseMessage<Reply>(answer);
+    return ParseMessage<Reply>(std::move(answer));
   }
 
   const std::string directory_;

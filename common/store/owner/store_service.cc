@@ -24,9 +24,8 @@ v1::ResultsReply ToWire(const std::vector<std::optional<std::string>>& results) 
 
 template <typename Reader>
 absl::StatusOr<std::vector<Digest>> ReadDigests(Reader& reader) {
-  ASSIGN_OR_RETURN(const std::string bytes, ReadChunks(reader));
-  ASSIGN_OR_RETURN(const auto list, ParseMessage<v1::DigestList>(bytes));
-  return FromWire(list);
+  ASSIGN_OR_RETURN(const auto list, ParseMessage<v1::DigestList>(ReadChunks(reader)));
+  return FromWire(list.digests());
 }
 
 // The outcome of a call.
@@ -132,13 +131,9 @@ grpc::Status StoreService::Results(grpc::ServerContext*, ChunkStream* stream) {
 
 grpc::Status StoreService::ActionResults(grpc::ServerContext*, ChunkStream* stream) {
   return Answer([&]() -> absl::Status {
-    ASSIGN_OR_RETURN(const std::string bytes, ReadChunks(*stream));
-    ASSIGN_OR_RETURN(const auto request, ParseMessage<v1::ActionResultsRequest>(bytes));
-    std::vector<Digest> actions;
-    for (const v1::BlobDigest& wire : request.actions()) {
-      ASSIGN_OR_RETURN(const Digest action, RawDigestOf(wire));
-      actions.push_back(action);
-    }
+    ASSIGN_OR_RETURN(const auto request,
+                     ParseMessage<v1::ActionResultsRequest>(ReadChunks(*stream)));
+    ASSIGN_OR_RETURN(const std::vector<Digest> actions, FromWire(request.actions()));
     ASSIGN_OR_RETURN(const auto found, store_.ActionResults(request.instance(), actions));
     return WriteChunks(*stream, ToWire(found).SerializeAsString());
   });
@@ -168,8 +163,7 @@ grpc::Status StoreService::Locate(grpc::ServerContext*, ChunkStream* stream) {
 
 grpc::Status StoreService::Commit(grpc::ServerContext*, ChunkReader* reader, v1::Done*) {
   return Answer([&]() -> absl::Status {
-    ASSIGN_OR_RETURN(const std::string bytes, ReadChunks(*reader));
-    ASSIGN_OR_RETURN(const auto request, ParseMessage<v1::CommitRequest>(bytes));
+    ASSIGN_OR_RETURN(const auto request, ParseMessage<v1::CommitRequest>(ReadChunks(*reader)));
     ASSIGN_OR_RETURN(const CommitBatch batch, FromWire(request));
     return store_.Commit(batch);
   });

@@ -1,5 +1,7 @@
 #include "common/store/owner/store_wire.h"
 
+#include "common/base/plain_text.h"
+
 namespace galley::store {
 
 v1::DigestList ToWire(std::span<const Digest> digests) {
@@ -8,9 +10,10 @@ v1::DigestList ToWire(std::span<const Digest> digests) {
   return list;
 }
 
-absl::StatusOr<std::vector<Digest>> FromWire(const v1::DigestList& list) {
+absl::StatusOr<std::vector<Digest>> FromWire(
+    const google::protobuf::RepeatedPtrField<v1::BlobDigest>& list) {
   std::vector<Digest> digests;
-  for (const v1::BlobDigest& wire : list.digests()) {
+  for (const v1::BlobDigest& wire : list) {
     ASSIGN_OR_RETURN(const Digest digest, RawDigestOf(wire));
     digests.push_back(digest);
   }
@@ -126,10 +129,7 @@ absl::StatusOr<RevokeReport> FromWire(const v1::RevokeReply& wire) {
                                 .taken = absl::FromUnixMicros(one.taken_us()),
                                 .received_from = one.received_from()};
     ASSIGN_OR_RETURN(result.key, RawDigestOf(one.key()));
-    for (const auto& output : one.outputs()) {
-      ASSIGN_OR_RETURN(const Digest digest, RawDigestOf(output));
-      result.outputs.push_back(digest);
-    }
+    ASSIGN_OR_RETURN(result.outputs, FromWire(one.outputs()));
     report.results.push_back(std::move(result));
   }
   return report;
@@ -195,9 +195,8 @@ absl::StatusOr<WhyReport> FromWire(const v1::WhyReply& wire) {
 std::string SocketTarget(std::string_view path) {
   std::string target = "unix:";
   for (const char c : path) {
-    const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                          (c >= '0' && c <= '9') || c == '/' || c == '-' || c == '_' || c == '.';
-    target += is_plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    target += IsAlphanumericOr(c, "/-_.") ? std::string(1, c)
+                                          : fmt::format("%{:02X}", static_cast<unsigned char>(c));
   }
   return target;
 }

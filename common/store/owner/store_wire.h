@@ -39,7 +39,8 @@ using wire::RawDigestOf;
 using wire::SetRawDigest;
 
 v1::DigestList ToWire(std::span<const Digest> digests);
-absl::StatusOr<std::vector<Digest>> FromWire(const v1::DigestList& list);
+absl::StatusOr<std::vector<Digest>> FromWire(
+    const google::protobuf::RepeatedPtrField<v1::BlobDigest>& list);
 v1::Root ToWire(const PublishedRoot& root);
 absl::StatusOr<PublishedRoot> FromWire(const v1::Root& wire);
 v1::CommitRequest ToWire(const CommitBatch& batch);
@@ -75,10 +76,12 @@ absl::StatusOr<std::string> ReadChunks(Reader& reader,
   return bytes;
 }
 
+// The message that was received, or the error of receiving it.
 template <typename Message>
-absl::StatusOr<Message> ParseMessage(const std::string& bytes) {
+absl::StatusOr<Message> ParseMessage(const absl::StatusOr<std::string>& bytes) {
+  RETURN_IF_ERROR(bytes.status());
   Message message;
-  if (!message.ParseFromString(bytes))
+  if (!message.ParseFromString(*bytes))
     return absl::InvalidArgumentError("bytes that are no " + message.GetTypeName());
   return message;
 }
