@@ -10,12 +10,10 @@ namespace {
 // A sidecar that cannot be read chooses as its file alone does: by being there.
 CookerChoice ChoiceOfSidecar(const std::string& file, std::string_view toml) {
   const absl::StatusOr<TomlValue> parsed = ParseToml(toml, file);
-  if (parsed.ok()) {
-    const auto cooker = parsed->table()->find("cooker");
-    if (cooker != parsed->table()->end()) {
-      if (const auto* name = std::get_if<std::string>(&cooker->second.data))
-        return {*name, fmt::format("{}:{}", file, cooker->second.line)};
-    }
+  const TomlValue* const cooker = parsed.ok() ? parsed->Find("cooker") : nullptr;
+  if (cooker != nullptr) {
+    if (const auto* name = std::get_if<std::string>(&cooker->data))
+      return {*name, fmt::format("{}:{}", file, cooker->line)};
   }
   return {"", fmt::format("{}:1", file)};
 }

@@ -42,24 +42,21 @@ absl::Status NotYet(std::string_view file, int line, const LaterKey& later) {
 }
 
 absl::Status CheckTable(const TomlValue& table, std::string_view file, const LaterKey& later) {
-  if (table.table() == nullptr) return absl::OkStatus();
-  const auto found = table.table()->find(std::string(later.key));
-  if (found == table.table()->end()) return absl::OkStatus();
+  const TomlValue* const found = table.Find(later.key);
+  if (found == nullptr) return absl::OkStatus();
   if (!later.value.empty()) {
-    const auto* const text = std::get_if<std::string>(&found->second.data);
+    const auto* const text = std::get_if<std::string>(&found->data);
     if (text == nullptr || *text != later.value) return absl::OkStatus();
   }
-  return NotYet(file, found->second.line, later);
+  return NotYet(file, found->line, later);
 }
 
 // A list of launchers; one of them is a text.
 absl::Status CheckLaunchers(const TomlValue& document, std::string_view file) {
-  const auto farm = document.table()->find("farm");
-  if (farm == document.table()->end() || farm->second.table() == nullptr) return absl::OkStatus();
-  const auto launcher = farm->second.table()->find("launcher");
-  if (launcher == farm->second.table()->end() || launcher->second.array() == nullptr)
-    return absl::OkStatus();
-  return ErrorAt(file, launcher->second.line,
+  const TomlValue* const farm = document.Find("farm");
+  const TomlValue* const launcher = farm == nullptr ? nullptr : farm->Find("launcher");
+  if (launcher == nullptr || launcher->array() == nullptr) return absl::OkStatus();
+  return ErrorAt(file, launcher->line,
                  "`farm.launcher`: a list of launchers: not yet; give one, as a text");
 }
 
@@ -67,14 +64,14 @@ absl::Status CheckLaunchers(const TomlValue& document, std::string_view file) {
 
 absl::Status RefuseLaterKeys(const TomlValue& document, std::string_view file) {
   for (const LaterKey& later : kLaterKeys) {
-    const auto section = document.table()->find(std::string(later.section));
-    if (section == document.table()->end()) continue;
-    if (later.key.empty()) return NotYet(file, section->second.line, later);
-    if (section->second.array() == nullptr) {
-      RETURN_IF_ERROR(CheckTable(section->second, file, later));
+    const TomlValue* const section = document.Find(later.section);
+    if (section == nullptr) continue;
+    if (later.key.empty()) return NotYet(file, section->line, later);
+    if (section->array() == nullptr) {
+      RETURN_IF_ERROR(CheckTable(*section, file, later));
       continue;
     }
-    for (const TomlValue& element : *section->second.array())
+    for (const TomlValue& element : *section->array())
       RETURN_IF_ERROR(CheckTable(element, file, later));
   }
   return CheckLaunchers(document, file);
@@ -83,9 +80,8 @@ absl::Status RefuseLaterKeys(const TomlValue& document, std::string_view file) {
 absl::Status RefuseLaterKeysOfSidecar(const TomlValue& document, std::string_view file) {
   for (const LaterKey& later : kLaterKeys) {
     if (later.section != "rule") continue;
-    const auto found = document.table()->find(std::string(later.key));
-    if (found == document.table()->end()) continue;
-    return ErrorAt(file, found->second.line, fmt::format("`{}`: not yet", later.key));
+    if (const TomlValue* const found = document.Find(later.key))
+      return ErrorAt(file, found->line, fmt::format("`{}`: not yet", later.key));
   }
   return absl::OkStatus();
 }

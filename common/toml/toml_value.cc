@@ -79,6 +79,12 @@ absl::StatusOr<nlohmann::json> Json(const TomlValue& value, std::string_view fil
 
 }  // namespace
 
+const TomlValue* TomlValue::Find(std::string_view key) const {
+  if (table() == nullptr) return nullptr;
+  const auto found = table()->find(std::string(key));
+  return found == table()->end() ? nullptr : &found->second;
+}
+
 std::string_view TomlValue::TypeName() const {
   switch (data.index()) {
     case 0:

@@ -21,6 +21,8 @@ struct TomlValue {
   int line = 0;  // of the key, or of the value in an array; 0: not from a file
 
   const Table* table() const { return std::get_if<Table>(&data); }
+  // nullptr: it is no table, or the table has no such key.
+  const TomlValue* Find(std::string_view key) const;
   const Array* array() const { return std::get_if<Array>(&data); }
   // "a string", "a table", ...
   std::string_view TypeName() const;

@@ -36,10 +36,7 @@ absl::StatusOr<TableReader> TableReader::Create(const TomlValue& value, std::str
   return reader;
 }
 
-const TomlValue* TableReader::Find(const std::string& key) const {
-  const auto found = value_->table()->find(key);
-  return found == value_->table()->end() ? nullptr : &found->second;
-}
+const TomlValue* TableReader::Find(const std::string& key) const { return value_->Find(key); }
 
 absl::Status TableReader::Error(const std::string& key, std::string_view text) const {
   const TomlValue* value = Find(key);
