@@ -111,19 +111,13 @@ absl::StatusOr<std::string> Folder(const Layers& layers, const std::string& key,
   return AbsolutePath(text, value->base);
 }
 
-absl::Status CheckGlobs(const Layers& layers, const std::string& key) {
-  for (const std::string& pattern : List(layers, key)) {
-    const absl::Status status = content::Glob::Parse(pattern).status();
-    if (!status.ok())
-      return WrongValue(*layers.Find(key), fmt::format("`{}`: {}", key, MessageOf(status)));
-  }
-  return absl::OkStatus();
-}
+absl::Status CheckGlob(std::string_view text) { return content::Glob::Parse(text).status(); }
 
-absl::Status CheckFolders(const Layers& layers, const std::string& key) {
-  for (const std::string& folder : List(layers, key)) {
-    const absl::Status status = content::ValidateVirtualPath(folder);
-    if (!status.ok())
+// Checks each text of a list.
+absl::Status CheckEach(const Layers& layers, const std::string& key,
+                       absl::Status (*check)(std::string_view)) {
+  for (const std::string& text : List(layers, key)) {
+    if (const absl::Status status = check(text); !status.ok())
       return WrongValue(*layers.Find(key), fmt::format("`{}`: {}", key, MessageOf(status)));
   }
   return absl::OkStatus();
@@ -141,8 +135,8 @@ absl::Status RefuseUnsupported(const Layers& layers) {
 
 absl::Status ReadCook(const Layers& layers, CookSection& cook) {
   for (const char* key : {"cook.maps", "cook.always", "cook.never"})
-    RETURN_IF_ERROR(CheckGlobs(layers, key));
-  RETURN_IF_ERROR(CheckFolders(layers, "cook.directories"));
+    RETURN_IF_ERROR(CheckEach(layers, key, CheckGlob));
+  RETURN_IF_ERROR(CheckEach(layers, "cook.directories", content::ValidateVirtualPath));
   RETURN_IF_ERROR(Choice(layers, "cook.identity", {"binary", "versions"}));
   RETURN_IF_ERROR(Choice(layers, "cook.walls", {"best", "off", "require"}));
   cook.maps = Patterns(layers, "cook.maps");
@@ -356,7 +350,7 @@ absl::Status ReadSections(const Layers& layers, Project& project) {
   project.name =
       Text(layers, "project.name", std::filesystem::path(project.root).filename().string());
   project.fix_case = Flag(layers, "project.fix_case");
-  RETURN_IF_ERROR(CheckGlobs(layers, "scan.ignore"));
+  RETURN_IF_ERROR(CheckEach(layers, "scan.ignore", CheckGlob));
   project.scan_ignore = List(layers, "scan.ignore");
   RETURN_IF_ERROR(ReadCook(layers, project.cook));
   RETURN_IF_ERROR(ReadWarningRules(layers, project.warnings));
