@@ -21,6 +21,8 @@ constexpr uint64_t kMovedEnough = 8 << 20;  // of one try of a read
 // a larger one. What is beside the blobs needs room.
 constexpr uint64_t kBatchBytesMax = 3'800'000;
 constexpr int kAnswerBytesMax = 64 << 20;
+constexpr size_t kBatchDigestsMax = 4096;
+constexpr uint64_t kBesideABlob = 128;  // of its digest, status and the message around it
 // The most renewals in one call: a token that is replaced again and again keeps nobody busy.
 constexpr int kRenewalsMax = 3;
 
@@ -65,6 +67,27 @@ ReapiCaller::ReapiCaller(ReapiClientOptions options)
 uint64_t ReapiCaller::Random() {
   const base::MutexLock lock(mutex_);
   return random_();
+}
+
+ReapiCaller::Batches ReapiCaller::Batched(std::span<const Digest> digests,
+                                          const ReapiCapabilities& server) const {
+  Batches made;
+  uint64_t batch_bytes = 0;
+  for (const Digest& digest : digests) {
+    const uint64_t bytes = digest.size_bytes() + kBesideABlob;
+    if (digest.size_bytes() > options_.stream_bytes_min || bytes > server.batch_bytes_max) {
+      made.alone.push_back(digest);
+      continue;
+    }
+    if (made.batches.empty() || made.batches.back().size() >= kBatchDigestsMax ||
+        batch_bytes + bytes > server.batch_bytes_max) {
+      made.batches.emplace_back();
+      batch_bytes = 0;
+    }
+    made.batches.back().push_back(digest);
+    batch_bytes += bytes;
+  }
+  return made;
 }
 
 // Version 4, as RFC 9562 has it.

@@ -12,12 +12,15 @@
 #include <memory>
 #include <optional>
 #include <random>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "build/bazel/remote/execution/v2/remote_execution.grpc.pb.h"
 #include "common/base/clock.h"
+#include "common/base/digest.h"
 #include "common/base/mutex.h"
 #include "common/store/interface/remote_cache.h"
 #include "common/store/reapi/client/breaker.h"
@@ -64,6 +67,13 @@ class ReapiCaller {
   // Stops all compression: the server does not support it after all.
   void TurnOffZstd() { is_zstd_off_ = true; }
   std::string NewUuid();
+
+  // Blobs to move: small ones in batches, each of which fits a call, and large ones.
+  struct Batches {
+    std::vector<std::vector<Digest>> batches;
+    std::vector<Digest> alone;
+  };
+  Batches Batched(std::span<const Digest> digests, const ReapiCapabilities& server) const;
 
   struct Counters {
     std::atomic<uint64_t> blobs_fetched = 0, bytes_fetched = 0, blobs_sent = 0, bytes_sent = 0,

@@ -21,8 +21,6 @@
 namespace galley::store {
 namespace {
 
-constexpr size_t kBatchDigestsMax = 4096;
-constexpr uint64_t kBesideABlob = 128;  // of its digest, status and the message around it
 constexpr int kReadsOfABlob = 2;
 // A compressed read that broke begins again: larger blobs are read plain.
 constexpr uint64_t kCompressedBytesMax = 64 << 20;
@@ -112,37 +110,20 @@ absl::StatusOr<std::vector<Digest>> ReapiDownloader::Fetch(std::span<const Diges
   if (!server.ok()) return wanted;
   Work work{.into = into, .limits = limits, .server = *server};
 
-  // Small ones in batches, the others each alone.
-  std::vector<std::vector<Digest>> batches(1);
-  uint64_t batch_bytes = 0;
-  std::vector<Digest> alone;
-  for (const Digest& digest : wanted) {
-    const uint64_t bytes = digest.size_bytes() + kBesideABlob;
-    if (trust_.IsKnownWrong(digest)) {
-      work.Lacks(digest);
-    } else if (digest.size_bytes() > caller_.options().stream_bytes_min ||
-               bytes > server->batch_bytes_max) {
-      alone.push_back(digest);
-    } else {
-      if (batches.back().size() >= kBatchDigestsMax ||
-          batch_bytes + bytes > server->batch_bytes_max) {
-        batches.emplace_back();
-        batch_bytes = 0;
-      }
-      batches.back().push_back(digest);
-      batch_bytes += bytes;
-    }
-  }
-  if (batches.back().empty()) batches.pop_back();
-
-  const size_t count = batches.size() + alone.size();
+  std::erase_if(wanted, [&](const Digest& digest) {
+    if (!trust_.IsKnownWrong(digest)) return false;
+    work.Lacks(digest);
+    return true;
+  });
+  const ReapiCaller::Batches blobs = caller_.Batched(wanted, *server);
+  const size_t count = blobs.batches.size() + blobs.alone.size();
   std::atomic<size_t> next = 0;
   RunOnThreads(std::min(count, caller_.options().calls_at_once), [&](size_t) {
     for (size_t i = next++; i < count && !work.HasOwnError(); i = next++) {
-      if (i < batches.size()) {
-        FetchBatch(batches[i], work);
+      if (i < blobs.batches.size()) {
+        FetchBatch(blobs.batches[i], work);
       } else {
-        FetchAlone(alone[i - batches.size()], kReadsOfABlob, work);
+        FetchAlone(blobs.alone[i - blobs.batches.size()], kReadsOfABlob, work);
       }
     }
   });

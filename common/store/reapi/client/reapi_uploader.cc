@@ -19,8 +19,6 @@
 namespace galley::store {
 namespace {
 
-constexpr size_t kUploadedAtOnce = 4096;
-constexpr uint64_t kBesideAnUpload = 128;  // of its digest and the message around it
 constexpr size_t kPieceBytes = 256 << 10;
 constexpr size_t kWorthCompressing = 1 << 10;
 constexpr int kLevel = 1;  // the wire is the limit, and most of what is cooked is dense already
@@ -56,26 +54,9 @@ absl::Status ReapiUploader::Send(std::span<const Digest> digests, BlobStore& fro
   wanted.erase(Digest());
   if (wanted.empty()) return absl::OkStatus();
   ASSIGN_OR_RETURN(const ReapiCapabilities server, caller_.Capabilities(limits));
-  std::vector<std::vector<Digest>> batches(1);
-  uint64_t batch_bytes = 0;
-  std::vector<Digest> alone;
-  for (const Digest& digest : wanted) {
-    const uint64_t bytes = digest.size_bytes() + kBesideAnUpload;
-    if (digest.size_bytes() > caller_.options().stream_bytes_min ||
-        bytes > server.batch_bytes_max) {
-      alone.push_back(digest);
-      continue;
-    }
-    if (batches.back().size() >= kUploadedAtOnce || batch_bytes + bytes > server.batch_bytes_max) {
-      batches.emplace_back();
-      batch_bytes = 0;
-    }
-    batches.back().push_back(digest);
-    batch_bytes += bytes;
-  }
-  if (batches.back().empty()) batches.pop_back();
-
-  const size_t count = batches.size() + alone.size();
+  const ReapiCaller::Batches blobs =
+      caller_.Batched(std::vector<Digest>(wanted.begin(), wanted.end()), server);
+  const size_t count = blobs.batches.size() + blobs.alone.size();
   std::atomic<size_t> next = 0;
   base::Mutex mutex;
   absl::Status first_error;
@@ -85,9 +66,10 @@ absl::Status ReapiUploader::Send(std::span<const Digest> digests, BlobStore& fro
   };
   RunOnThreads(std::min(count, caller_.options().calls_at_once), [&](size_t) {
     for (size_t i = next++; i < count && !has_failed(); i = next++) {
-      const absl::Status sent = i < batches.size()
-                                    ? SendBatch(batches[i], from, server, limits)
-                                    : SendAlone(alone[i - batches.size()], from, server, limits);
+      const absl::Status sent =
+          i < blobs.batches.size()
+              ? SendBatch(blobs.batches[i], from, server, limits)
+              : SendAlone(blobs.alone[i - blobs.batches.size()], from, server, limits);
       const base::MutexLock lock(mutex);
       if (first_error.ok()) first_error = sent;
     }
