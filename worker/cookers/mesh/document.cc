@@ -87,9 +87,8 @@ absl::Status CheckIndexed(const Json& object, const char* name, const std::strin
 absl::Status CheckArrays(const Json& json) {
   if (!json.is_object()) return Flaw("", "expected a JSON object, not " + Shown(json));
   for (const char* name : kArrays) RETURN_IF_ERROR(CheckIndexed(json, name, ""));
-  const Json* extensions = Member(json, "extensions");
   for (const auto& [extension, name] : kExtensionArrays) {
-    const Json* object = extensions == nullptr ? nullptr : Member(*extensions, extension);
+    const Json* object = Extension(json, extension);
     if (object == nullptr) continue;
     RETURN_IF_ERROR(CheckIndexed(*object, name, fmt::format("/extensions/{}", extension)));
   }
@@ -239,9 +238,7 @@ absl::Status BufferReader::AddView(const Json& json, const std::string& pointer)
     }
     view.bytes = buffer.bytes.substr(offset, length);
   }
-  const Json* extensions = Member(json, "extensions");
-  const Json* compressed =
-      extensions == nullptr ? nullptr : Member(*extensions, kMeshoptCompression);
+  const Json* compressed = Extension(json, kMeshoptCompression);
   if (compressed != nullptr && !document_.is_outline) {
     const std::string place = fmt::format("{}/extensions/{}", pointer, kMeshoptCompression);
     ASSIGN_OR_RETURN(const uint64_t source,

@@ -50,6 +50,11 @@ Json* Member(Json& object, std::string_view key) {
   return const_cast<Json*>(Member(std::as_const(object), key));
 }
 
+const Json* Extension(const Json& object, std::string_view name) {
+  const Json* extensions = Member(object, "extensions");
+  return extensions == nullptr ? nullptr : Member(*extensions, name);
+}
+
 const Json* Array(const Json& object, std::string_view key) {
   const Json* member = Member(object, key);
   return member != nullptr && member->is_array() ? member : nullptr;

@@ -23,6 +23,8 @@ std::string Shown(const Json& value);
 // The member of an object; nullptr when there is none, or when `object` is no object.
 const Json* Member(const Json& object, std::string_view key);
 Json* Member(Json& object, std::string_view key);
+// The extension `name` of an object; nullptr as of Member.
+const Json* Extension(const Json& object, std::string_view name);
 // A member that is an array; nullptr when absent or of another type.
 const Json* Array(const Json& object, std::string_view key);
 Json* Array(Json& object, std::string_view key);

@@ -22,9 +22,7 @@ std::vector<size_t> MaterialsOf(const Json& primitive) {
   std::vector<size_t> materials;
   if (const Json* own = Member(primitive, "material"); own != nullptr)
     materials.push_back(own->get<size_t>());
-  const Json* extensions = Member(primitive, "extensions");
-  const Json* variants =
-      extensions == nullptr ? nullptr : Member(*extensions, "KHR_materials_variants");
+  const Json* variants = Extension(primitive, "KHR_materials_variants");
   const Json* mappings = variants == nullptr ? nullptr : Array(*variants, "mappings");
   if (mappings == nullptr) return materials;
   for (const Json& mapping : *mappings) {

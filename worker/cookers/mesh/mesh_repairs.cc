@@ -53,9 +53,7 @@ void CheckPrimitive(const Primitive& primitive, const Json& material,
         "(MESH_PRIMITIVE_TOO_FEW_TEXCOORDS)",
         primitive.pointer, semantic);
   }
-  const Json* extensions = Member(material, "extensions");
-  const bool is_anisotropic =
-      extensions != nullptr && Member(*extensions, "KHR_materials_anisotropy") != nullptr;
+  const bool is_anisotropic = Extension(material, "KHR_materials_anisotropy") != nullptr;
   const Json* extras = Member(material, "extras");
   const Json* galley = extras == nullptr ? nullptr : Member(*extras, "galley");
   const bool has_normal_map = galley != nullptr && (Member(*galley, "normal") != nullptr ||

@@ -30,11 +30,6 @@ absl::Status CheckNoCircle(const std::vector<size_t>& parent) {
   return absl::OkStatus();
 }
 
-void WarnOfList(Warnings& warnings, const std::string& place, std::string_view what,
-                std::string_view code) {
-  warnings.AddRepair("{}: {} ({})", place, what, code);
-}
-
 // A node in the list of a scene.
 struct Listed {
   size_t scene = 0;
@@ -95,14 +90,14 @@ class SceneRepair {
   void RepairEntry(Listed& each) {
     const std::string place = fmt::format("/scenes/{}/nodes/{}", each.scene, each.place);
     if (!each.is_kept) {
-      WarnOfList(warnings_, place, "the node is in the list already, and is named once",
-                 "DUPLICATE_ELEMENTS");
+      warnings_.AddRepair(
+          "{}: the node is in the list already, and is named once (DUPLICATE_ELEMENTS)", place);
     } else if (each.is_shown_below) {
       each.is_kept = false;
-      WarnOfList(warnings_, place,
-                 "the node is no root, and the scene shows one that it is below; it is left out of "
-                 "the list",
-                 "SCENE_NON_ROOT_NODE");
+      warnings_.AddRepair(
+          "{}: the node is no root, and the scene shows one that it is below; it is left out of "
+          "the list (SCENE_NON_ROOT_NODE)",
+          place);
     } else if (!forest_.IsRoot(each.node)) {
       if (IsShown(forest_.parent(each.node))) {
         warnings_.Add(
@@ -112,9 +107,10 @@ class SceneRepair {
         return;
       }
       Detach(each.node);
-      WarnOfList(warnings_, place,
-                 "the node is no root, and no scene shows its parent; it becomes a root",
-                 "SCENE_NON_ROOT_NODE");
+      warnings_.AddRepair(
+          "{}: the node is no root, and no scene shows its parent; it becomes a root "
+          "(SCENE_NON_ROOT_NODE)",
+          place);
     }
   }
 
@@ -164,8 +160,10 @@ absl::Status NodeForest::ReadParents(Json& json, Warnings& warnings) {
     for (size_t k = 0; k < children->size(); ++k) {
       const size_t child = (*children)[k].get<size_t>();
       if (parent_[child] == i) {
-        WarnOfList(warnings, fmt::format("/nodes/{}/children/{}", i, k),
-                   "the node is in the list already, and is named once", "DUPLICATE_ELEMENTS");
+        warnings.AddRepair(
+            "/nodes/{}/children/{}: the node is in the list already, and is named once "
+            "(DUPLICATE_ELEMENTS)",
+            i, k);
         continue;
       }
       if (parent_[child] != count) {

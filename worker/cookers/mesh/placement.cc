@@ -13,10 +13,7 @@ namespace {
 
 constexpr const char* kInstancing = "EXT_mesh_gpu_instancing";
 
-bool IsInstanced(const Json& node) {
-  const Json* extensions = Member(node, "extensions");
-  return extensions != nullptr && Member(*extensions, kInstancing) != nullptr;
-}
+bool IsInstanced(const Json& node) { return Extension(node, kInstancing) != nullptr; }
 
 constexpr double kCoarserMax = 256;
 

@@ -344,8 +344,7 @@ void CheckLight(const Json& light, const std::string& pointer, Warnings& warning
 
 // Warns of an index of refraction between 0, which stands for an infinite one, and 1.
 void CheckRefraction(const Json& material, const std::string& pointer, Warnings& warnings) {
-  const Json* extensions = Member(material, "extensions");
-  const Json* own = extensions == nullptr ? nullptr : Member(*extensions, "KHR_materials_ior");
+  const Json* own = Extension(material, "KHR_materials_ior");
   const double ior = own == nullptr ? 1 : NumberOf(*own, "ior", 1);
   if (!(ior > 0 && ior < 1)) return;
   warnings.Add(
@@ -356,8 +355,7 @@ void CheckRefraction(const Json& material, const std::string& pointer, Warnings&
 
 // Warns of a variant that two mappings of a primitive give a material.
 void CheckVariants(const Json& primitive, const std::string& pointer, Warnings& warnings) {
-  const Json* extensions = Member(primitive, "extensions");
-  const Json* own = extensions == nullptr ? nullptr : Member(*extensions, "KHR_materials_variants");
+  const Json* own = Extension(primitive, "KHR_materials_variants");
   const Json* mappings = own == nullptr ? nullptr : Array(*own, "mappings");
   if (mappings == nullptr) return;
   std::set<Json> seen;
@@ -419,8 +417,7 @@ void CheckParameters(const Json& json, Warnings& warnings) {
     for (size_t k = 0; k < ArraySize(mesh, "primitives"); ++k)
       CheckVariants(mesh["primitives"][k], fmt::format("/meshes/{}/primitives/{}", i, k), warnings);
   }
-  const Json* extensions = Member(json, "extensions");
-  const Json* lights = extensions == nullptr ? nullptr : Member(*extensions, "KHR_lights_punctual");
+  const Json* lights = Extension(json, "KHR_lights_punctual");
   if (lights == nullptr) return;
   for (size_t i = 0; i < ArraySize(*lights, "lights"); ++i) {
     CheckLight((*lights)["lights"][i], fmt::format("/extensions/KHR_lights_punctual/lights/{}", i),

@@ -24,8 +24,7 @@ bool IsTextureInfo(std::string_view key) {
 // The set of texture coordinates; KHR_texture_transform's texCoord goes before the texture's own.
 absl::StatusOr<uint64_t> TexcoordOf(const Json& info, const std::string& pointer) {
   ASSIGN_OR_RETURN(const uint64_t own, NumberOr(info, "texCoord", 0, kTexcoordMax, pointer));
-  const Json* extensions = Member(info, "extensions");
-  const Json* transform = extensions == nullptr ? nullptr : Member(*extensions, kTransform);
+  const Json* transform = Extension(info, kTransform);
   if (transform == nullptr) return own;
   return NumberOr(*transform, "texCoord", own, kTexcoordMax, pointer + "/extensions/" + kTransform);
 }
@@ -139,14 +138,12 @@ absl::StatusOr<Json> TextureTaker::SlotOf(const Info& info) {
   slot.erase("index");
   slot.erase("texCoord");
   ASSIGN_OR_RETURN(slot["texcoord"], TexcoordOf(info.value, info.pointer));
-  if (const Json* extensions = Member(info.value, "extensions"); extensions != nullptr) {
-    if (const Json* transform = Member(*extensions, kTransform); transform != nullptr) {
-      Json kept = *transform;
-      if (kept.is_object()) kept.erase("texCoord");
-      if (!kept.empty()) slot["transform"] = std::move(kept);
-    }
-    slot.erase("extensions");
+  if (const Json* transform = Extension(info.value, kTransform)) {
+    Json kept = *transform;
+    if (kept.is_object()) kept.erase("texCoord");
+    if (!kept.empty()) slot["transform"] = std::move(kept);
   }
+  slot.erase("extensions");
   const Json& texture = json_["textures"][info.value["index"].get<size_t>()];
   if (const Json* sampler = Member(texture, "sampler"); sampler != nullptr)
     slot["sampler"] = json_["samplers"][sampler->get<size_t>()];
