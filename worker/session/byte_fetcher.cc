@@ -401,7 +401,8 @@ void ByteFetcher::TakePiece(const Item& item, const v1::FetchPiece& piece, Incom
       return fail(added);
   }
   if (!piece.is_last()) return;
-  if (const absl::Status finished = Finish(item, piece, incoming); !finished.ok()) fail(finished);
+  absl::StatusOr<v1::ExecutorBytes> answer = Finish(item, piece, incoming);
+  incoming.answer = answer.ok() ? *std::move(answer) : ErrorOf(answer.status());
 }
 
 absl::Status ByteFetcher::FinishTable(const std::string& name, const std::string& bytes) {
@@ -424,25 +425,21 @@ void ByteFetcher::RemoveOtherTables(const std::string& name) const {
   }
 }
 
-absl::Status ByteFetcher::Finish(const Item& item, const v1::FetchPiece& last, Incoming& incoming) {
+absl::StatusOr<v1::ExecutorBytes> ByteFetcher::Finish(const Item& item, const v1::FetchPiece& last,
+                                                      Incoming& incoming) {
   v1::ExecutorBytes answer;
   if (item.want.has_table()) {
     RETURN_IF_ERROR(FinishTable(item.item.table(), incoming.table));
     answer.set_table_file(TablePath(item.want.table()));
-    incoming.answer = std::move(answer);
-    return absl::OkStatus();
+    return answer;
   }
   if (item.want.has_looks()) {
     *answer.mutable_found() = last.found();
-    incoming.answer = std::move(answer);
-    return absl::OkStatus();
+    return answer;
   }
   answer.set_is_absent(last.is_absent());
   answer.set_is_executable(last.is_executable());
-  if (item.want.has_tool() && last.is_absent()) {
-    incoming.answer = std::move(answer);
-    return absl::OkStatus();
-  }
+  if (item.want.has_tool() && last.is_absent()) return answer;
   ASSIGN_OR_RETURN(const Digest digest, wire::FromProto(last.digest()));
   const std::optional<Digest>& wanted = item.digest;
   if (wanted.has_value() && *wanted != digest)
@@ -458,8 +455,7 @@ absl::Status ByteFetcher::Finish(const Item& item, const v1::FetchPiece& last, I
     cache_.Added(digest.size_bytes());
   }
   wire::ToProto(digest, answer.mutable_digest());
-  incoming.answer = std::move(answer);
-  return absl::OkStatus();
+  return answer;
 }
 
 void ByteFetcher::Resolve(Item item, Incoming incoming) {

@@ -113,7 +113,8 @@ class ByteFetcher {
   std::vector<Item> Next(bool fetches_ahead);
   void FetchAll(std::vector<Item> items);
   void TakePiece(const Item& item, const v1::FetchPiece& piece, Incoming& incoming);
-  absl::Status Finish(const Item& item, const v1::FetchPiece& last, Incoming& incoming);
+  absl::StatusOr<v1::ExecutorBytes> Finish(const Item& item, const v1::FetchPiece& last,
+                                           Incoming& incoming);
   absl::Status FinishTable(const std::string& name, const std::string& bytes);
   void RemoveOtherTables(const std::string& name) const;
   void Resolve(Item item, Incoming incoming);
