@@ -2,11 +2,9 @@
 
 #include <unistd.h>
 
-#include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <memory>
 #include <string_view>
 
@@ -14,6 +12,7 @@
 #include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/base/mutex.h"
+#include "common/base/parse_whole.h"
 #include "common/base/status_macros.h"
 #include "common/record/cooker_description.h"
 #include "common/record/worker_offer.h"
@@ -23,7 +22,6 @@
 #include "worker/executor/executor_loop.h"
 #include "worker/main/tell_launcher.h"
 #include "worker/session/enroll.h"
-#include "worker/session/session_shell.h"
 #include "worker/walls/can_watch_calls.h"
 #include "worker/walls/program_walls.h"
 
@@ -76,12 +74,6 @@ int Print(const absl::StatusOr<ActionOutcome>& outcome) {
   return kExitVerdict;
 }
 
-std::string Trimmed(std::string text) {
-  while (!text.empty() && (text.back() == '\n' || text.back() == '\r' || text.back() == ' '))
-    text.pop_back();
-  return text;
-}
-
 absl::StatusOr<std::string> ReadDescriptor(int fd) {
   std::string text;
   char piece[512];
@@ -101,12 +93,9 @@ absl::StatusOr<std::string> ReadToken() {
   const char* file = std::getenv("GALLEY_TOKEN_FILE");
   absl::StatusOr<std::string> token = std::string();
   if (descriptor != nullptr) {
-    int fd = -1;
-    const char* end = descriptor + std::strlen(descriptor);
-    const auto [rest, error] = std::from_chars(descriptor, end, fd);
-    if (error != std::errc() || rest != end || fd < 0) {
+    const int fd = ParseWhole<int>(descriptor).value_or(-1);
+    if (fd < 0)
       return absl::InvalidArgumentError("GALLEY_TOKEN_FD: expected a descriptor's number");
-    }
     token = ReadDescriptor(fd);
     ::close(fd);
   } else if (file != nullptr) {
@@ -114,15 +103,15 @@ absl::StatusOr<std::string> ReadToken() {
   }
   ::unsetenv("GALLEY_TOKEN_FD");
   ::unsetenv("GALLEY_TOKEN_FILE");
-  if (!token.ok()) return token;
-  return Trimmed(*std::move(token));
+  if (token.ok()) token->erase(token->find_last_not_of("\n\r ") + 1);
+  return token;
 }
 
 absl::StatusOr<wire::ClientTls> ReadTls(const SessionFlags& flags, const std::string& token) {
   if (flags.enrolls) {
     ASSIGN_OR_RETURN(std::string authority, ReadFile(flags.tls_ca));
-    return Enroll({.director = flags.director,
-                   .worker_id = flags.worker_id,
+    return Enroll({.director = flags.config.director,
+                   .worker_id = flags.config.worker_id,
                    .token = token,
                    .authority = std::move(authority),
                    .wait_max = kFirstContactMax});
@@ -211,31 +200,24 @@ int RunSessionWith(const SessionFlags& flags, const std::shared_ptr<LogFeed>& lo
     LogError("{}", MessageOf(tls.status()));
     return flags.enrolls ? kExitUnfit : kExitUsage;
   }
-  return RunSession({.director = flags.director,
-                     .worker_id = flags.worker_id,
-                     .token = *std::move(token),
-                     .slots = flags.slots,
-                     .program = JoinPath(ProgramDirectory(), "galley-worker"),
-                     .cookers_json = DescriptionsJson(flags.is_without_files ? CookersWithoutFiles()
-                                                                             : AllCookers()),
-                     .walls_missing = WallsMissing(),
-                     .offer = *offer,
-                     .is_without_files = flags.is_without_files,
-                     .cache_directory = flags.cache_directory,
-                     .shared_path = flags.shared_path,
-                     .cache_bytes_max = flags.cache_bytes_max,
-                     .scratch_directory = flags.scratch_directory,
-                     .tls = *tls,
-                     .renews_tls = flags.enrolls,
-                     .first_contact_max = flags.stays         ? absl::InfiniteDuration()
-                                          : flags.is_launched ? kFirstContactMax
-                                                              : kReconnectMax,
-                     .reconnect_max = flags.stays         ? absl::InfiniteDuration()
-                                      : flags.is_launched ? kLaunchedReconnectMax
-                                                          : kReconnectMax,
-                     .is_by_hand = flags.stays,
-                     .is_until_input_ends = flags.is_until_input_ends,
-                     .log = log});
+  SessionConfig config = flags.config;
+  config.token = *std::move(token);
+  config.program = JoinPath(ProgramDirectory(), "galley-worker");
+  config.cookers_json =
+      DescriptionsJson(config.is_without_files ? CookersWithoutFiles() : AllCookers());
+  config.walls_missing = WallsMissing();
+  config.offer = *offer;
+  config.tls = *tls;
+  config.renews_tls = flags.enrolls;
+  if (flags.stays) {
+    config.first_contact_max = config.reconnect_max = absl::InfiniteDuration();
+  } else if (flags.is_launched) {
+    config.first_contact_max = kFirstContactMax;
+    config.reconnect_max = kLaunchedReconnectMax;
+  }
+  config.is_by_hand = flags.stays;
+  config.log = log;
+  return RunSession(config);
 }
 
 }  // namespace

@@ -1,9 +1,10 @@
 // The commands of galley-worker: the work of its subcommands. Each function returns the exit code.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
+
+#include "worker/session/session_shell.h"
 
 namespace galley::worker {
 
@@ -12,19 +13,11 @@ inline constexpr int kExitUsage = 2;
 inline constexpr int kExitOther = 3;
 
 struct SessionFlags {
-  std::string director;
-  std::string worker_id;
-  uint32_t slots = 1;
-  bool is_without_files = false;               // see SessionConfig
+  SessionConfig config;                        // as far as flags say it
   std::vector<std::string> labels, resources;  // what this machine has (record::ParseOffer)
-  std::string cache_directory;
-  std::string shared_path;
-  uint64_t cache_bytes_max = 0;
-  std::string scratch_directory;
-  bool stays = false;        // the worker waits endlessly for a director
-  bool is_launched = false;  // if no director answers at the start, none will
-  bool is_until_input_ends = false;
-  bool enrolls = false;  // the director gives the certificate, in exchange for the token
+  bool stays = false;                          // the worker waits endlessly for a director
+  bool is_launched = false;  // without a director at the beginning, no director will come
+  bool enrolls = false;      // the director gives the certificate, in exchange for the token
   std::string tls_ca, tls_cert, tls_key;  // paths of files
 };
 

@@ -45,16 +45,6 @@ struct Kept final : public JobSink {
   std::optional<SaveReport> saved;
 };
 
-absl::StatusOr<std::pair<std::string, std::string>> SplitPair(const std::string& text,
-                                                              std::string_view option,
-                                                              std::string_view example) {
-  const size_t equals = text.find('=');
-  if (equals == 0 || equals == std::string::npos || equals + 1 == text.size()) {
-    return InvalidArgumentError("{} {}: expected a pair such as {}", option, text, example);
-  }
-  return std::pair(text.substr(0, equals), text.substr(equals + 1));
-}
-
 absl::StatusOr<PlatformInfo> PlatformOf(const CookFileFlags& flags) {
   PlatformInfo platform{.name = "hand", .parameters = {{"texture", "bc"}, {"shader", "spirv-1.5"}}};
   for (const std::string& text : flags.parameters) {
@@ -303,6 +293,16 @@ int Complain(const absl::Status& status) {
 }
 
 }  // namespace
+
+absl::StatusOr<std::pair<std::string, std::string>> SplitPair(const std::string& text,
+                                                              std::string_view option,
+                                                              std::string_view example) {
+  const size_t equals = text.find('=');
+  if (equals == 0 || equals == std::string::npos || equals + 1 == text.size()) {
+    return InvalidArgumentError("{} {}: expected a pair such as {}", option, text, example);
+  }
+  return std::pair(text.substr(0, equals), text.substr(equals + 1));
+}
 
 int CookFile(const CookFileFlags& flags) {
   FileCook cook(flags);

@@ -4,7 +4,11 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
+
+#include "absl/status/statusor.h"
 
 namespace galley::worker {
 
@@ -18,6 +22,11 @@ struct CookFileFlags {
   std::string preview;                  // a PNG of the first .ktx2; empty: no preview
   bool json = false;
 };
+
+// The parts of "KEY=VALUE". INVALID_ARGUMENT: one is empty; the error names `option` and `example`.
+absl::StatusOr<std::pair<std::string, std::string>> SplitPair(const std::string& text,
+                                                              std::string_view option,
+                                                              std::string_view example);
 
 // Prints the looks and the outputs. Returns the exit code: 0, kExitVerdict, kExitUsage, kExitOther.
 int CookFile(const CookFileFlags& flags);

@@ -20,6 +20,7 @@
 #include "worker/cookers/source_looker.h"
 #include "worker/executor/all_cookers.h"
 #include "worker/main/commands.h"
+#include "worker/main/cook_file.h"
 #include "worker/main/look_context.h"
 
 namespace galley::worker {
@@ -71,11 +72,11 @@ class Looker {
                      .memory_bytes_max = LookOptions().memory_bytes_max,
                      .file_bytes_max = kFileBytesMax};
     for (const std::string& text : flags.parameters) {
-      ASSIGN_OR_RETURN(const auto pair, Split(text, "--platform", "shader=spirv-1.5"));
+      ASSIGN_OR_RETURN(const auto pair, SplitPair(text, "--platform", "shader=spirv-1.5"));
       looker.world_.platform[pair.first] = pair.second;
     }
     for (const std::string& text : flags.mounts) {
-      ASSIGN_OR_RETURN(const auto pair, Split(text, "--mount", "/Game=content"));
+      ASSIGN_OR_RETURN(const auto pair, SplitPair(text, "--mount", "/Game=content"));
       looker.world_.mounts.emplace_back(pair.first, AbsolutePath(pair.second));
     }
     looker.named_ = flags.cooker;
@@ -111,15 +112,6 @@ class Looker {
   }
 
  private:
-  static absl::StatusOr<std::pair<std::string, std::string>> Split(const std::string& text,
-                                                                   std::string_view option,
-                                                                   std::string_view example) {
-    const size_t equals = text.find('=');
-    if (equals != 0 && equals != std::string::npos && equals + 1 < text.size())
-      return std::pair(text.substr(0, equals), text.substr(equals + 1));
-    return InvalidArgumentError("{} {}: expected a pair such as {}", option, text, example);
-  }
-
   absl::Status SettleSettings(const LookFlags& flags) {
     bool is_known = named_.empty();
     for (const auto& cooker : cookers_) {

@@ -34,6 +34,14 @@ int RunCook(int argc, char** argv) {
   return galley::worker::CookHere(cooker);
 }
 
+// An option that may be given again and again, with one value each time.
+CLI::Option* AddList(CLI::App& app, const char* name, std::vector<std::string>& values,
+                     const char* text) {
+  return app.add_option(name, values, text)
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
 CLI::App* AddCookFile(CLI::App& app, CookFileFlags& flags) {
   CLI::App* cook =
       app.add_subcommand("cook", "runs one cooker on FILE by hand, with no project and no store");
@@ -42,14 +50,10 @@ CLI::App* AddCookFile(CLI::App& app, CookFileFlags& flags) {
                    "the cooker's name; default: the only one that takes the extension");
   cook->add_option("--settings", flags.settings,
                    R"(JSON over the defaults: {"quality":"thorough"})");
-  cook->add_option("--platform", flags.parameters,
-                   "KEY=VALUE, repeatable; default: texture=bc and shader=spirv-1.5")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  cook->add_option("--mount", flags.mounts,
-                   "/VIRTUAL=DIR, repeatable: a folder for absolute virtual paths")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  AddList(*cook, "--platform", flags.parameters,
+          "KEY=VALUE, repeatable; default: texture=bc and shader=spirv-1.5");
+  AddList(*cook, "--mount", flags.mounts,
+          "/VIRTUAL=DIR, repeatable: a folder for absolute virtual paths");
   cook->add_option("--out", flags.out, "folder for the outputs; default: the working directory");
   cook->add_option("--preview", flags.preview, "writes the cooked texture as this PNG");
   cook->add_flag("--json", flags.json, "prints one JSON object");
@@ -61,12 +65,6 @@ void AddLook(CLI::App& describe, galley::worker::LookFlags& flags) {
       "--look", flags.files,
       "FILE..., and - for names on standard input: prints what the cookers say about files, one "
       "JSON object a line");
-  const auto repeat = [&](const char* name, std::vector<std::string>& values, const char* text) {
-    describe.add_option(name, values, text)
-        ->expected(1)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-        ->needs(look);
-  };
   describe.add_option("--cooker", flags.cooker, "the cooker that looks; default: by extension")
       ->needs(look);
   describe.add_option("--settings", flags.settings, "JSON over the defaults of --cooker")
@@ -75,8 +73,10 @@ void AddLook(CLI::App& describe, galley::worker::LookFlags& flags) {
       .add_flag("--outline", flags.is_outline,
                 "looks at first bytes and texts only: nothing is decoded or compiled")
       ->needs(look);
-  repeat("--platform", flags.parameters, "KEY=VALUE, repeatable: as for `cook`");
-  repeat("--mount", flags.mounts, "/VIRTUAL=DIR, repeatable: as for `cook`");
+  AddList(describe, "--platform", flags.parameters, "KEY=VALUE, repeatable: as for `cook`")
+      ->needs(look);
+  AddList(describe, "--mount", flags.mounts, "/VIRTUAL=DIR, repeatable: as for `cook`")
+      ->needs(look);
 }
 
 int RunWorker(int argc, char** argv) {
@@ -100,27 +100,23 @@ int RunWorker(int argc, char** argv) {
   CLI::App* session =
       app.add_subcommand("session", "works for a director until the director ends it");
   SessionFlags flags;
-  session->add_option("--director", flags.director, "unix:/path or host:port")->required();
-  session->add_option("--id", flags.worker_id, "name of this worker")->required();
-  session->add_option("--slots", flags.slots, "number of executors")
+  session->add_option("--director", flags.config.director, "unix:/path or host:port")->required();
+  session->add_option("--id", flags.config.worker_id, "name of this worker")->required();
+  session->add_option("--slots", flags.config.slots, "number of executors")
       ->default_val(1)
       ->check(CLI::Range(1, 1024));
-  session
-      ->add_option("--label", flags.labels, "repeatable: what this machine has, for jobs that ask")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  session->add_option("--resource", flags.resources, "NAME=N, repeatable: likewise, so many of it")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  session->add_flag("--without-files", flags.is_without_files,
+  AddList(*session, "--label", flags.labels,
+          "repeatable: what this machine has, for jobs that ask");
+  AddList(*session, "--resource", flags.resources, "NAME=N, repeatable: likewise, so many of it");
+  session->add_flag("--without-files", flags.config.is_without_files,
                     "read nothing of the director's machine: bytes come from it, and go to it");
-  session->add_option("--cache", flags.cache_directory,
+  session->add_option("--cache", flags.config.cache_directory,
                       "folder of what was fetched, shared by the workers of this machine");
-  session->add_option("--shared-path", flags.shared_path,
+  session->add_option("--shared-path", flags.config.shared_path,
                       "where this machine sees the project's folder");
-  session->add_option("--cache-bytes", flags.cache_bytes_max, "that it may hold")
+  session->add_option("--cache-bytes", flags.config.cache_bytes_max, "that it may hold")
       ->default_val(10ull << 30);
-  session->add_option("--scratch", flags.scratch_directory, "folder for temporary files")
+  session->add_option("--scratch", flags.config.scratch_directory, "folder for temporary files")
       ->default_val("/tmp");
   session->add_option("--tls-ca", flags.tls_ca, "authority of the director's certificate (PEM)");
   session->add_option("--tls-cert", flags.tls_cert, "this worker's certificate (PEM)");
@@ -132,7 +128,7 @@ int RunWorker(int argc, char** argv) {
       ->excludes(stay);
   session->add_flag("--enroll", flags.enrolls,
                     "ask the director for the certificate, with the token");
-  session->add_flag("--until-input-ends", flags.is_until_input_ends,
+  session->add_flag("--until-input-ends", flags.config.is_until_input_ends,
                     "end when the standard input does");
   CLI::App* executor = app.add_subcommand("executor", "internal: one executor of a session");
   executor->group("");
@@ -147,7 +143,7 @@ int RunWorker(int argc, char** argv) {
   if (walls->parsed()) return galley::worker::TellWalls();
   if (cook_file->parsed()) return galley::worker::CookFile(file_flags);
   if (exec_action->parsed()) return galley::worker::ExecActionIn(directory);
-  if (flags.is_without_files && flags.cache_directory.empty()) {
+  if (flags.config.is_without_files && flags.config.cache_directory.empty()) {
     std::fprintf(stderr, "galley-worker: --without-files needs --cache\n");
     return galley::worker::kExitUsage;
   }
