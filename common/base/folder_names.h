@@ -1,4 +1,4 @@
-// DigestOfNames: tells whether a folder has the same names on two machines.
+// NamesIn, DigestOfNames: the names in a folder.
 #pragma once
 
 #include <string>
@@ -10,11 +10,11 @@
 
 namespace galley {
 
-// In the order of the file system, and as far as the folder can be read; `error`: why no further.
+// Lists the names in the order of the file system, until an error; `error`, if given, is set to it.
 std::vector<std::string> NamesIn(const std::string& folder, std::error_code* error = nullptr);
 
-// The digest of the names, by which it can be told whether two machines have the same there: the
-// names sorted by bytes, each with a NUL at its end. NOT_FOUND: there is no such folder.
+// Returns the digest of the names, sorted by bytes, each with a NUL at its end: equal on machines
+// that have the same names there. NOT_FOUND: there is no such folder.
 absl::StatusOr<Digest> DigestOfNames(const std::string& folder);
 
 }  // namespace galley

@@ -68,7 +68,7 @@ BuiltTree BuildTree(const std::vector<TreeFile>& files,
 // The folders of `built`, children before their parents, each once; the root is the last.
 std::vector<Digest> ChildrenFirst(const BuiltTree& built);
 
-// Limits of what is read: a small tree of shared folders can name very many files.
+// Limits for reading: a small tree of shared folders can name very many files.
 inline constexpr size_t kTreeDepthMax = 256;
 inline constexpr size_t kTreeFilesMax = 10'000'000;
 

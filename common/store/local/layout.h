@@ -33,8 +33,8 @@ absl::StatusOr<FileDescriptor> PutLocked(const std::string& store_directory,
                                          const std::string& path, std::string_view text,
                                          int flags = 0);
 
-// Opens a segment or a blob's file to be read. One of this user's whose mode forbids it is given
-// `mode` first, which is noted (common/base/healed.h).
+// Opens a segment or a blob's file for reading. If the mode of this user's file forbids reading,
+// first gives it `mode`, which is noted (common/base/healed.h).
 inline constexpr uint32_t kSegmentMode = 0644;
 absl::StatusOr<FileDescriptor> OpenStored(const std::string& path, uint32_t mode);
 
