@@ -1,7 +1,9 @@
 #include "common/base/cancellation.h"
 
+#include <atomic>
 #include <thread>
 
+#include "common/base/testing/await.h"
 #include "gmock/gmock.h"
 
 namespace galley {
@@ -24,11 +26,20 @@ TEST(CancellationTest, HooksRunWhenItIsCancelledAndNoneThatIsGone) {
 }
 
 TEST(CancellationTest, APauseEndsWithIt) {
+  const WaitLimit limit("the end of pauses that are cancelled");
   Cancellation cancellation;
-  std::thread pauses([&] { cancellation.Pause(absl::Hours(1)); });
+  std::atomic<int> ended = 0;
+  const auto pause = [&] {
+    cancellation.Pause(absl::Hours(1));
+    ++ended;
+  };
+  std::thread pauses(pause);
+  EXPECT_EQ(ended, 0) << "nobody has cancelled it";
   cancellation.Cancel();
   pauses.join();
-  cancellation.Pause(absl::Hours(1));
+  EXPECT_EQ(ended, 1);
+  pause();
+  EXPECT_EQ(ended, 2) << "it was cancelled before it began";
 }
 
 TEST(CancellationTest, NobodyNeedsOne) {

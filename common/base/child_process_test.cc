@@ -2,13 +2,11 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <sched.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <csignal>
 #include <ctime>
 #include <functional>
@@ -16,6 +14,7 @@
 #include <thread>
 
 #include "common/base/file.h"
+#include "common/base/testing/await.h"
 
 namespace galley {
 namespace {
@@ -122,21 +121,17 @@ Speaker StartSpeaker(const std::string& script) {
   return speaker;
 }
 
-// Looks again and again until `is_so`, or until patience is at its end.
-void Until(const std::function<bool()>& is_so) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-  while (!is_so() && std::chrono::steady_clock::now() < end) ::sched_yield();
-}
-
 // Compares once the values agree or patience ends: a program that has just started still grows.
 void ExpectSameOnceSettled(const std::function<uint64_t()>& a, const std::function<uint64_t()>& b) {
   uint64_t first = 0;
   uint64_t second = 0;
-  Until([&] {
-    first = a();
-    second = b();
-    return first == second;
-  });
+  AwaitOrFail(
+      [&] {
+        first = a();
+        second = b();
+        return first == second;
+      },
+      "two values that agree");
   EXPECT_EQ(first, second);
 }
 
@@ -148,10 +143,12 @@ TEST(ChildProcessTest, OrphansThatLeftTheGroupAreKilledAndWhatIsHeldIsNot) {
   daemon.child.Kill(SIGKILL);
   daemon.child.Wait();
   EXPECT_EQ(kill(daemon.said, 0), 0) << "it should have left the group";
-  Until([&] {  // polls: the daemon's end may take longer on a busy machine
-    KillOrphans();
-    return kill(daemon.said, 0) != 0;
-  });
+  AwaitOrFail(
+      [&] {
+        KillOrphans();
+        return kill(daemon.said, 0) != 0;
+      },
+      "the end of the daemon");
   EXPECT_NE(kill(daemon.said, 0), 0);
   EXPECT_TRUE(held->running());
   EXPECT_FALSE(held->Poll().has_value());
@@ -174,10 +171,12 @@ TEST(ChildProcessTest, MemoryBelowIsThatOfChildrenAndTheirChildren) {
 template <typename Condition>
 ProcessorUse UseOnce(pid_t pid, Condition condition) {
   ProcessorUse use;
-  Until([&] {
-    use = ProcessorUseOf(pid);
-    return condition(use);
-  });
+  AwaitOrFail(
+      [&] {
+        use = ProcessorUseOf(pid);
+        return condition(use);
+      },
+      "a use of the processor");
   return use;
 }
 

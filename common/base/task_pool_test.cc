@@ -6,6 +6,7 @@
 #include <set>
 #include <thread>
 
+#include "common/base/testing/await.h"
 #include "gtest/gtest.h"
 
 namespace galley::base {
@@ -15,23 +16,30 @@ TEST(TaskPoolTest, ATaskRunsWhileAllOthersWaitForIt) {
   std::promise<void> last;
   const std::shared_future<void> is_there = last.get_future().share();
   std::promise<void> first, second;
+  std::atomic<int> ended = 0;
+  const WaitLimit limit("two tasks that wait for a third one");
   TaskPool pool(3);  // ends before the objects that its tasks use
   pool.Post([&] {
     is_there.wait();
+    ++ended;
     first.set_value();
   });
   pool.Post([&] {
     is_there.wait();
+    ++ended;
     second.set_value();
   });
+  EXPECT_EQ(ended, 0) << "the third one has not come";
   pool.Post([&] { last.set_value(); });
   first.get_future().wait();
   second.get_future().wait();
+  EXPECT_EQ(ended, 2);
 }
 
 TEST(TaskPoolTest, MoreTasksThanThreadsAreAllRun) {
   std::atomic<int> count = 0;
   std::promise<void> all;
+  const WaitLimit limit("a thousand tasks");
   TaskPool pool(2);
   for (int i = 0; i < 1000; ++i) {
     pool.Post([&] {
@@ -39,11 +47,13 @@ TEST(TaskPoolTest, MoreTasksThanThreadsAreAllRun) {
     });
   }
   all.get_future().wait();
+  EXPECT_EQ(count, 1000);
 }
 
 TEST(TaskPoolTest, TasksThatComeOneByOneAreDoneByFewThreads) {
   constexpr size_t kThreads = 16;
   std::set<std::thread::id> threads;
+  const WaitLimit limit("2,000 tasks, one after the other");
   TaskPool pool(kThreads);
   for (int i = 0; i < 2000; ++i) {
     const auto done = std::make_shared<std::promise<void>>();
