@@ -7,12 +7,12 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#include <thread>
 
 #include <deque>
 
 #include "common/base/mutex.h"
 #include "common/base/status_macros.h"
+#include "common/base/testing/await.h"
 #include "common/base/testing/manual_clock.h"
 #include "common/listen/first_bytes.h"
 #include "common/listen/listening_socket.h"
@@ -34,6 +34,7 @@ class Handed {
     changed_.NotifyAll();
   }
   FileDescriptor Next() {
+    const WaitLimit limit("a connection that is handed over");
     const base::MutexLock lock(mutex_);
     while (fds_.empty()) changed_.Wait(mutex_);
     FileDescriptor fd = std::move(fds_.front());
@@ -79,6 +80,7 @@ class AcceptLoopTest : public testing::Test {
   }
   // Reads until the other side closes.
   static std::string ReadAll(const FileDescriptor& client) {
+    const WaitLimit limit("a connection that the other side closes");
     std::string all;
     char buffer[256];
     for (ssize_t size = 1; size > 0;) {
@@ -111,6 +113,7 @@ TEST_F(AcceptLoopTest, WhatAClientSaysFirstIsHandedOverUntaken) {
   const FileDescriptor client = Client(kPreface.substr(0, 10));
   ASSERT_TRUE(WriteAll(client.get(), kPreface.substr(10) + "more", "socket").ok());
   const FileDescriptor taken = handed_.Next();
+  const WaitLimit limit("the bytes of the client");
   std::string bytes(kPreface.size() + 4, ' ');
   EXPECT_EQ(::recv(taken.get(), bytes.data(), bytes.size(), MSG_WAITALL),
             static_cast<ssize_t>(bytes.size()));
@@ -146,7 +149,7 @@ TEST_F(AcceptLoopTest, WhoFindsNoRoomHearsSoAndTheNextOneIsTakenWhenOneHasLeft) 
   clock_.Advance(absl::Seconds(1));
   const FileDescriptor third = SpeakAndBeHandedOver();
   // Figures are told at the end of a turn, perhaps only at the end of this turn.
-  while (loop_->figures().refused == 0) std::this_thread::yield();
+  AwaitOrFail([&] { return loop_->figures().refused != 0; }, "the figure of a refusal");
   EXPECT_EQ(loop_->figures().refused, 1u);
 }
 

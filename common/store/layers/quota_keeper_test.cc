@@ -2,15 +2,21 @@
 
 #include <vector>
 
+#include "common/base/testing/await.h"
 #include "common/store/testing/memory_store.h"
+#include "fmt/format.h"
 #include "gmock/gmock.h"
 
 namespace galley::store {
 namespace {
 
+using testing::AllOf;
+using testing::Each;
 using testing::ElementsAre;
+using testing::Ge;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::SizeIs;
 
 // A store that tells its size, and can be collected.
 class SizedStore : public MemoryStore {
@@ -31,6 +37,7 @@ class SizedStore : public MemoryStore {
     return GcReport{.bytes = stays_, .dropped_bytes = 300, .dropped_results = 7};
   }
   void WaitForCollections(size_t count) {
+    const WaitLimit limit(fmt::format("{} collections", count));
     const base::MutexLock lock(mutex_);
     while (asked_.size() < count) called_.Wait(mutex_);
   }
@@ -91,13 +98,17 @@ TEST_F(QuotaKeeperTest, WhoMayNotWriteCollectsNothing) {
 }
 
 TEST_F(QuotaKeeperTest, LooksAgainAndAgainInTheBackground) {
-  QuotaKeeper keeper(store_, Options(1'000, absl::Microseconds(1)));
-  store_.WaitForCollections(3);
+  {
+    QuotaKeeper keeper(store_, Options(1'000, absl::Microseconds(1)));
+    store_.WaitForCollections(3);
+  }
+  EXPECT_THAT(store_.asked_, AllOf(SizeIs(Ge(3u)), Each(store_.asked_.front())));
 }
 
 TEST_F(QuotaKeeperTest, ItsEndCutsOffWhatRunsInTheBackground) {
   store_.waits_ = true;
   {
+    const WaitLimit limit("a keeper that ends during a collection");
     QuotaKeeper keeper(store_, Options(1'000, absl::Microseconds(1)));
     store_.WaitForCollections(1);
   }

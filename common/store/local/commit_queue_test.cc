@@ -5,6 +5,8 @@
 #include <deque>
 #include <thread>
 
+#include "common/base/testing/await.h"
+#include "fmt/format.h"
 #include "gmock/gmock.h"
 
 namespace galley::store {
@@ -29,6 +31,8 @@ class CommitQueueTest : public testing::Test {
 
   // The outcome of each batch.
   std::vector<bool> Run(const std::vector<CommitBatch>& batches) {
+    const WaitLimit limit(
+        fmt::format("{} commits, of which all others come during the first", batches.size()));
     waiting_ = batches.size() - 1;
     std::deque<bool> outcomes(batches.size());
     std::vector<std::thread> threads;

@@ -17,6 +17,7 @@
 
 #include "common/base/file.h"
 #include "common/base/healed.h"
+#include "common/base/testing/await.h"
 #include "common/store/local/layout.h"
 #include "common/store/local/open.h"
 #include "common/store/local/segment_writer.h"
@@ -496,12 +497,16 @@ TEST_F(IndexDamageTest, OthersGoOnWhileItIsMadeAgain) {
     if (!collected.ok()) break;
     EXPECT_EQ(collected->dropped_blobs, 0u);
     // A call that was held up must end before the next damage: a call heals once.
+    const WaitLimit limit("two more rounds of each thread");
     for (const std::atomic<size_t>& round : rounds) {
       for (const size_t begin = round; round < begin + 2;) std::this_thread::yield();
     }
   }
   is_done = true;
-  for (std::thread& thread : threads) thread.join();
+  {
+    const WaitLimit limit("the last round of each thread");
+    for (std::thread& thread : threads) thread.join();
+  }
   EXPECT_THAT(TakeHealed(), SizeIs(5));
   ExpectAll(*store);
   store.reset();

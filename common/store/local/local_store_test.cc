@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "common/base/sealed_text.h"
+#include "common/base/testing/await.h"
 #include "common/store/local/layout.h"
 #include "common/store/local/open.h"
 #include "common/store/local/segment_format.h"
@@ -173,6 +174,7 @@ TEST_F(LocalStoreTest, ABadCommitAmongOthersFailsAlone) {
       *(*SegmentWriter::Open(directory_, *store->AllocateSegment()))->Append("of all");
   std::vector<absl::Status> outcomes(kOthers);
   std::vector<std::thread> threads;
+  const WaitLimit limit("commits that come while another one waits for the disk");
   PutBytes(*store, "first");
   for (int i = 0; i < kOthers; ++i) {
     threads.emplace_back([&, i] {

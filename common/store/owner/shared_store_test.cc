@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <thread>
 
+#include "common/base/testing/await.h"
 #include "common/store/local/layout.h"
 #include "common/store/local/open.h"
 #include "common/store/local/segment_writer.h"
@@ -187,6 +188,7 @@ TEST_F(SharedStoreTest, ManyThreadsGoOnAcrossATakeover) {
   const auto client = Open();
   std::atomic<int> done = 0;
   std::vector<std::vector<Digest>> digests(3);
+  const WaitLimit limit("three threads that write across a takeover");
   std::vector<std::thread> threads;
   for (size_t thread = 0; thread < digests.size(); ++thread) {
     threads.emplace_back([&, thread] {

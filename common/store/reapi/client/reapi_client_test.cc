@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "common/base/status_macros.h"
+#include "common/base/testing/await.h"
 #include "common/base/testing/manual_clock.h"
 #include "common/store/testing/memory_store.h"
 #include "common/store/testing/sample.h"
@@ -472,6 +473,7 @@ TEST_F(ReapiClientTest, NobodyWaitsOnceItIsCancelled) {
   fake_.Set({.hangs = true});
   Cancellation cancellation;
   limits_ = {.patience = absl::Hours(1), .cancellation = &cancellation};
+  const WaitLimit limit("the answer of a call that hangs and is cancelled");
   auto asked =
       std::async(std::launch::async, [&] { return client_->FindMissing(there, limits_).status(); });
   while (fake_.Calls("FindMissingBlobs") < 2) std::this_thread::yield();
@@ -485,6 +487,7 @@ TEST_F(ReapiClientTest, OneThatIsStoppedAnswersNothing) {
   const std::vector<Digest> there = There(1, 100);
   EXPECT_THAT(*client_->FindMissing(there), IsEmpty());
   fake_.Set({.hangs = true});
+  const WaitLimit limit("the answer of a call that hangs when its client is stopped");
   auto asked = std::async(std::launch::async, [&] { return client_->FindMissing(there).status(); });
   while (fake_.Calls("FindMissingBlobs") < 2) std::this_thread::yield();
   client_->Stop();

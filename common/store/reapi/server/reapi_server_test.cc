@@ -16,6 +16,7 @@
 #include "common/base/hex.h"
 #include "common/base/mutex.h"
 #include "common/base/status_macros.h"
+#include "common/base/testing/await.h"
 #include "common/base/zstd_stream.h"
 #include "common/store/reapi/server/testing/reapi_messages.h"
 #include "common/store/reapi/server/testing/resource_names.h"
@@ -144,6 +145,7 @@ class ReapiServerTest : public testing::Test {
   // A call may begin to wait for more a moment after its effect could be seen: time passes until
   // every call has waited for too long.
   void SweepUntilNoCallIsOpen() {
+    const WaitLimit limit("the end of all calls");
     while (server_->open_calls() != 0) {
       clock_.seconds += 61;
       server_->Sweep();
@@ -155,15 +157,14 @@ class ReapiServerTest : public testing::Test {
     return status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED ||
            status.error_code() == grpc::StatusCode::CANCELLED;
   }
-  // Waits until `is_so`, which a step of a call brings about.
+  // Waits for `what`: until `is_so`, which a step of a call brings about.
   template <typename Condition>
-  void Await(const Condition& is_so) {
+  void Await(std::string what, const Condition& is_so) {
+    const WaitLimit limit(std::move(what));
     uint64_t seen = 0;
     while (!is_so()) {
       const base::MutexLock lock(steps_mutex_);
-      while (steps_ == seen) {
-        ASSERT_TRUE(stepped_.WaitFor(steps_mutex_, std::chrono::seconds(60)));
-      }
+      while (steps_ == seen) stepped_.Wait(steps_mutex_);
       seen = steps_;
     }
   }
@@ -246,7 +247,7 @@ TEST_F(ReapiServerTest, AnUploadGoesOnAfterItsStreamBroke) {
     request.set_resource_name(name);
     request.set_data(bytes.substr(0, 150'000));
     ASSERT_TRUE(writer->Write(request));
-    Await([&] {
+    Await("the bytes that were sent", [&] {
       grpc::ClientContext asking;
       return bytes_->QueryWriteStatus(&asking, query, &status).ok() &&
              status.committed_size() == 150'000;
@@ -254,7 +255,7 @@ TEST_F(ReapiServerTest, AnUploadGoesOnAfterItsStreamBroke) {
     context.TryCancel();
     EXPECT_FALSE(writer->Finish().ok());
   }
-  Await([&] { return server_->open_calls() == 0; });
+  Await("the end of all calls", [&] { return server_->open_calls() == 0; });
   EXPECT_EQ(server_->open_uploads(), 1u);
   int64_t committed = 0;
   ASSERT_TRUE(Write(name, {bytes.substr(150'000)}, &committed, 150'000).ok());
@@ -363,7 +364,7 @@ TEST_F(ReapiServerTest, HealthAndReflectionAreServed) {
   EXPECT_EQ(response.error_response().error_code(), 5);
   stream->WritesDone();
   EXPECT_TRUE(stream->Finish().ok());
-  Await([&] { return server_->open_calls() == 0; });
+  Await("the end of all calls", [&] { return server_->open_calls() == 0; });
 }
 
 TEST_F(ReapiServerTest, WhatIsNotServedIsUnimplemented) {
@@ -481,7 +482,7 @@ TEST_F(ReapiServerTest, ACallWithoutDeadlineGetsTheServers) {
   request.set_resource_name(WriteName(Digest::Of("bytes")));
   request.set_data("by");
   ASSERT_TRUE(writer->Write(request));
-  Await([&] { return server_->open_uploads() == 1; });
+  Await("an upload", [&] { return server_->open_uploads() == 1; });
   server_->Sweep();
   EXPECT_EQ(server_->open_calls(), 1u);  // not overdue yet
   SweepUntilNoCallIsOpen();
@@ -525,7 +526,7 @@ TEST_F(ReapiServerTest, UploadsThatNeverFinishAreReclaimed) {
     ASSERT_TRUE(upload->writer->Write(request));
     uploads.push_back(std::move(upload));
   }
-  Await([&] { return server_->open_uploads() == 100; });
+  Await("100 uploads", [&] { return server_->open_uploads() == 100; });
   SweepUntilNoCallIsOpen();
   EXPECT_EQ(server_->open_uploads(), 0u);
   for (const auto& upload : uploads) EXPECT_TRUE(IsOverdue(upload->writer->Finish()));
@@ -546,7 +547,7 @@ TEST_F(ReapiServerTest, CallsBeyondTheLimitAreToldWhenToComeAgain) {
   EXPECT_EQ(retry.retry_delay().seconds(), 1);
   context.TryCancel();
   static_cast<void>(watch->Finish());
-  Await([&] { return server_->open_calls() == 0; });
+  Await("the end of all calls", [&] { return server_->open_calls() == 0; });
   EXPECT_TRUE(Call("/build.bazel.remote.execution.v2.Capabilities/GetCapabilities", "").ok());
 }
 
@@ -562,7 +563,7 @@ TEST_F(ReapiServerTest, TheServerEndsWhileCallsAreOpen) {
   google::bytestream::WriteRequest request;
   request.set_resource_name(WriteName(Digest::Of("bytes")));
   ASSERT_TRUE(writer->Write(request));
-  Await([&] { return server_->open_uploads() == 1; });
+  Await("an upload", [&] { return server_->open_uploads() == 1; });
   server_.reset();
   EXPECT_FALSE(watch->Finish().ok());
   EXPECT_FALSE(writer->Finish().ok());
