@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/base/file.h"
+#include "common/base/testing/await.h"
 #include "common/record/cooker_description.h"
 #include "director/host/fake_listener.h"
 #include "fmt/format.h"
@@ -73,8 +74,13 @@ class CookAdmissionTest : public testing::Test {
           admission_->Enter(cook, of_class, needs, stop_, [waits] { waits->set_value(); });
       return entered.ok() ? *std::move(entered) : nullptr;
     });
+    const WaitLimit limit("a cook that waits for its admission");
     told.wait();
     return permit;
+  }
+  static PermitPtr PermitOf(std::future<PermitPtr>& cook) {
+    const WaitLimit limit("the permit of a cook that waited");
+    return cook.get();
   }
 
   std::string folder_;
@@ -109,12 +115,12 @@ TEST_F(CookAdmissionTest, OneThatNeedsSomethingElseWaitsAndIsNotOvertakenByItsCl
   first.reset();
   second.reset();
   // The higher class comes first, and the cook with the same needs comes with it.
-  PermitPtr of_urgent = urgent.get(), of_third = third.get();
+  PermitPtr of_urgent = PermitOf(urgent), of_third = PermitOf(third);
   EXPECT_EQ(of_urgent->cook(), 5u);
   EXPECT_EQ(of_third->cook(), 3u);
   of_urgent.reset();
   of_third.reset();
-  EXPECT_EQ(fourth.get()->cook(), 4u);
+  EXPECT_EQ(PermitOf(fourth)->cook(), 4u);
 }
 
 TEST_F(CookAdmissionTest, SeveralWithoutANumberWaitOneAfterAnother) {
@@ -122,15 +128,15 @@ TEST_F(CookAdmissionTest, SeveralWithoutANumberWaitOneAfterAnother) {
   std::future<PermitPtr> second = Wait(0, CookClass::kNow, {}),
                          third = Wait(0, CookClass::kNow, {});
   first.reset();
-  second.get().reset();
-  EXPECT_NE(third.get(), nullptr);
+  PermitOf(second).reset();
+  EXPECT_NE(PermitOf(third), nullptr);
 }
 
 TEST_F(CookAdmissionTest, OneThatIsStoppedWaitsNoLonger) {
   const PermitPtr first = Enter(1, {});
   std::future<PermitPtr> second = Wait(2, CookClass::kNow, {});
   stop_.Cancel();
-  EXPECT_EQ(second.get(), nullptr);
+  EXPECT_EQ(PermitOf(second), nullptr);
 }
 
 }  // namespace

@@ -6,10 +6,10 @@
 
 #include <chrono>
 #include <filesystem>
-#include <thread>
 
 #include "common/base/file.h"
 #include "common/base/mutex.h"
+#include "common/base/testing/await.h"
 #include "director/launch/systems.h"
 #include "fmt/format.h"
 #include "gmock/gmock.h"
@@ -123,20 +123,20 @@ class BatchLauncherTest : public testing::Test {
   void Note(std::string line) {
     base::MutexLock lock(mutex_);
     notes_.push_back(std::move(line));
-    changed_.NotifyAll();
   }
-  // Returns the first `count` notes of the launcher; gives up after a minute.
+  // Returns the notes of the launcher, once there are `count`; the test fails if there are fewer.
   std::vector<std::string> Await(size_t count) {
+    AwaitOrFail([&] { return Notes().size() >= count; },
+                fmt::format("{} notes of the launcher", count));
+    return Notes();
+  }
+  std::vector<std::string> Notes() {
     base::MutexLock lock(mutex_);
-    while (notes_.size() < count) {
-      if (!changed_.WaitFor(mutex_, std::chrono::minutes(1))) break;
-    }
     return notes_;
   }
 
   std::string folder_;
   base::Mutex mutex_;
-  base::CondVar changed_;
   std::vector<std::string> notes_ GALLEY_GUARDED_BY(mutex_);
   std::string token_ GALLEY_GUARDED_BY(mutex_);
 };
@@ -231,7 +231,7 @@ TEST_F(BatchLauncherTest, WhatIsBeingCleanedAwayWhenTheDirectorEndsIsEnded) {
   Say("status", "0 gone n1 it is done\n");
   auto launcher = Make(start, stop, "echo clean >> D/asked; exec sleep 1000");
   launcher->Start({.worker_id = "command-1"});
-  while (Asked() != "submit 1\nclean\n") std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  ASSERT_TRUE(AwaitOrFail([&] { return Asked() == "submit 1\nclean\n"; }, "the line that cleans"));
   launcher->StopAll(absl::ZeroDuration());
   EXPECT_EQ(Asked(), "submit 1\nclean\nstop 7\n");
   EXPECT_THAT(Launches(), IsEmpty());
@@ -245,7 +245,7 @@ TEST_F(BatchLauncherTest, WhatCouldNotBeCleanedAwayIsEndedByTheNextDirector) {
   launcher->Start({.worker_id = "command-1"});
   Await(3);
   // The ticket is of no use any more.
-  while (Launches().size() > 1) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  ASSERT_TRUE(AwaitOrFail([&] { return Launches().size() <= 1; }, "the removal of the ticket"));
   launcher->StopAll(absl::ZeroDuration());
   launcher.reset();
   EXPECT_EQ(Asked(), "submit 1\n");

@@ -1,9 +1,7 @@
-#include <sched.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -17,6 +15,7 @@
 #include "common/base/mutex.h"
 #include "common/base/process_handle.h"
 #include "common/base/sealed_text.h"
+#include "common/base/testing/await.h"
 #include "director/launch/process_launcher.h"
 #include "fmt/format.h"
 #include "gmock/gmock.h"
@@ -36,21 +35,21 @@ class Exits {
     return [this](WorkerExit exit) {
       base::MutexLock lock(mutex_);
       exits_.push_back(std::move(exit));
-      changed_.NotifyAll();
     };
   }
-  // Returns the first `count` exits; gives up after a minute.
+  // Returns the exits, once there are `count`; the test fails if there are fewer.
   std::vector<WorkerExit> Await(size_t count) {
-    base::MutexLock lock(mutex_);
-    while (exits_.size() < count) {
-      if (!changed_.WaitFor(mutex_, std::chrono::minutes(1))) break;
-    }
-    return exits_;
+    AwaitOrFail([&] { return All().size() >= count; }, fmt::format("{} exits", count));
+    return All();
   }
 
  private:
+  std::vector<WorkerExit> All() {
+    base::MutexLock lock(mutex_);
+    return exits_;
+  }
+
   base::Mutex mutex_;
-  base::CondVar changed_;
   std::vector<WorkerExit> exits_ GALLEY_GUARDED_BY(mutex_);
 };
 
@@ -81,6 +80,7 @@ class LocalLauncherTest : public ::testing::Test {
   // Waits until the worker has written to a pipe: reading a FIFO blocks until its writer has
   // written and closed.
   std::string ReadFifo(const std::string& path) const {
+    const WaitLimit limit("a worker that writes to a pipe");
     FILE* file = std::fopen(path.c_str(), "r");
     std::string text(256, '\0');
     text.resize(std::fread(text.data(), 1, text.size(), file));
@@ -288,6 +288,7 @@ TEST_F(LocalLauncherTest, AWorkerOutlivesTheThreadThatAskedForIt) {
   const auto launcher = CreateLocalLauncher(Script(fmt::format("read x < {}; exit 7", Path("go"))),
                                             exits_.Recorder());
   std::thread([&] { launcher->Start(Worker("local-1")); }).join();
+  const WaitLimit limit("a worker that reads");
   FILE* go =
       std::fopen(Path("go").c_str(),
                  "w");  // blocks until the worker reads: the worker lives though its asker is gone
@@ -320,7 +321,7 @@ class SurvivorTest : public LocalLauncherTest {
       ::_exit(0);
     }
     ::waitpid(father, nullptr, 0);
-    while (!FileExists(Path("pid"))) std::this_thread::yield();
+    AwaitOrFail([&] { return FileExists(Path("pid")); }, "the number of the worker");
     WorkerRecord record{.worker_id = "local-7",
                         .pid = static_cast<pid_t>(std::stol(ReadFile(Path("pid"), 100).value())),
                         .director_address = "unix:/x",
@@ -336,7 +337,7 @@ class SurvivorTest : public LocalLauncherTest {
         fmt::format("({}) >/dev/null 2>&1 &\ntrap '' TERM\necho $! > {}.new\n"
                     "mv {}.new {}\nwait",
                     body, Path("child"), Path("child"), Path("child")));
-    while (!FileExists(Path("child"))) std::this_thread::yield();
+    AwaitOrFail([&] { return FileExists(Path("child")); }, "the number of the worker's child");
   }
   pid_t Child() const {
     return static_cast<pid_t>(std::stol(ReadFile(Path("child"), 100).value()));
@@ -460,7 +461,7 @@ TEST_F(LocalLauncherTest, AWorkerHasARecordWhileItLives) {
   start.record_folder = Path("workers");
   launcher->Start(start);
   // FindSurvivors waits for the record, because it would remove a half-written record.
-  while (!FileExists(Path("workers/local-1"))) ::sched_yield();
+  AwaitOrFail([&] { return FileExists(Path("workers/local-1")); }, "the worker's record");
   const std::vector<WorkerRecord> found = FindSurvivors(Path("workers"));
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].token, "secret");

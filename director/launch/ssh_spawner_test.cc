@@ -3,11 +3,11 @@
 
 #include <sys/stat.h>
 
-#include <chrono>
 #include <cstdlib>
 
 #include "common/base/file.h"
 #include "common/base/mutex.h"
+#include "common/base/testing/await.h"
 #include "director/launch/test_programs_for_test.h"
 #include "fmt/format.h"
 #include "gmock/gmock.h"
@@ -62,19 +62,20 @@ class SshSpawnerTest : public testing::Test {
   void Note(std::string line) {
     base::MutexLock lock(mutex_);
     notes_.push_back(std::move(line));
-    changed_.NotifyAll();
   }
+  // Returns the notes of the launcher, once there are `count`; the test fails if there are fewer.
   std::vector<std::string> Await(size_t count) {
+    AwaitOrFail([&] { return Notes().size() >= count; },
+                fmt::format("{} notes of the launcher", count));
+    return Notes();
+  }
+  std::vector<std::string> Notes() {
     base::MutexLock lock(mutex_);
-    while (notes_.size() < count) {
-      if (!changed_.WaitFor(mutex_, std::chrono::minutes(1))) break;
-    }
     return notes_;
   }
 
   std::string folder_, path_;
   base::Mutex mutex_;
-  base::CondVar changed_;
   std::vector<std::string> notes_ GALLEY_GUARDED_BY(mutex_);
 };
 

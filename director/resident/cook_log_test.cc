@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "common/base/testing/await.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -158,6 +159,7 @@ TEST_F(CookLogTest, AReaderInAnotherThreadMissesNothing) {
   });
   for (int i = 0; i < kEvents; ++i) log->Append(Said(std::to_string(i)));
   log->End(Report(), "");
+  const WaitLimit limit("a reader that reads on to the report");
   reading.join();
   EXPECT_EQ(told, kEvents);
 }

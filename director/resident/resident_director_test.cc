@@ -13,7 +13,7 @@
 #include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
 #include "common/base/file.h"
-#include "common/base/status_macros.h"
+#include "common/base/testing/await.h"
 #include "common/record/cooker_description.h"
 #include "common/store/local/sessions.h"
 #include "common/wire/testing/self_signed.h"
@@ -79,9 +79,7 @@ TEST_F(ResidentDirectorTest, AnIdleOneRenewsItsSessionWithTheStore) {
     return sessions.ok() && sessions->size() == 1 &&
            sessions->at(0).begun > sessions->at(0).started;
   };
-  const absl::Time until = absl::Now() + kPatience;
-  while (!is_renewed() && absl::Now() < until) absl::SleepFor(absl::Milliseconds(10));
-  EXPECT_TRUE(is_renewed());
+  AwaitOrFail(is_renewed, "the hold of the store that is renewed");
   (*resident)->Stop("anna, process 7");
   live.join();
   EXPECT_FALSE((*resident)->has_left());
@@ -102,9 +100,12 @@ TEST_F(ResidentDirectorTest, ACookOfWhatAStoreLostIsForTheCommandThatHostsItsDir
   ask.set_repair(true);
   const auto reader = (*resident)->Read((*resident)->Cook(ask).value()).value();
   v1::CookEvent event;
-  const absl::Time until = absl::Now() + kPatience;
-  while (!event.has_report() && absl::Now() < until) reader->Next(absl::Seconds(1), event);
-  ASSERT_TRUE(event.has_report());
+  ASSERT_TRUE(AwaitOrFail(
+      [&] {
+        reader->Next(absl::Seconds(1), event);
+        return event.has_report();
+      },
+      "the report of the cook"));
   EXPECT_EQ(event.report().end_code(), static_cast<int>(absl::StatusCode::kInvalidArgument));
 }
 
@@ -207,9 +208,7 @@ TEST_F(ResidentDirectorTest, EightCommandsRunForOthersAtATime) {
   std::vector<std::thread> askers;
   for (uint32_t i = 0; i < ShownCommands::kRunningMax; ++i)
     askers.emplace_back([&] { EXPECT_TRUE((*resident)->Show(v1::ShowAsk(), audience).ok()); });
-  const absl::Time until = absl::Now() + kPatience;
-  while (running < ShownCommands::kRunningMax && absl::Now() < until)
-    absl::SleepFor(absl::Milliseconds(1));
+  AwaitOrFail([&] { return running >= ShownCommands::kRunningMax; }, "eight commands that run");
   EXPECT_EQ(running, 8u);
   const absl::Status refused = (*resident)->Show(v1::ShowAsk(), audience);
   EXPECT_TRUE(absl::IsResourceExhausted(refused)) << refused;

@@ -9,6 +9,7 @@
 
 #include "common/base/file.h"
 #include "common/base/mutex.h"
+#include "common/base/testing/await.h"
 #include "director/serve/client_calls.h"
 #include "director/serve/director_client.h"
 #include "director/serve/director_door.h"
@@ -89,6 +90,7 @@ class FakeResident final : public ClientCalls {
     return stopped_by_;
   }
   void AwaitLostAudience() {
+    const WaitLimit limit("a command whose audience has left");
     base::MutexLock lock(mutex_);
     while (!has_lost_audience_) changed_.Wait(mutex_);
   }
@@ -104,6 +106,7 @@ class FakeResident final : public ClientCalls {
     Push(std::move(event));
   }
   std::vector<uint64_t> AwaitCancelled() {
+    const WaitLimit limit("a cook that is cancelled");
     base::MutexLock lock(mutex_);
     while (cancelled_.empty()) changed_.Wait(mutex_);
     return cancelled_;
@@ -308,6 +311,7 @@ TEST_F(ResidentServiceTest, WhatIsPrintedEndsWithItsClientAndEndsWellWithTheDire
     while (stays->Next(shown)) {
     }
   });
+  const WaitLimit limit("the end of what is printed when the director ends");
   door_.reset();
   reader.join();
   EXPECT_EQ(shown.what_case(), v1::Shown::kExitCode);

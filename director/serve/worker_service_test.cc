@@ -19,9 +19,11 @@
 #include "common/base/clock.h"
 #include "common/base/file.h"
 #include "common/base/mutex.h"
+#include "common/base/testing/await.h"
 #include "common/wire/channel.h"
 #include "common/wire/worker_protocol.h"
 #include "director/serve/farm_door.h"
+#include "fmt/format.h"
 #include "galley/v1/worker.grpc.pb.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -41,9 +43,13 @@ class FakeStream {
   ~FakeStream() { context_.TryCancel(); }
 
   bool Write(const v1::FromWorker& message) { return stream_->Write(message); }
-  bool Read(v1::ToWorker& message) { return stream_->Read(&message); }
+  bool Read(v1::ToWorker& message) {
+    const WaitLimit limit("a message to the worker, or the end of its stream");
+    return stream_->Read(&message);
+  }
   // Sends nothing more, and returns how the stream ended.
   grpc::Status Finish() {
+    const WaitLimit limit("the end of a worker's stream");
     stream_->WritesDone();
     v1::ToWorker message;
     while (stream_->Read(&message)) {
@@ -120,8 +126,9 @@ class WorkerServiceTest : public testing::Test {
     }
     noted_.NotifyAll();
   }
-  // Blocks until `count` things were noted; a test that fails here ends by ctest's limit.
+  // Blocks until `count` things were noted.
   std::vector<std::string> Notes(size_t count) {
+    const WaitLimit limit(fmt::format("{} notes", count));
     base::MutexLock lock(mutex_);
     while (notes_.size() < count) noted_.Wait(mutex_);
     return notes_;
@@ -405,6 +412,7 @@ TEST_F(WorkerServiceTest, WordsOfAReplacedStreamThatWaitForTheirTurnCountNoMore)
   bool is_waiting = false, may_go_on = false;
   on_message_ = [&](const v1::FromWorker& message) {
     if (message.sequence() != 1) return;
+    const WaitLimit limit("a test that lets the first message go on");
     base::MutexLock lock(mutex);
     is_waiting = true;
     changed.NotifyAll();
@@ -419,6 +427,7 @@ TEST_F(WorkerServiceTest, WordsOfAReplacedStreamThatWaitForTheirTurnCountNoMore)
   word.set_sequence(1);
   ASSERT_TRUE(first.Write(word));
   {
+    const WaitLimit limit("the first message");
     base::MutexLock lock(mutex);
     while (!is_waiting) changed.Wait(mutex);
   }
@@ -445,6 +454,7 @@ TEST_F(WorkerServiceTest, AMessageThatWaitsForAThreadIsKnownToBeThere) {
   base::CondVar changed;
   bool may_go_on = false;
   on_message_ = [&](const v1::FromWorker& message) {
+    const WaitLimit limit("a test that lets the messages go on");
     base::MutexLock lock(mutex);
     while (message.sequence() == 1 && !may_go_on) changed.Wait(mutex);
   };
@@ -460,13 +470,14 @@ TEST_F(WorkerServiceTest, AMessageThatWaitsForAThreadIsKnownToBeThere) {
   v1::FromWorker word;
   word.set_sequence(1);
   for (const auto& stream : streams) ASSERT_TRUE(stream->Write(word));
-  while (service_->NotHeardOut().size() < kStreams) absl::SleepFor(absl::Milliseconds(1));
+  AwaitOrFail([&] { return service_->NotHeardOut().size() >= kStreams; },
+              "streams that are not heard out");
   {
     base::MutexLock lock(mutex);
     may_go_on = true;
   }
   changed.NotifyAll();
-  while (!service_->NotHeardOut().empty()) absl::SleepFor(absl::Milliseconds(1));
+  AwaitOrFail([&] { return service_->NotHeardOut().empty(); }, "streams that are heard out");
   EXPECT_EQ(Notes(3 * kStreams).size(), 3 * kStreams);
 }
 
@@ -699,6 +710,7 @@ TEST_F(WorkerServiceTest, AWorkerMakesOnlySoManyCallsAtATime) {
        .on_detach = [](const std::string&) {},
        .on_find_missing =
            [&](const v1::FindMissingRequest&) {
+             const WaitLimit limit("a test that lets the calls end");
              base::MutexLock lock(mutex);
              ++under_way;
              changed.NotifyAll();
@@ -724,6 +736,7 @@ TEST_F(WorkerServiceTest, AWorkerMakesOnlySoManyCallsAtATime) {
   std::vector<std::thread> calls;
   for (int i = 0; i < 64; ++i) {
     calls.emplace_back([&] { EXPECT_TRUE(find("flood").ok()); });
+    const WaitLimit limit(fmt::format("call {} of the flood", i + 1));
     base::MutexLock lock(mutex);  // a connection has 32 calls at most: each worker has its own
     while (under_way <= i) changed.Wait(mutex);
   }
@@ -732,12 +745,16 @@ TEST_F(WorkerServiceTest, AWorkerMakesOnlySoManyCallsAtATime) {
   EXPECT_EQ(over.error_message(), "flood makes 64 calls at a time already");
   calls.emplace_back([&] { EXPECT_TRUE(find("other").ok()) << "others are not concerned"; });
   {
+    const WaitLimit limit("the call of the other worker");
     base::MutexLock lock(mutex);
     while (under_way < 65) changed.Wait(mutex);
     may_end = true;
   }
   changed.NotifyAll();
-  for (std::thread& call : calls) call.join();
+  {
+    const WaitLimit limit("the answers to all calls");
+    for (std::thread& call : calls) call.join();
+  }
   EXPECT_TRUE(find("flood").ok());
 }
 

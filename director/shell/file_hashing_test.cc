@@ -3,6 +3,7 @@
 #include <atomic>
 #include <future>
 
+#include "common/base/testing/await.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -58,6 +59,7 @@ class FileHashingTest : public ::testing::Test {
     return promise->get_future();
   }
 
+  const WaitLimit limit_{"the end of the hashing"};
   Cancellation stop_;
   std::unique_ptr<FileHashing> hashing_ = std::make_unique<FileHashing>(stop_);
 };
@@ -98,7 +100,7 @@ TEST_F(FileHashingTest, HugeFilesHoldUpNoLargeOne) {
 TEST_F(FileHashingTest, ItsEndWaitsForNoFileOnceItIsStopped) {
   const auto sources = std::make_shared<SlowSources>(FileHashing::kHugeBytes);
   auto begun = Ask(sources, {"/x"});
-  while (sources->hashed() == 0) std::this_thread::yield();
+  AwaitOrFail([&] { return sources->hashed() != 0; }, "a file whose hashing has begun");
   stop_.Cancel();
   hashing_.reset();
   EXPECT_TRUE(absl::IsCancelled(begun.get().at("/x")));

@@ -10,6 +10,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/mutex.h"
+#include "common/base/testing/await.h"
 #include "director/journal/kept_limits.h"
 #include "director/shell/shell_test_world.h"
 
@@ -62,6 +63,7 @@ class LookUpsTest : public ShellJournalTest {
   }
   // Waits for the next task of the loop, and returns the task.
   std::function<void()> NextTask() {
+    const WaitLimit limit("a task of the loop");
     base::MutexLock lock(mutex_);
     while (tasks_.empty()) changed_.Wait(mutex_);
     std::function<void()> task = std::move(tasks_.front());

@@ -4,6 +4,7 @@
 #include <thread>
 #include <vector>
 
+#include "common/base/testing/await.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -33,6 +34,7 @@ TEST(MessageRoomTest, AFloodWaitsUntilTheLoopHasTakenSomeOfIt) {
   });
   EXPECT_FALSE(has_entered);
   room.Leave("a", left[0]);
+  const WaitLimit limit("a message of the flood that has room again");
   stream.join();
 }
 
@@ -42,6 +44,7 @@ TEST(MessageRoomTest, LargeMessagesAreFewer) {
   ASSERT_EQ(left.size(), 4u) << "each is told at once";
   std::thread stream([&] { EXPECT_TRUE(room.Enter("a", 1).is_open); });
   room.Leave("a", left[0]);
+  const WaitLimit limit("a message that has room again behind large ones");
   stream.join();
 }
 
@@ -50,6 +53,7 @@ TEST(MessageRoomTest, NobodyWaitsWhenItIsClosed) {
   Fill(room, MessageRoom::kMessagesMax, 10);
   std::thread stream([&] { EXPECT_FALSE(room.Enter("a", 10).is_open); });
   room.Close();
+  const WaitLimit limit("a message that waits when the room is closed");
   stream.join();
   EXPECT_FALSE(room.Enter("b", 10).is_open);
 }

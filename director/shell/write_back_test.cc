@@ -1,10 +1,9 @@
 #include "director/shell/write_back.h"
 
 #include <atomic>
-#include <functional>
-#include <thread>
 
 #include "common/base/status_macros.h"
+#include "common/base/testing/await.h"
 #include "common/record/action.h"
 #include "common/record/portable_result.h"
 #include "common/record/recipe.h"
@@ -286,10 +285,6 @@ class Down final : public store::RemoteCache {
   store::RemoteCache& behind_;
 };
 
-void WaitFor(const std::function<bool()>& condition) {
-  while (!condition()) std::this_thread::yield();
-}
-
 TEST_F(WriteBackTest, WhatMetARemoteThatIsDownIsSentWhenItIsBack) {
   Down down(*client_);
   WriteBack::Deps deps = Deps();
@@ -299,11 +294,12 @@ TEST_F(WriteBackTest, WhatMetARemoteThatIsDownIsSentWhenItIsBack) {
   const StoredResultPtr one = Cooked(kOneSet), another = Cooked(kAnotherSet);
   write_back.Add(one);
   write_back.Add(another);
-  WaitFor([&] { return down.tries > 8; });  // each more than once
+  AwaitOrFail([&] { return down.tries > 8; }, "two results that are tried again and again");
   EXPECT_EQ(write_back.Report().failed, 0u);
   EXPECT_EQ(write_back.Report().sent, 0u);
   down.is_down = false;
-  WaitFor([&] { return write_back.Report().sent == 2; });  // before anybody waits for it
+  // Before anybody waits for it.
+  AwaitOrFail([&] { return write_back.Report().sent == 2; }, "two results that are sent");
   EXPECT_EQ(write_back.Flush().failed, 0u);
   EXPECT_TRUE(remote_.GetResult(one->action_key));
   EXPECT_TRUE(remote_.GetResult(another->action_key));
@@ -318,7 +314,7 @@ TEST_F(WriteBackTest, NothingFollowsADispute) {
   const StoredResultPtr first = Cooked(kOneSet);
   write_back.Add(first);
   write_back.Add(first);
-  WaitFor([&] { return down.tries > 2; });  // one result is tried again and again
+  AwaitOrFail([&] { return down.tries > 2; }, "a result that is tried again and again");
   auto dispute = std::make_shared<StoredResult>(*first);
   dispute->result = {.is_verdict = true, .is_disputed = true, .error = "two cooks differ"};
   write_back.Add(dispute);
@@ -342,12 +338,12 @@ TEST_F(WriteBackTest, WhatFailedWhileItCameBackIsTriedOnceMore) {
   const StoredResultPtr one = Cooked(kOneSet), another = Cooked(kAnotherSet);
   write_back.Add(one);
   const auto done = [&] { return write_back.Report().sent + write_back.Report().failed; };
-  WaitFor([&] { return done() == 1; });
+  AwaitOrFail([&] { return done() == 1; }, "the first result");
   EXPECT_EQ(write_back.Report().sent, 1u);
   // A server that answers everything else, but never this result, stops nobody.
   down.failures = 2;
   write_back.Add(another);
-  WaitFor([&] { return done() == 2; });
+  AwaitOrFail([&] { return done() == 2; }, "the second result");
   EXPECT_EQ(write_back.Report().failed, 1u);
 }
 
@@ -358,7 +354,7 @@ TEST_F(WriteBackTest, WhatStillMeetsItAtTheEndHasFailed) {
   deps.known = &down;
   WriteBack write_back(deps, {.pause = absl::Hours(1)});
   for (int i = 0; i < 9; ++i) write_back.Add(Cooked(kOneSet));
-  WaitFor([&] { return down.tries > 0; });
+  AwaitOrFail([&] { return down.tries > 0; }, "a result that is tried");
   const WriteBackReport report = write_back.Flush();
   EXPECT_EQ(report.unsent.size(), 9u);
   EXPECT_EQ(report.unsent[0], std::pair(std::string("/Game/sky.frag"), std::string("windows")));
