@@ -9,6 +9,7 @@
 #include <barrier>
 #include <thread>
 
+#include "common/base/testing/await.h"
 #include "galley/v1/executor.pb.h"
 #include "worker/executor/frame.h"
 #include "worker/executor/testing/executor_world.h"
@@ -40,6 +41,7 @@ class RunningExecutor {
     EXPECT_EQ(Receive(), v1::FromExecutor::kReady);
   }
   ~RunningExecutor() {
+    const WaitLimit limit("the end of the executor");
     ::close(sockets_[0]);
     thread_.join();
     ::close(sockets_[1]);
@@ -48,6 +50,7 @@ class RunningExecutor {
 
   v1::FromExecutor::WhatCase Receive() { return ReceiveMessage().what_case(); }
   v1::FromExecutor ReceiveMessage() {
+    const WaitLimit limit("a message of the executor");
     const auto frame = ReceiveFrame(sockets_[0], reader_);
     v1::FromExecutor message;
     EXPECT_TRUE(frame.ok() && frame->has_value() && message.ParseFromString((*frame)->bytes));
@@ -134,6 +137,7 @@ class ReportsTest : public ExecutorTestWorld {
   }
   // Whether the executor told of the load while the job was being cooked.
   bool IsToldAtOnce(int64_t expected_us, bool has_news, bool is_awaited = false) {
+    const WaitLimit limit("a job that stops when its cook begins");
     std::barrier<> cooks(2);
     Cookers cookers;
     cookers.push_back(std::make_unique<StoppingCooker>(cooks, has_news));

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "common/base/file.h"
+#include "common/base/testing/await.h"
 #include "common/content/testing/test_tree.h"
 #include "common/store/local/layout.h"
 #include "common/store/local/segment_writer.h"
@@ -78,6 +79,7 @@ class ByteFetcherTest : public ::testing::Test {
   }
 
   v1::ExecutorBytes Ask(const v1::ExecutorWant& want, uint64_t attempt = 7) {
+    const WaitLimit limit("bytes that were wanted");
     std::promise<v1::ExecutorBytes> answered;
     fetcher_->Want(attempt, want,
                    [&](v1::ExecutorBytes bytes) { answered.set_value(std::move(bytes)); });
@@ -311,6 +313,7 @@ TEST_F(ByteFetcherTest, ACallThatBreaksOffIsMadeAgain) {
 
 TEST_F(ByteFetcherTest, SeveralThatWantTheSameBytesAtOnceGetThemFromOneCall) {
   director_.blobs[Digest::Of("shared")] = "shared";
+  const WaitLimit limit("the same bytes for all who want them");
   std::vector<std::promise<uint32_t>> answers(20);
   for (auto& answer : answers)
     fetcher_->Want(7, Blob("shared"),

@@ -13,13 +13,13 @@
 
 #include "common/base/file.h"
 #include "common/base/mutex.h"
+#include "common/base/testing/await.h"
+#include "fmt/format.h"
 #include "galley/v1/worker.grpc.pb.h"
 #include "gtest/gtest.h"
 
 namespace galley::worker {
 namespace {
-
-constexpr auto kPatience = std::chrono::seconds(60);
 
 // A director that sends a single message to each worker that attaches.
 class Director final : public v1::Director::Service {
@@ -51,18 +51,15 @@ class CountingSink final : public EventSink {
     base::MutexLock lock(mutex_);
     connected_ += std::holds_alternative<Connected>(event);
     received_ += std::holds_alternative<Received>(event);
-    changed_.NotifyAll();
   }
 
   bool WaitForReceived(int count) {
-    const auto deadline = std::chrono::steady_clock::now() + kPatience;
-    base::MutexLock lock(mutex_);
-    while (received_ < count) {
-      const auto left = deadline - std::chrono::steady_clock::now();
-      if (left <= left.zero()) return false;
-      changed_.WaitFor(mutex_, left);
-    }
-    return true;
+    return AwaitOrFail(
+        [&] {
+          base::MutexLock lock(mutex_);
+          return received_ >= count;
+        },
+        fmt::format("{} messages of directors", count));
   }
 
   int connected() {
@@ -72,7 +69,6 @@ class CountingSink final : public EventSink {
 
  private:
   base::Mutex mutex_;
-  base::CondVar changed_;
   int connected_ = 0;
   int received_ = 0;
 };
@@ -88,7 +84,7 @@ bool HangUpOnTheNext(const std::string& path) {
   pollfd somebody{.fd = listener.get(), .events = POLLIN, .revents = 0};
   const bool has_come =
       is_listening &&
-      ::poll(&somebody, 1, static_cast<int>(std::chrono::milliseconds(kPatience).count())) == 1;
+      ::poll(&somebody, 1, static_cast<int>(absl::ToInt64Milliseconds(kWaitMax))) == 1;
   const FileDescriptor met(has_come ? ::accept(listener.get(), nullptr, nullptr) : -1);
   ::unlink(path.c_str());
   return met.valid();

@@ -4,14 +4,13 @@
 
 #include <sys/stat.h>
 
-#include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <thread>
 
 #include "common/base/file.h"
 #include "common/base/mutex.h"
+#include "common/base/testing/await.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -29,19 +28,19 @@ class Failures final : public EventSink {
     if (const auto* failed = std::get_if<SlotFailed>(&event)) failed_ = *failed;
     EXPECT_FALSE(std::holds_alternative<SlotLost>(event));
     EXPECT_FALSE(std::holds_alternative<SlotReported>(event));
-    changed_.NotifyAll();
   }
   std::optional<SlotFailed> Wait() {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-    base::MutexLock lock(mutex_);
-    while (!failed_ && std::chrono::steady_clock::now() < end)
-      changed_.WaitFor(mutex_, end - std::chrono::steady_clock::now());
-    return failed_;
+    AwaitOrFail([this] { return failed().has_value(); }, "a job that is given back");
+    return failed();
   }
 
  private:
+  std::optional<SlotFailed> failed() {
+    base::MutexLock lock(mutex_);
+    return failed_;
+  }
+
   base::Mutex mutex_;
-  base::CondVar changed_;
   std::optional<SlotFailed> failed_ GALLEY_GUARDED_BY(mutex_);
 };
 
@@ -110,6 +109,7 @@ class Ends final : public EventSink {
     changed_.NotifyAll();
   }
   void WaitFor(int count) {
+    const WaitLimit limit(std::to_string(count) + " reports of the executor");
     base::MutexLock lock(mutex_);
     while (count_ < count) changed_.Wait(mutex_);
   }
@@ -139,8 +139,8 @@ TEST(ExecutorSlotTest, ANewSetupGoesBeforeTheJobsThatAreSentAhead) {
     };
     slot.Configure(setup, {});
     start(7);
-    while (ReadFile(folder + "/kinds").value_or("") != "12")
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    ASSERT_TRUE(AwaitOrFail([&] { return ReadFile(folder + "/kinds").value_or("") == "12"; },
+                            "the first setup and its job"));
     slot.Configure(setup, {});  // the setup of another director
     start(8);
     ends.WaitFor(2);

@@ -1,12 +1,11 @@
 // A real galley-worker session with real executors, against a director that lives in this process.
-#include <chrono>
 #include <csignal>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "common/base/child_process.h"
 #include "common/base/file.h"
+#include "common/base/testing/await.h"
 #include "common/record/recipe.h"
 #include "common/record/result.h"
 #include "common/store/local/segment_writer.h"
@@ -438,8 +437,7 @@ TEST_F(SessionProcessTest, TheSpareExecutorEndsWhenItIsIdleForAWhile) {
   EXPECT_EQ(Executors(), 2u);
   ASSERT_TRUE(WriteFileAtomic(root_ + "/go", "").ok());
   director_.WaitForEnd(2);
-  const auto end = std::chrono::steady_clock::now() + kPatience;
-  while (Executors() != 1 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+  AwaitOrFail([&] { return Executors() == 1; }, "the end of the spare executor");
   EXPECT_EQ(Executors(), 1u);
   EXPECT_EQ(Run(JobOf(4, "/Game/readme.txt")).size(), 4u);
 }

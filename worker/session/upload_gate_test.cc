@@ -4,7 +4,9 @@
 #include <string>
 
 #include "common/base/file.h"
+#include "common/base/testing/await.h"
 #include "common/wire/convert.h"
+#include "fmt/format.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "worker/session/blob_cache.h"
@@ -15,6 +17,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Lt;
 using testing::SizeIs;
 
 class Events final : public EventSink {
@@ -34,6 +37,7 @@ class Events final : public EventSink {
     return freed_;
   }
   std::vector<SessionEvent> Wait(size_t count) {
+    const WaitLimit limit(fmt::format("{} events of the gate", count));
     const base::MutexLock lock(mutex_);
     while (events_.size() < count) changed_.Wait(mutex_);
     return events_;
@@ -274,7 +278,12 @@ TEST_F(UploadGateTest, ItEndsWhileTheDirectorIsAway) {
   director_.fails = std::deque<absl::Status>(1'000, absl::UnavailableError("away"));
   gate_->Take(Saved(1, {"a"}));
   gate_->Take(Ended(1));
+  director_.AwaitUpload();
+  const WaitLimit limit("the end of a gate whose director is away");
   gate_->Close();
+  EXPECT_THAT(director_.stored, SizeIs(0));
+  EXPECT_THAT(director_.fails, SizeIs(Lt(1'000u))) << "an upload was tried";
+  EXPECT_THAT(events_.Wait(0), SizeIs(0)) << "nothing is told before it is there";
 }
 
 }  // namespace

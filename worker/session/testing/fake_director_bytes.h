@@ -10,8 +10,10 @@
 #include <vector>
 
 #include "common/base/mutex.h"
+#include "common/base/testing/await.h"
 #include "common/store/local/segment_writer.h"
 #include "common/wire/convert.h"
+#include "fmt/format.h"
 #include "worker/session/director_bytes.h"
 
 namespace galley::worker {
@@ -27,7 +29,10 @@ class FakeDirectorBytes final : public DirectorBytes {
       return std::any_of(items.begin(), items.end(),
                          [&](const v1::FetchItem& item) { return held.contains(item.path()); });
     };
-    while (is_held() && !is_cancelled) changed_.Wait(mutex_);
+    while (is_held() && !is_cancelled) {
+      const WaitLimit limit("GoOn, or the end of a fetch that is held");
+      changed_.Wait(mutex_);
+    }
     if (is_cancelled) return absl::CancelledError("");
     if (!fails.empty()) {
       const absl::Status failed = fails.front();
@@ -55,7 +60,10 @@ class FakeDirectorBytes final : public DirectorBytes {
     const bool is_large = std::any_of(digests.begin(), digests.end(), [&](const Digest& digest) {
       return digest.size_bytes() >= held_bytes_min;
     });
-    while (is_held_ && is_large && !is_cancelled) changed_.Wait(mutex_);
+    while (is_held_ && is_large && !is_cancelled) {
+      const WaitLimit limit("GoOn, or the end of an upload that is held");
+      changed_.Wait(mutex_);
+    }
     if (!fails.empty()) {
       const absl::Status failed = fails.front();
       fails.pop_front();
@@ -83,10 +91,12 @@ class FakeDirectorBytes final : public DirectorBytes {
     is_held_ = true;
   }
   void AwaitCalls(size_t count) {
+    const WaitLimit limit(fmt::format("{} calls that fetch", count));
     base::MutexLock lock(mutex_);
     while (calls.size() < count) changed_.Wait(mutex_);
   }
   void AwaitUpload() {
+    const WaitLimit limit("an upload");
     base::MutexLock lock(mutex_);
     while (uploads.empty()) changed_.Wait(mutex_);
   }

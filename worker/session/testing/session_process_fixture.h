@@ -10,23 +10,22 @@
 #include <filesystem>
 #include <memory>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "common/base/child_process.h"
 #include "common/base/file.h"
 #include "common/base/mutex.h"
+#include "common/base/testing/await.h"
 #include "common/content/snapshot.h"
 #include "common/record/recipe.h"
 #include "common/store/local/open.h"
 #include "common/wire/worker_protocol.h"
+#include "fmt/format.h"
 #include "galley/v1/worker.grpc.pb.h"
 #include "gtest/gtest.h"
 
 namespace galley::worker {
-
-inline constexpr auto kPatience = std::chrono::seconds(60);
 
 using ServerStream = grpc::ServerReaderWriter<v1::ToWorker, v1::FromWorker>;
 
@@ -50,7 +49,6 @@ class FakeDirector final : public v1::Director::Service {
       acknowledged_ = 0;
       memory_bytes_ = message.hello().memory_bytes();
       ++attached_;
-      changed_.NotifyAll();
     }
     do {
       base::MutexLock lock(mutex_);
@@ -60,18 +58,17 @@ class FakeDirector final : public v1::Director::Service {
       if (message.goodbye()) said_goodbye_ = true;
       if (message.has_collections()) collections_ = message.collections();
       most_pending_ = std::max(most_pending_, message.pending().attempts_size());
-      changed_.NotifyAll();
     } while (stream->Read(&message));
     base::MutexLock lock(mutex_);
     if (stream_ != stream) return grpc::Status::OK;  // the next stream may be there already
     stream_ = nullptr;
     context_ = nullptr;
-    changed_.NotifyAll();
     return grpc::Status::OK;
   }
 
   bool WaitForAttach(int times) {
-    return Wait([&] { return attached_ >= times && stream_ != nullptr; });
+    return Wait(fmt::format("attach {}", times),
+                [&] { return attached_ >= times && stream_ != nullptr; });
   }
 
   // Makes the next `times` attaches find that the director does not serve yet.
@@ -93,7 +90,7 @@ class FakeDirector final : public v1::Director::Service {
 
   // When this returns, the slots have the messages that were sent.
   bool WaitForAcknowledgement() {
-    return Wait([&] { return acknowledged_ == sequence_; });
+    return Wait("the acknowledgement of all messages", [&] { return acknowledged_ == sequence_; });
   }
 
   void Break() {
@@ -104,7 +101,7 @@ class FakeDirector final : public v1::Director::Service {
   // Every report of the attempt, once its Ended has come.
   std::vector<v1::Report> WaitForEnd(uint64_t attempt) {
     std::vector<v1::Report> of_attempt;
-    Wait([&] {
+    Wait(fmt::format("the end of attempt {}", attempt), [&] {
       of_attempt.clear();
       for (const v1::Report& report : reports_) {
         if (report.attempt() == attempt) of_attempt.push_back(report);
@@ -115,7 +112,7 @@ class FakeDirector final : public v1::Director::Service {
   }
 
   bool WaitForLoaded(uint64_t attempt) {
-    return Wait([&] {
+    return Wait(fmt::format("the load of attempt {}", attempt), [&] {
       return std::any_of(reports_.begin(), reports_.end(), [&](const v1::Report& report) {
         return report.attempt() == attempt && report.has_loaded();
       });
@@ -123,12 +120,12 @@ class FakeDirector final : public v1::Director::Service {
   }
 
   bool WaitForLog(const std::string& words) {
-    return Wait([&] { return log_.find(words) != std::string::npos; });
+    return Wait("the log to say: " + words, [&] { return log_.find(words) != std::string::npos; });
   }
 
   template <typename Condition>
   bool WaitForCollections(Condition condition) {
-    return Wait([&] { return condition(collections_); });
+    return Wait("collections", [&] { return condition(collections_); });
   }
 
   uint64_t memory_bytes() {
@@ -142,24 +139,21 @@ class FakeDirector final : public v1::Director::Service {
   }
 
   bool WaitForGoodbye() {
-    return Wait([&] { return said_goodbye_; });
+    return Wait("a goodbye", [&] { return said_goodbye_; });
   }
 
  private:
   template <typename Condition>
-  bool Wait(Condition condition) {
-    const auto deadline = std::chrono::steady_clock::now() + kPatience;
-    base::MutexLock lock(mutex_);
-    while (!condition()) {
-      const auto left = deadline - std::chrono::steady_clock::now();
-      if (left <= left.zero()) return false;
-      changed_.WaitFor(mutex_, left);
-    }
-    return true;
+  bool Wait(const std::string& what, Condition condition) {
+    return AwaitOrFail(
+        [&] {
+          base::MutexLock lock(mutex_);
+          return condition();
+        },
+        what);
   }
 
   base::Mutex mutex_;
-  base::CondVar changed_;
   ServerStream* stream_ = nullptr;
   grpc::ServerContext* context_ = nullptr;
   uint64_t sequence_ = 0;
@@ -262,13 +256,14 @@ class SessionProcessTest : public ::testing::Test {
 
   // The pid that a program writes to `file`, once it is there.
   pid_t PidIn(const std::string& file) {
-    const auto end = std::chrono::steady_clock::now() + kPatience;
-    while (std::chrono::steady_clock::now() < end) {
-      const auto text = ReadFile(root_ + "/" + file);
-      if (text.ok() && text->ends_with('\n')) return static_cast<pid_t>(std::stol(*text));
-      std::this_thread::yield();
-    }
-    return -1;
+    std::string text;
+    const bool is_there = AwaitOrFail(
+        [&] {
+          text = ReadFile(root_ + "/" + file).value_or("");
+          return text.ends_with('\n');
+        },
+        "the number of a program in " + file);
+    return is_there ? static_cast<pid_t>(std::stol(text)) : -1;
   }
 
   std::vector<v1::Report> Run(const v1::Job& job) {
