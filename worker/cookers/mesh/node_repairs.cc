@@ -137,8 +137,7 @@ void CheckScenesOfSkins(const Json& json, const NodeForest& forest, Warnings& wa
     if (joints == nullptr || joints->empty()) continue;
     const size_t own = forest.RootOf(i);
     const size_t other = forest.RootOf((*joints)[0].get<size_t>());
-    if (own == other ||
-        std::ranges::includes(scenes[other], scenes[own].begin(), scenes[own].end())) {
+    if (own == other || std::ranges::includes(scenes[other], scenes[own])) {
       continue;
     }
     warnings.Add(

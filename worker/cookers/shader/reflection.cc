@@ -226,7 +226,8 @@ absl::StatusOr<Json> Reflector::SpecializationConstants() {
     const auto& name = entry.at("name").get_ref<const std::string&>();
     return std::tuple(entry.at("id").get<uint32_t>(), name.empty(), name);
   };
-  std::ranges::sort(constants, [&](const Json& a, const Json& b) { return order(a) < order(b); });
+  std::sort(constants.begin(), constants.end(),
+            [&](const Json& a, const Json& b) { return order(a) < order(b); });
   constants.erase(
       std::unique(constants.begin(), constants.end(),
                   [](const Json& a, const Json& b) { return a.at("id") == b.at("id"); }),

@@ -24,7 +24,8 @@ const std::vector<std::string> kFormats = {"rgba8", "rgba16f", "bc1", "bc3", "bc
 // The index of a choice; nullopt: the setting is absent or null.
 std::optional<size_t> ParseChoice(const nlohmann::json& settings, const char* name,
                                   const std::vector<std::string>& choices) {
-  const auto choice = std::ranges::find(choices, settings.value(name, nlohmann::json()));
+  const auto choice =
+      std::find(choices.begin(), choices.end(), settings.value(name, nlohmann::json()));
   if (choice == choices.end()) return std::nullopt;
   return static_cast<size_t>(choice - choices.begin());
 }
