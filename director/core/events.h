@@ -154,7 +154,9 @@ struct PackagesDiscovered {
 };
 
 // The outcomes of the packages are forgotten, faults too: the packages are looked up again, and
-// cooked where need be, as are packages that read their outputs. By name or by file.
+// cooked where need be, as are packages that read their outputs. By name or by file. While the
+// roots of a cook are built or published, its packages stay as they are; they are cleared when the
+// cook is over, or open again.
 struct PackagesCleared {
   std::vector<std::string> packages;
 };

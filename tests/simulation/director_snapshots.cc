@@ -104,6 +104,7 @@ void SimDirector::TakeIntoCook(const std::vector<World::Renamed>& renamed) {
     }
     asked_for_ = std::move(names);
   }
+  ForgiveCleared(std::exchange(late_cleared_, {}));
 }
 
 void SimDirector::Announce(const SnapshotPtr& successor) {

@@ -166,6 +166,7 @@ void SimDirector::Request(CookRequested request, std::vector<std::string> ids) {
   After(absl::Milliseconds(1), [this, is_first, request, ids = std::move(ids)]() mutable {
     last_build_.clear();
     late_renames_.clear();
+    late_cleared_.clear();
     asked_for_.clear();
     cook_snapshot_ = snapshot_;
     has_request_ = true;
@@ -298,18 +299,24 @@ void SimDirector::Clear(const std::vector<std::string>& packages) {
   });
 }
 
-// Too late once roots are being built, or the cook is about to end.
+// Too late once roots are being built, unless this cook is opened again, or the cook is about to
+// end.
 void SimDirector::Take(const PackagesCleared& cleared) {
   ForgetLost();
   for (const std::string& name : cleared.packages) deps_.checks.Trace("made again: " + name);
-  if (!has_request_ || is_ending_ || !last_build_.empty()) return;
-  std::vector<std::string> changed = cleared.packages;
-  for (const std::string& name : cleared.packages) {
+  if (!has_request_ || is_ending_) return;
+  if (last_build_.empty()) return ForgiveCleared(cleared.packages);
+  late_cleared_.insert(late_cleared_.end(), cleared.packages.begin(), cleared.packages.end());
+}
+
+void SimDirector::ForgiveCleared(const std::vector<std::string>& packages) {
+  std::vector<std::string> changed = packages;
+  for (const std::string& name : packages) {
     for (const std::string& one : deps_.world.At(name).generated)
       changed.push_back(name + "/" + one);
   }
   own_faults_->Change(WithReaders(std::move(changed)));
-  own_faults_->Clear(cleared.packages);
+  own_faults_->Clear(packages);
 }
 
 std::set<std::string> SimDirector::WithReaders(std::vector<std::string> packages) const {

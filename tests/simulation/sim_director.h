@@ -209,6 +209,7 @@ class SimDirector {
   void TakeSuccessor(const SnapshotPtr& successor, director::FilesChanged event);
   void TakeIntoCook(const std::vector<World::Renamed>& renamed);
   void Take(const director::PackagesCleared& cleared);
+  void ForgiveCleared(const std::vector<std::string>& packages);
   void Take(const director::Persisted& persisted);
   // The packages, and their readers as the core knows them.
   std::set<std::string> WithReaders(std::vector<std::string> packages) const;
@@ -294,6 +295,7 @@ class SimDirector {
   uint64_t request_ = 0;       // the last cook's
   std::set<std::string> asked_for_;                        // by their names in cook_snapshot_
   std::vector<std::vector<World::Renamed>> late_renames_;  // renames after cook_snapshot_
+  std::vector<std::string> late_cleared_;                  // since roots are being built
   std::set<director::AttemptId> given_;
   std::vector<director::CookRequested::Blamed> blamed_before_;
   std::map<uint64_t, wire::Conversation> conversations_;  // by stream

@@ -11,7 +11,8 @@ size_t GraphExploration::Explore(PackageId id, PlatformIndex platform) {
     return 1;
   if (package.explored_epoch == step_.epoch) return ExploreOne(id, platform);
   // Roots that are being built are made of the files before the late changes.
-  if (graph_.pending_changes().has_late() && (package.cooks & claimants_.masks().settling()) != 0) {
+  if (graph_.pending_changes().has_late_files() &&
+      (package.cooks & claimants_.masks().settling()) != 0) {
     late_.push_back(id);
     return 1;
   }

@@ -42,9 +42,13 @@ class AddedPlatforms {
 
 void ProjectChanges::TakeLate() {
   if (claimants_.masks().settling() != 0 || claimants_.masks().active == 0) return;
-  if (!graph_.pending_changes().has_late()) return;
-  ++step_.epoch;  // references that were judged since were judged beside packages as they were
-  for (const FilesChanged& change : graph_.pending_changes().TakeLate()) TakeChange(change);
+  PendingChanges& pending = graph_.pending_changes();
+  if (!pending.has_late()) return;
+  // References that were judged since were judged beside packages as they were.
+  if (pending.has_late_files()) ++step_.epoch;
+  for (const FilesChanged& change : pending.TakeLate()) TakeChange(change);
+  absl::btree_set<PackageId> done;
+  for (const PackageId package : pending.TakeClearedLate()) Clear(package, done);
   Release();
   deps_.graph_exploration.ExploreLate();
 }
@@ -112,8 +116,7 @@ void ProjectChanges::ForgiveLate(const FilesChanged& event) {
     graph_.ForEachWithReaders(package, done, [&](PackageId one) {
       graph_.pending_changes().ForgiveLate(one);
       deps_.package_progress.NoteForgiven(one, retry_.OneChanceLeft());
-      graph_.pending_changes().Hold(one);
-      if (packages_[one].work != nullptr) deps_.package_progress.Hold(one);
+      Hold(one);
     });
   };
   for (const std::string& name : event.packages) forgive(name);
@@ -121,6 +124,11 @@ void ProjectChanges::ForgiveLate(const FilesChanged& event) {
     forgive(renamed.from);
     forgive(renamed.to);
   }
+}
+
+void ProjectChanges::Hold(PackageId id) {
+  graph_.pending_changes().Hold(id);
+  if (packages_[id].work != nullptr) deps_.package_progress.Hold(id);
 }
 
 void ProjectChanges::TakeChange(const FilesChanged& event) {
@@ -200,16 +208,43 @@ void ProjectChanges::RenameAll(const std::vector<FilesChanged::Renamed>& all,
 }
 
 void ProjectChanges::OnPackagesCleared(const PackagesCleared& event) {
-  if (claimants_.masks().active == 0 || claimants_.masks().settling() != 0) return;
+  if (claimants_.masks().running == 0) return;
   absl::btree_set<PackageId> done;
   for (const std::string& name : event.packages) {
     const PackageId package = packages_.Find(deps_.claims.NameAsked(name));
     if (!package.valid()) continue;
-    deps_.package_progress.NoteForgiven(package, 0);
-    graph_.blame().Forget(package);
-    graph_.blame().Pardon(package);
-    deps_.claims.MakeAgain(package, done);
+    // A cook that begins while all others are ending would find the package's old outcome.
+    if (claimants_.masks().active == 0 || IsOfRoots(package)) {
+      ClearLate(package);
+    } else {
+      Clear(package, done);
+    }
   }
+}
+
+// True: a cook whose roots are being built or published wants the package, or a package that begins
+// again with it.
+bool ProjectChanges::IsOfRoots(PackageId id) const {
+  const CookMask settling = claimants_.masks().settling();
+  if (settling == 0) return false;
+  bool is_of_roots = false;
+  absl::btree_set<PackageId> done;
+  graph_.ForEachWithReaders(
+      id, done, [&](PackageId one) { is_of_roots |= (packages_[one].cooks & settling) != 0; });
+  return is_of_roots;
+}
+
+void ProjectChanges::Clear(PackageId id, absl::btree_set<PackageId>& done) {
+  deps_.package_progress.NoteForgiven(id, 0);
+  graph_.blame().Forget(id);
+  graph_.blame().Pardon(id);
+  deps_.claims.MakeAgain(id, done);
+}
+
+void ProjectChanges::ClearLate(PackageId id) {
+  graph_.pending_changes().AddClearedLate(id);
+  absl::btree_set<PackageId> done;
+  graph_.ForEachWithReaders(id, done, [this](PackageId one) { Hold(one); });
 }
 
 // Stored numbers are remapped in a first pass, and packages go on in a second pass, since a package

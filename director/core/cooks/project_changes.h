@@ -48,7 +48,11 @@ class ProjectChanges : PackagePart {
   void ForgiveLate(const FilesChanged& event);
   void ForgiveWaiting(const FilesChanged& event);
   void Release();
+  void Hold(PackageId package);
   void TakeChange(const FilesChanged& event);
+  bool IsOfRoots(PackageId package) const;
+  void Clear(PackageId package, absl::btree_set<PackageId>& done);
+  void ClearLate(PackageId package);
   void RenameAll(const std::vector<FilesChanged::Renamed>& all, absl::btree_set<PackageId>& done);
   void RemapPackage(PackageId package, const PlatformMap& map, PlatformMask added);
   void GoOnWithPlatforms(PackageId package, PlatformMask added);

@@ -5,6 +5,9 @@
 // begins the package until the change is taken, for otherwise some platforms would be made of the
 // old files, and others of the new files.
 //
+// A package that is cleared (PackagesCleared) while a cook that wants it builds its roots is also
+// cleared late, and held until then: its bytes may be lost.
+//
 // A file that changed under an attempt is *stale*: the packages that read the file wait until the
 // file was scanned again.
 // Cost: O(log) for each call, unless it says otherwise.
@@ -29,7 +32,10 @@ class PendingChanges {
  public:
   void AddLate(FilesChanged change) { late_.push_back(std::move(change)); }
   std::vector<FilesChanged> TakeLate() { return std::exchange(late_, {}); }
-  bool has_late() const { return !late_.empty(); }
+  bool has_late_files() const { return !late_.empty(); }
+  void AddClearedLate(PackageId package) { cleared_late_.insert(package); }
+  absl::btree_set<PackageId> TakeClearedLate() { return std::exchange(cleared_late_, {}); }
+  bool has_late() const { return has_late_files() || !cleared_late_.empty(); }
   void Hold(PackageId package) { held_.insert(package); }
   absl::btree_set<PackageId> TakeHeld() { return std::exchange(held_, {}); }
   bool IsHeld(PackageId package) const { return held_.contains(package); }
@@ -63,7 +69,8 @@ class PendingChanges {
     uint32_t epoch = 0;  // since when the catalog knows the last change
   };
 
-  std::vector<FilesChanged> late_;                // without their catalogs
+  std::vector<FilesChanged> late_;  // without their catalogs
+  absl::btree_set<PackageId> cleared_late_;
   absl::flat_hash_set<PackageId> forgiven_late_;  // look-up only
   absl::btree_set<PackageId> held_;
   absl::btree_map<std::string, StaleFile> stale_files_;

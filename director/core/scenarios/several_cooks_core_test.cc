@@ -148,6 +148,45 @@ TEST(SeveralCooksTest, AChangeWaitsUntilRootsAreBuiltAndThenReachesTheOthers) {
   EXPECT_THAT(shell.TakeLog(), HasSubstr("root of 2: A B"));
 }
 
+TEST(SeveralCooksTest, ClearingReachesACookThoughAnotherOnesRootsAreBuilt) {
+  CoreHarness shell("A\nB\nLong\n", Several());
+  shell.hold_roots = true;
+  shell.Request({"A"}, {.request = 1});
+  shell.Request({"B", "Long"}, {.request = 2});
+  shell.Saved("A");
+  shell.Saved("B");
+  ASSERT_EQ(shell.roots.size(), 1u);
+  ASSERT_FALSE(shell.HasOpenJob("B"));
+  shell.Send(PackagesCleared{{"B"}});
+  EXPECT_TRUE(shell.HasOpenJob("B"));
+  EXPECT_EQ(shell.StateOf("A"), "Idle, cooked");
+}
+
+TEST(SeveralCooksTest, ClearingWhatRootsAreBuiltOfWaitsAndThenReachesTheOthers) {
+  CoreHarness shell("A\nB\nG : a\nLong\n", Several(2));
+  shell.hold_roots = true;
+  shell.Request({"A", "G"}, {.request = 1, .platforms = 0b01});
+  shell.Saved("A");
+  shell.Saved("G");
+  shell.Saved("G/_gen/a");
+  ASSERT_EQ(shell.roots.size(), 1u);
+  const BuildRoot first = shell.roots.front();
+  shell.Send(PackagesCleared{{"A", "G"}});
+  shell.Request({"A", "B", "G"}, {.request = 2, .platforms = 0b01});
+  shell.Request({"G/_gen/a"}, {.request = 3, .platforms = 0b10});
+  shell.Saved("B");
+  EXPECT_FALSE(shell.HasOpenJob("A")) << "the first cook's roots are of A as it was";
+  EXPECT_FALSE(shell.HasOpenJob("G/_gen/a")) << "the bytes of its source may be gone";
+  EXPECT_EQ(shell.roots.size(), 1u) << "and the second one waits for the clearing";
+  shell.hold_roots = false;
+  shell.Send(WholeRoot(first));
+  EXPECT_TRUE(shell.Says("ended [1]"));
+  EXPECT_TRUE(shell.HasOpenJob("A"));
+  for (int i = 0; i < 4; ++i) shell.Work();
+  EXPECT_TRUE(shell.Says("root of 2: A B G G/_gen/a\n")) << shell.TakeLog();
+  EXPECT_TRUE(shell.Says("ended [3]"));
+}
+
 // Otherwise one platform of the package would be of the old files, and the other of the new ones.
 TEST(SeveralCooksTest, WhatChangedWhileRootsAreBuiltIsNotBegunForAnotherPlatform) {
   CoreHarness shell("A\nB\n", Several(2));
