@@ -156,7 +156,7 @@ CoreFigures Core::ViewFigures() {
   for (const auto& [cooker, queue] : lifecycle.queues().parked()) view.parked += queue.size();
   view.stalled = lifecycle.queues().saves().size();
   view.held = workers.breakers.held();
-  if (const std::optional<absl::Time> since = lifecycle.queues().ReadySince())
+  if (const std::optional<absl::Time> since = lifecycle.ReadySince())
     view.oldest_ready = packages.step.now - *since;
   return view;
 }

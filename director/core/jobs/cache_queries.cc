@@ -16,14 +16,15 @@ constexpr size_t kBatchesInFlight = 4;
 
 void CacheQueries::SendLookUps() {
   if (claimants_.masks().active == 0) return;
-  RequestQueue& queue = graph_.queues().requests();
+  const RequestQueue& queue = graph_.queues().requests();
   const size_t in_flight_max = kBatchesInFlight * options_.look_ups_per_batch;
   while (!queue.empty() && effects_.look_ups.size() < options_.look_ups_per_batch &&
          in_flight_ < in_flight_max) {
-    effects_.look_ups.push_back(QuestionFor(queue.Pop()));
+    effects_.look_ups.push_back(QuestionFor(queue.Top()));
   }
 }
 
+// The package leaves the queue: no platform is to be looked up any more.
 LookUp::Item CacheQueries::QuestionFor(PackageId id) {
   PackageData& package = packages_[id];
   if (IsSabotaged(Sabotage::kBumpEpochAtDispatch)) ++package.generation;

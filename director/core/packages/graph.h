@@ -40,7 +40,7 @@ class Graph {
   Ranks& ranks() { return round_->ranks; }
   Lifecycle& lifecycle() { return round_->lifecycle; }
   const Lifecycle& lifecycle() const { return round_->lifecycle; }
-  PackageQueues& queues() { return round_->lifecycle.queues(); }
+  const PackageQueues& queues() const { return round_->lifecycle.queues(); }
   const Agenda& agenda() const { return round_->agenda; }
   Blame& blame() { return round_->blame; }
   const Blame& blame() const { return round_->blame; }

@@ -1,5 +1,5 @@
-// Lifecycle: the only door to a package's state, phases and outcome. Lifecycle keeps the queues,
-// the leads of equal work, the package's Work and the cooks' tallies true.
+// Lifecycle: the only door to a package's state, phases and outcome, and to the queues. Lifecycle
+// keeps the queues, the leads of equal work, the package's Work and the cooks' tallies true.
 //
 // Invariants (CheckInvariants):
 //   - `work` exists exactly while state != kIdle;
@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "absl/functional/function_ref.h"
@@ -77,9 +78,13 @@ class Lifecycle {
   void Park(PackageId package, uint32_t queue);
   // The package goes back to its queue. REQUIRES: the package is parked.
   void Unpark(PackageId package);
+  // Takes the package out of the queues of jobs to be handed over, until the next Refresh.
+  void SetAside(PackageId package) { queues_.SetAside(package); }
+
   uint32_t in_works() const { return in_works_; }
-  PackageQueues& queues() { return queues_; }
   const PackageQueues& queues() const { return queues_; }
+  // PackageQueues::ReadySince, which forgets packages that wait no longer.
+  std::optional<absl::Time> ReadySince() { return queues_.ReadySince(); }
   EqualWork& equal_work() { return equal_work_; }
   const EqualWork& equal_work() const { return equal_work_; }
   // CHECKs the invariants over all packages.

@@ -45,7 +45,7 @@ class PackageQueues {
   // The package is in no queue of jobs any more. REQUIRES: it has work, which is about to go.
   void Leave(PackageId package);
 
-  RequestQueue& requests() { return requests_; }
+  const RequestQueue& requests() const { return requests_; }
   const LoadQueue& loads() const { return loads_; }
   const SaveQueue& saves() const { return saves_; }
   // By `queue`, each in the order of the load queue; none is empty.

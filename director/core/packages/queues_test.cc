@@ -16,9 +16,10 @@ TEST(RequestQueueTest, UrgentOvertakesAndEqualsComeInOrder) {
   queue.Push(PackageId(1), Urgency::kNormal);
   queue.Push(PackageId(9), Urgency::kHigh);
   queue.Push(PackageId(5), Urgency::kNormal);
-  EXPECT_EQ(queue.Pop(), PackageId(9));
-  EXPECT_EQ(queue.Pop(), PackageId(5));
-  EXPECT_EQ(queue.Pop(), PackageId(1));
+  for (const uint32_t next : {9, 5, 1}) {
+    EXPECT_EQ(queue.Top(), PackageId(next));
+    queue.Remove(queue.Top());
+  }
   EXPECT_TRUE(queue.empty());
 }
 

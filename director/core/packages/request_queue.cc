@@ -31,11 +31,9 @@ void RequestQueue::Remove(PackageId package) {
   if (keys_.empty() && keys_.capacity() > kKeysKeptMax) keys_ = {};
 }
 
-PackageId RequestQueue::Pop() {
+PackageId RequestQueue::Top() const {
   GALLEY_CHECK(!order_.empty());
-  const PackageId package = std::get<2>(*order_.begin());
-  Remove(package);
-  return package;
+  return std::get<2>(*order_.begin());
 }
 
 }  // namespace galley::director

@@ -3,7 +3,7 @@
 // Order: urgency, then first come, first served.
 // Invariant: holds p exactly while p is in kRequest, waits for nothing, and has a platform in
 // kToLookUp (Lifecycle keeps it so).
-// Cost: Push, Remove, Pop O(log n).
+// Cost: Push, Remove O(log n).
 // Threads: none; owned by the core.
 #pragma once
 
@@ -23,7 +23,7 @@ class RequestQueue {
   void Push(PackageId package, Urgency urgency);
   void Remove(PackageId package);
   // REQUIRES: not empty.
-  PackageId Pop();
+  PackageId Top() const;
   bool Contains(PackageId package) const { return keys_.contains(package); }
   bool empty() const { return order_.empty(); }
   size_t size() const { return order_.size(); }

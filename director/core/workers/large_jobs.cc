@@ -21,7 +21,7 @@ bool LargeJobs::SetAside(PackageId id, std::vector<PackageId>& aside) {
   const bool is_large = MemoryOf(packages_[id], deps_.costs) > 0;
   if (!is_large && !kept_worker_.has_value()) return false;
   if (is_large) NoteOvertaken(id);
-  graph_.queues().SetAside(id);
+  graph_.lifecycle().SetAside(id);
   aside.push_back(id);
   return true;
 }
