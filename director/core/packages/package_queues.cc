@@ -115,7 +115,8 @@ void PackageQueues::BackOff(PackageId id, absl::Time until) {
 PackageId PackageQueues::TakeReleased(absl::Time now) {
   if (backing_off_.empty() || backing_off_.begin()->first > now) return PackageId();
   const PackageId id = backing_off_.begin()->second;
-  BackOff(id, absl::InfinitePast());
+  backing_off_.erase(backing_off_.begin());
+  packages_[id].work->not_before = absl::InfinitePast();
   return id;
 }
 
