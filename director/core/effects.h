@@ -80,7 +80,7 @@ struct Stop {
 
 // Waited: the times that a package waited before its result was there, for `galley why`.
 struct Waited {
-  absl::Duration request;  // from being asked for until it was found to be cooked
+  absl::Duration request;  // from being asked for until it was found to need a cook
   absl::Duration queue;    // until it was handed over, lost attempts included
   absl::Duration in_hand;  // until its worker reported the result: the worker's queue, load, saves
   uint32_t attempts = 0;   // hand-overs in this cook

@@ -1,5 +1,5 @@
 // CookTable: the cooks that run, each in a slot of its own, and the cooks that wait.
-// Threads: none; owned by Core.
+// Threads: none; owned by its layer.
 #pragma once
 
 #include <array>
@@ -39,7 +39,7 @@ class CookTable : PackagePart {
   void OnCookUnfit(const CookUnfit& event);
   void OnMemoryShort();
   void OnPackagesDiscovered(const PackagesDiscovered& event);
-  // Discover for new files, for cooks that go on with the new files.
+  // OnPackagesDiscovered for new files, for cooks that go on with the new files.
   void Discover(const std::vector<PackagesDiscovered>& all);
   void OnRootBuilt(const RootBuilt& event);
   void OnRootPublished(const RootPublished& event);

@@ -1,6 +1,6 @@
 // CookValidation: judges how packages fit together: when all is cooked, and with fail_fast as soon
 // as a package's references are known. CookOnlyFailures keeps the failures.
-// Threads: none; owned by Core.
+// Threads: none; owned by its layer.
 #pragma once
 
 #include "director/core/jobs/cook_only_failures.h"

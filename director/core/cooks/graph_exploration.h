@@ -18,7 +18,7 @@ class GraphExploration : PackagePart {
 
   // Returns the units of work.
   size_t Explore(PackageId package, PlatformIndex platform);
-  // Takes the changes that waited for roots to be built.
+  // Explores the packages that waited while roots were built of the files before a change.
   void ExploreLate();
 
  private:

@@ -1,6 +1,6 @@
 // PackageAdmission: finds a package that some cook wants in the catalog, and has the package looked
 // up if it may be cooked.
-// Threads: none; owned by Core.
+// Threads: none; owned by its layer.
 #pragma once
 
 #include "director/core/catalog.h"

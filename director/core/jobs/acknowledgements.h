@@ -1,6 +1,6 @@
 // Acknowledgements: the reports that a worker need not send again, and the attempts on which no
 // worker will report any more.
-// Threads: none; owned by Core.
+// Threads: none; owned by its layer.
 #pragma once
 
 #include "director/core/jobs/attempts.h"

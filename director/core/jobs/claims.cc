@@ -54,8 +54,8 @@ void Claims::Claim(PackageId id, CookMask cooks, Urgency urgency) {
   claimants_.ForEachOf(cooks, [id](Claimant& cook) { cook.members.push_back(id); });
   const PlatformMask platforms = claimants_.PlatformsOf(cooks);
   graph_.lifecycle().Claim(id, cooks, platforms, claimants_.FirstPhaseOf(id));
-  // The list is explored at once: the cook that wants the generator may be over before the
-  // package's turn comes, and then the list would be forgotten.
+  // The generator joins at once: the cook that wants it may be over before the package's turn
+  // comes, and then the list would be forgotten.
   if (package.generated != nullptr)
     Join(graph_.FindOrAdd(GeneratorName(packages_.NameOf(id))),
          InstigatorCategory::kBuildDependency, id, cooks);

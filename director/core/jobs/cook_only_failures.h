@@ -3,7 +3,7 @@
 //
 // A package may not fit in with other packages of the cook. Or a package failed, and is tried again
 // for the sake of another cook, while this cook keeps the failure.
-// Threads: none; owned by Core.
+// Threads: none; owned by its layer.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // DiscoveredReferences: the packages that a result generates join the cook, and its references are
 // followed when the turn of its package comes.
-// Threads: none; owned by Core.
+// Threads: none; owned by its layer.
 #pragma once
 
 #include <string>

@@ -10,7 +10,7 @@
 // numbered in the order met; group 0 is nothing.
 // Cost: O(resources of the group), and O(workers that offer any) for IsFree when somebody's share
 // of a machine changed since.
-// Threads: none; owned by the core.
+// Threads: none; owned by its layer.
 #pragma once
 
 #include <cstdint>
@@ -52,12 +52,12 @@ class Grants {
   // jobs: UINT64_MAX.
   uint64_t FreeOfFarm(uint32_t group) const;
   uint64_t JobsOn(uint32_t group, const record::ResourceCounts& offered) const;
-  // True: enough is free of the farm for both groups.
+  // True: the farm has enough free for both groups of each resource that `group` wants.
   bool IsFreeBeside(uint32_t group, uint32_t other) const;
   // True: enough is free on the worker's machine; the farm is not asked.
   bool IsFreeAt(uint32_t group, WorkerId worker) const;
-  // True: enough is free on the worker's machine for both groups, or the groups want nothing in
-  // common of the machine.
+  // True: the worker's machine has enough free for both groups of each resource that both want.
+  // Where `other` is 0: enough for `group`.
   bool IsFreeAtBeside(uint32_t group, uint32_t other, WorkerId worker) const;
   // nullptr: the worker offers nothing.
   const std::string* MachineOf(WorkerId worker) const;

@@ -1,5 +1,5 @@
 // JobReturns: the jobs that a worker has in hand go to other workers.
-// Threads: none; owned by Core.
+// Threads: none; owned by its layer.
 #pragma once
 
 #include "director/core/jobs/attempts.h"

@@ -3,7 +3,7 @@
 // Number kHomeMachine is the director's own machine. Workers that name no machine are on one
 // machine.
 // Cost: O(log machines).
-// Threads: none; owned by Core.
+// Threads: none; owned by its layer.
 #pragma once
 
 #include <cstdint>

@@ -4,7 +4,7 @@
 // time is the way to the worker and back.
 //
 // Cost: O(1), a few dozen counts.
-// Threads: none; owned by the core.
+// Threads: none; owned by its layer.
 #pragma once
 
 #include <array>

@@ -31,7 +31,7 @@ void PendingCommits::Submit(Persist::Item item) {
   if (const Claimant* cook = claimants_.FirstOf(item.package)) {
     item.cook = cook->request.request;
     item.is_forced = cook->request.force;
-    item.may_be_stored &= !item.is_forced;  // a forced cook asked for this very result
+    item.may_be_stored &= !item.is_forced;  // a forced cook wants a new cook, whatever is stored
   }
   effects_.persist.push_back(std::move(item));
 }

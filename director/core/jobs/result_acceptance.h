@@ -1,5 +1,5 @@
 // ResultAcceptance: accepts a result for a package and commits it.
-// Threads: none; owned by Core.
+// Threads: none; owned by its layer.
 #pragma once
 
 #include "director/core/jobs/attempts.h"

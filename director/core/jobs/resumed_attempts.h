@@ -1,6 +1,6 @@
 // ResumedAttempts: the attempts that workers of an earlier director have in hand, or may have in
 // hand until the workers attach (survivors.h).
-// Threads: none; owned by Core.
+// Threads: none; owned by its layer.
 #pragma once
 
 #include <optional>

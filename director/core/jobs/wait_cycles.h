@@ -2,7 +2,7 @@
 //
 // A cycle of certain waits fails all packages that are on the cycle; any other cycle is broken
 // where a look-up waits.
-// Threads: none; owned by Core.
+// Threads: none; owned by its layer.
 #pragma once
 
 #include "director/core/jobs/package_progress.h"

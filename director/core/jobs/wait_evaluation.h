@@ -1,6 +1,6 @@
 // WaitEvaluation: decides how a package goes on when something that it waited for has changed: an
 // input, or its generator, which may be over or list the package by now.
-// Threads: none; owned by Core.
+// Threads: none; owned by its layer.
 #pragma once
 
 #include "director/core/jobs/claims.h"

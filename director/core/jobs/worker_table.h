@@ -7,7 +7,7 @@
 // gives an id to a worker that attaches of its own accord.
 //
 // Cost: O(log workers) for each change; functions that look at all workers say so.
-// Threads: none; owned by the core.
+// Threads: none; owned by its layer.
 #pragma once
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 //
 // Order: urgency, highest first; among equals first come, first served.
 // Cost: O(1).
-// Threads: none; owned by the core.
+// Threads: none; owned by Graph.
 #pragma once
 
 #include <array>

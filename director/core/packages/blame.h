@@ -5,7 +5,7 @@
 // (I/O, lost workers) are many, with a back-off that doubles.
 //
 // Cost: O(1); remembers only packages that had a fault.
-// Threads: none; owned by the core.
+// Threads: none; owned by Graph.
 #pragma once
 
 #include <cstdint>

@@ -3,10 +3,11 @@
 //
 // A Claimant is the state of one cook that all parts of the core may read. Cook and its parts
 // decide about the cook, and write its Claimant. A cook that is over keeps its slot until its
-// claims are let go: until the next step when other cooks run, until the next cook begins when none
-// runs. So the results of the cook can still be asked for.
+// claims are let go, so that the results of the cook can still be asked for. While other cooks run,
+// the claims are let go in the next steps, as many in a step as its units reach. When no cook runs,
+// all of them are let go when the next cook begins.
 // Cost: O(cooks) for each question about several cooks.
-// Threads: none; owned by Core.
+// Threads: none; owned by its layer.
 #pragma once
 
 #include <array>
@@ -115,7 +116,7 @@ class Claimants {
   Claimants(const Claimants&) = delete;
   Claimants& operator=(const Claimants&) = delete;
 
-  // A cook begins in this slot. REQUIRES: free_slot() gave the slot.
+  // A cook begins in this slot. REQUIRES: FreeSlot gave the slot.
   Claimant& Begin(CookSlot slot, CookRequested request);
   // nullopt: as many cooks run as may.
   std::optional<CookSlot> FreeSlot(uint32_t cooks_max) const;

@@ -1,5 +1,5 @@
 // CoreCounts: the counts of the core for metrics, whichever cooks come and go.
-// Threads: none; owned by Core.
+// Threads: none; owned by its layer.
 #pragma once
 
 #include <cstdint>

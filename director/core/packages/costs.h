@@ -6,7 +6,7 @@
 // that end first, which are the short jobs, would speak for all jobs.
 //
 // Cost: Guess O(1), without allocation.
-// Threads: none; owned by the core.
+// Threads: none; owned by its layer.
 #pragma once
 
 #include <cstdint>

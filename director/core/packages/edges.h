@@ -12,7 +12,7 @@
 //
 // Cost: Follow O(edges of the package), Add O(log), more when `to` is lower than the target that
 // was added before.
-// Threads: none; owned by the core.
+// Threads: none; owned by Graph.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // Graph: the packages that some cook wants, and what is known of them together: why they are
 // wanted, their order, their queues, failures, and changes of the project. The graph begins anew
 // when no cook is left that wants any package.
-// Threads: none; owned by Core.
+// Threads: none; owned by its layer.
 #pragma once
 
 #include <memory>

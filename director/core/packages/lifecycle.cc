@@ -10,7 +10,7 @@ namespace galley::director {
 
 namespace {
 
-// The package is known to be cooked, and is not cooked yet.
+// The package is known to need a cook, and is not cooked yet.
 bool IsToBeCooked(const PackageData& package) {
   switch (package.state) {
     case State::kIdle:

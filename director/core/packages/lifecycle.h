@@ -7,7 +7,7 @@
 //   - a platform leads only in a phase that may lead, and EqualWork agrees.
 // Tallies agree with the packages as well (Cook::CheckTally).
 // Cost: O(log n + platforms) for each cook that wants the package.
-// Threads: none; owned by the core.
+// Threads: none; owned by Graph.
 #pragma once
 
 #include <cstdint>

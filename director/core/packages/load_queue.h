@@ -10,7 +10,7 @@
 // Invariant: holds p exactly while p is in kLoad, has no attempt and is not backing off (Lifecycle
 // keeps it so).
 // Cost: Push, Remove, TopAtMost O(log n); Top O(1).
-// Threads: none; owned by the core.
+// Threads: none; owned by PackageQueues.
 #pragma once
 
 #include <tuple>

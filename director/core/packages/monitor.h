@@ -2,14 +2,14 @@
 // change goes, keeps the Monitor. CheckInvariants recomputes the sums that can be recomputed.
 //
 // Rates are of a sliding window of time, which Advance is told. The time left is a sum: the
-// expected cost of the packages that are known to be cooked, corrected by how costs came out in
+// expected cost of the packages that are known to need a cook, corrected by how costs came out in
 // this cook, and the mean cost of the packages that are over for each package of which nothing is
 // known yet (it may be up to date). The sum less the work that the running jobs have done is shared
 // by the workers' slots. The time left is never less than the time that the running job which ends
 // last has left: no other worker can help that job.
 //
 // Cost: O(1) for each change and each question.
-// Threads: none; owned by the core.
+// Threads: none; owned by a Tally.
 #pragma once
 
 #include <array>
@@ -39,11 +39,11 @@ struct Progress {
   std::array<std::array<uint32_t, kUrgencyCount>, kStateCount> packages{};
   double results_per_second = 0;  // done or failed, in the window
   double cooked_per_second = 0;
-  uint32_t to_cook = 0;  // packages that are known to be cooked, and are not cooked yet
+  uint32_t to_cook = 0;  // packages that are known to need a cook, and are not cooked yet
   uint32_t unknown = 0;  // packages of which nothing is known yet
   uint32_t pending = 0;  // jobs whose external programs merely wait; from WorkerTable
   std::optional<absl::Duration> left;  // nothing to tell it by: nullopt
-  // The package that a worker has run for the longest time; empty: none. From Workers.
+  // The package that a worker has run for the longest time; empty: none. From Stragglers.
   std::string longest;
   absl::Duration longest_for;
   // The longest job has the machine for itself (exclusive_run.h): all others wait.
@@ -70,7 +70,7 @@ class Monitor {
   // A platform has a result (`is_cooked`: a cooker made the result) or failed. A result that is
   // taken back does not change the window.
   void CountResult(bool is_cooked);
-  // A package is known to be cooked at this expected cost, or is not known so any longer.
+  // A package is known to need a cook of this expected cost, or to need none any longer.
   void AddExpected(absl::Duration cost);
   void RemoveExpected(absl::Duration cost);
   // A whole attempt took `measured`.
@@ -102,7 +102,7 @@ class Monitor {
   std::array<std::array<uint32_t, kUrgencyCount>, kStateCount> packages_{};
   uint32_t over_ = 0;
   uint32_t to_cook_ = 0;
-  absl::Duration expected_;  // of the packages that are known to be cooked
+  absl::Duration expected_;  // of the packages that are known to need a cook
   absl::Duration attempts_expected_, attempts_measured_;
 
   std::optional<absl::Time> begun_;

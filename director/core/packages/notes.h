@@ -3,7 +3,7 @@
 // A part calls only the parts that it was given, which lie below it. A part leaves a note where
 // parts above it must act. When the part has returned, Core hands the notes on, kind by kind in the
 // order of the fields, before the next event, and goes on while there are any notes.
-// Threads: none; owned by Core.
+// Threads: none; owned by its layer.
 #pragma once
 
 #include <string>
@@ -19,35 +19,35 @@ struct AttemptEnded {
   AttemptId attempt = 0;
 };
 
-// None of the running cooks can go on.
-struct CooksFailed {
-  std::string infrastructure_error;
-};
+// The roots of a cook are built anew: changes that waited for the old roots may be taken.
+struct RoundBegan {};
 
 // The package became urgent, and may be in the queue of a worker.
 struct UrgencyRaised {
   PackageId package;
 };
 
-// The package was found to be cooked, and is in the queue of jobs to be handed over.
+// The package was found to need a cook, and is in the queue of jobs to be handed over.
 struct PackageReady {
   PackageId package;
 };
 
-// The roots of a cook are built anew: changes that waited for the old roots may be taken.
-struct RoundBegan {};
+// None of the running cooks can go on.
+struct CooksFailed {
+  std::string infrastructure_error;
+};
 
 struct Notes {
   bool empty() const {
-    return attempts_ended.empty() && cooks_failed.empty() && urgencies_raised.empty() &&
-           packages_ready.empty() && rounds_begun.empty();
+    return attempts_ended.empty() && rounds_begun.empty() && urgencies_raised.empty() &&
+           packages_ready.empty() && cooks_failed.empty();
   }
 
   std::vector<AttemptEnded> attempts_ended;
-  std::vector<CooksFailed> cooks_failed;
+  std::vector<RoundBegan> rounds_begun;
   std::vector<UrgencyRaised> urgencies_raised;
   std::vector<PackageReady> packages_ready;
-  std::vector<RoundBegan> rounds_begun;
+  std::vector<CooksFailed> cooks_failed;
 };
 
 }  // namespace galley::director

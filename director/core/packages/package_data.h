@@ -6,7 +6,7 @@
 // results. Ids are dense, from 0, in the order of FindOrAdd.
 //
 // Cost: Find, FindOrAdd O(1).
-// Threads: none; owned by the core.
+// Threads: none; owned by its layer.
 #pragma once
 
 #include <cstdint>
@@ -86,7 +86,7 @@ struct Work {
   uint64_t memory_max = 0;         // that the package's rule allows; 0: the rule says nothing
   RareVector<uint64_t> last_read;  // LookedUp::Miss, of all platforms together
   uint32_t needs = 0;              // waits for cooked inputs so far
-  // Asked: entered the works; ready: was found to be cooked; handed: last hand-over.
+  // Asked: entered the works; ready: was found to need a cook; handed: last hand-over.
   absl::Time asked, ready, handed;
   absl::Time in_line;        // since when the package waits for a worker (ReadyLine)
   bool is_aside = false;     // PackageQueues::SetAside: the package keeps its place in line
@@ -103,8 +103,8 @@ struct PackageInCook {
   CookMask cooks = 0;        // cooks that want the package; some may be over (CookMasks::running)
   CookMask selected_by = 0;  // cooks whose requests name the package: its closure is published
   CookMask named_by = 0;     // cooks that name the package by itself, not by a folder
-  CookMask asked_generator =
-      0;  // that had come when its generator was over (WaitEvaluation::Unlisted)
+  // Cooks that had come when its generator was over (WaitEvaluation::Unlisted).
+  CookMask asked_generator = 0;
   bool is_cooked_input = false;  // some cook reads its output
   bool was_loaded = false;       // in this cook
   // The package is not attempted: its generator failed, or the cook ended before.

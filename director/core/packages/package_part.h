@@ -1,7 +1,7 @@
 // PackagePart: the base of a part of the core. It holds the packages, the cooks that want them, and
 // the effects of a step: state that decides nothing by itself.
 //
-// A part receives the other parts that it uses by name, when Core makes it.
+// A part receives the other parts that it uses when its layer makes it.
 // Threads: none.
 #pragma once
 

@@ -4,7 +4,7 @@
 // the present numbers.
 //
 // Cost: O(platforms) for a mask, and for each change since the set.
-// Threads: none; owned by the core.
+// Threads: none; StepContext owns the PlatformSets.
 #pragma once
 
 #include <cstdint>

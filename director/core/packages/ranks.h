@@ -19,7 +19,7 @@
 //
 // Invariant: every bound edge has rank(dependency) < rank(dependent) or both ends in one cycle;
 // ranks of different cycles differ.
-// Threads: none; owned by the core.
+// Threads: none; owned by Graph.
 #pragma once
 
 #include <cstddef>

@@ -4,7 +4,7 @@
 // A package that stops waiting is taken out when its place comes to the front, or when most places
 // of the line are of such packages. So a change costs O(1), and the line is at most twice as long
 // as its queue, plus kSpare.
-// Threads: none; owned by Lifecycle.
+// Threads: none; owned by PackageQueues.
 #pragma once
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 // Invariant: holds p exactly while p is in kRequest, waits for nothing, and has a platform in
 // kToLookUp (Lifecycle keeps it so).
 // Cost: Push, Remove O(log n).
-// Threads: none; owned by the core.
+// Threads: none; owned by PackageQueues.
 #pragma once
 
 #include <cstdint>

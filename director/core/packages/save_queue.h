@@ -9,7 +9,7 @@
 //   4. name
 // Invariant: holds p exactly while p is in kSaveStalled (Lifecycle keeps it so).
 // Cost: Push, Remove O(log n); BestAtMost O(groups log n).
-// Threads: none; owned by the core.
+// Threads: none; owned by PackageQueues.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,8 @@
 // StepContext: the time of the present step, and the project as the step sees it.
 //
-// Core sets the time, ProjectChanges the rest. All parts read both here.
-// Threads: none; owned by Core.
+// Core sets the time, LostBlobRepair counts its looks, and ProjectChanges sets the rest. All parts
+// read them here.
+// Threads: none; owned by its layer.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // Urgencies: a package that another package waits for, or whose equal work it follows, is as urgent
 // as the waiting package, and has the chain of the packages that wait.
-// Threads: none; owned by Core.
+// Threads: none; owned by its layer.
 #pragma once
 
 #include <vector>

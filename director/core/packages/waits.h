@@ -1,7 +1,7 @@
 // Waits: which packages wait for the results of others, or for the lists of their generators.
 //
 // A wait is on the waiting package (Work::waits) and on the awaited package (Work::waiters).
-// Threads: none; owned by Core.
+// Threads: none; owned by its layer.
 #pragma once
 
 #include <string>

@@ -2,7 +2,7 @@
 //
 // Some warnings are told at once, others at the end of a cook: until the end a file may change, and
 // the warning become untrue.
-// Threads: none; owned by Core.
+// Threads: none; owned by its layer.
 #pragma once
 
 #include <array>

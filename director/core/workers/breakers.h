@@ -10,7 +10,7 @@
 // refuses, say) is ended, and its breaker opens: if the worker comes back, it has to wait.
 //
 // Cost: O(bad workers at the beginning of the ring) for a step; O(workers) while a breaker is open.
-// Threads: none; owned by Core.
+// Threads: none; owned by its layer.
 #pragma once
 
 #include <cstdint>

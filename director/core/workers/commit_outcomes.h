@@ -1,6 +1,6 @@
 // CommitOutcomes: decides how packages and workers go on when results are durable, or when their
 // commit failed.
-// Threads: none; owned by Core.
+// Threads: none; owned by its layer.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // Dispatcher: hands over all jobs that may be handed over in a step.
-// Threads: none; owned by Core.
+// Threads: none; owned by its layer.
 #pragma once
 
 #include "director/core/jobs/attempts.h"

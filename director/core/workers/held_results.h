@@ -5,7 +5,7 @@
 // worker has room the package is parked (Lifecycle::Park), in one queue for each set of machines
 // that matters.
 // Cost: O(1) where nothing is held.
-// Threads: none; owned by Core.
+// Threads: none; owned by its layer.
 #pragma once
 
 #include <cstdint>

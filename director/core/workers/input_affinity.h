@@ -5,7 +5,7 @@
 // kInputsMax inputs, and an input for kHoldersMax workers; the oldest are forgotten first.
 //
 // Cost: one look-up for each input, and in Note as many comparisons as the bounds say.
-// Threads: none; owned by the core.
+// Threads: none; owned by its layer.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // JobHandover: gives a job to a worker.
-// Threads: none; owned by Core.
+// Threads: none; owned by its layer.
 #pragma once
 
 #include "absl/time/time.h"

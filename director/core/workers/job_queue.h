@@ -1,6 +1,6 @@
 // JobQueue: the package that is to be handed over next: the most urgent package, except for the
 // share of lower classes (class_quota.h).
-// Threads: none; owned by Core.
+// Threads: none; owned by its layer.
 #pragma once
 
 #include "absl/time/time.h"

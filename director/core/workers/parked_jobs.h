@@ -9,7 +9,7 @@
 // `unoffered_max`, the kind's packages fail: no package waits for ever. The failure is in no cache.
 // A package whose demand no worker meets waits as long as a launcher may bring up a worker that
 // meets the demand.
-// Threads: none; owned by Core.
+// Threads: none; owned by its layer.
 #pragma once
 
 #include <cstdint>
@@ -61,8 +61,8 @@ class ParkedJobs : JobPart {
   size_t CountForHelpers() const;
   // The number of parked packages that demand something which launched workers have.
   size_t CountForFleet() const;
-  // The package was found to be cooked. If its demand is beyond the farm's workers, the package is
-  // parked at once, so that no launched worker is asked for on its behalf.
+  // The package was found to need a cook. If its demand is beyond the farm's workers, the package
+  // is parked at once, so that no launched worker is asked for on its behalf.
   void ParkBeyondFleet(PackageId package);
   // Why the package is parked, for people; empty: the package is not parked.
   std::string WhyParked(PackageId package) const;

@@ -26,7 +26,7 @@
 // each set of machines that matters.
 //
 // Cost: O(1) where nothing is held; Sweep O(held).
-// Threads: none; owned by Core.
+// Threads: none; owned by its layer.
 #pragma once
 
 #include <cstdint>

@@ -61,8 +61,8 @@ class Survivors : JobPart {
   bool SettleHold(PackageId package, const ResumedAttempts::Resumed& one);
 
   uint32_t settled_epoch_ = 0;  // StepContext::epoch for which the other attempts are settled
-  absl::Duration dropped_at_ =
-      -absl::InfiniteDuration();  // DropUnwanted looked; StepContext::awake
+  // When DropUnwanted looked last (StepContext::awake).
+  absl::Duration dropped_at_ = -absl::InfiniteDuration();
 
   const Deps deps_;
 };

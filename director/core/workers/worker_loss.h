@@ -1,5 +1,5 @@
 // WorkerLoss: a worker is lost, or is to go: its jobs in hand go to other workers.
-// Threads: none; owned by Core.
+// Threads: none; owned by its layer.
 #pragma once
 
 #include "director/core/jobs/attempts.h"

@@ -12,7 +12,7 @@
 //
 // Cost: Look O(workers + running jobs), ten times a second; MayTake O(1) while no worker is
 // doubtful, O(workers) else.
-// Threads: none; owned by Core.
+// Threads: none; owned by its layer.
 #pragma once
 
 #include "absl/container/btree_set.h"
