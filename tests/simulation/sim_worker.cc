@@ -11,8 +11,6 @@ namespace galley::simulation {
 
 using director::PlatformIndex;
 
-constexpr absl::Duration kLoadTime = absl::Milliseconds(5);
-
 SimWorker::SimWorker(const Options& options, Surroundings& around, Callbacks callbacks)
     : options_(options),
       around_(around),
@@ -321,7 +319,8 @@ void SimWorker::Next(uint32_t index) {
   run->job = slot.jobs.front();
   run->name = run->job.job().package();
   ++around_.cooks[run->name];
-  After(Duration(30), [this, run] { Load(run); });
+  run->load_time = Duration(30);
+  After(run->load_time, [this, run] { Load(run); });
 }
 
 bool SimWorker::IsOver(const RunPtr& run) const { return slots_[run->slot].run != run->run; }
@@ -537,13 +536,13 @@ void SimWorker::Load(const RunPtr& run) {
                                   .generated = World::GeneratedBy(package, run->source)};
     v1::Loaded& loaded = *report.mutable_loaded();
     loaded.set_details(record::EncodeDetails(details));
-    loaded.set_load_us(absl::ToInt64Microseconds(kLoadTime));
+    loaded.set_load_us(absl::ToInt64Microseconds(run->load_time));
     report.mutable_bytes()->set_read(run->source.size());
     for (const record::Generated& one : details.generated)
       *loaded.add_blobs() = Store(World::GeneratedBytes(run->source, one.name));
     if (is_alive_) Tell(run, report);
   }
-  if (is_alive_) After(Duration(20), [this, run] { Save(run); });
+  if (is_alive_) SaveAfter(run, 20);
 }
 
 // Returns false for a verdict, and for a job that ends for want of what it reads.
@@ -663,14 +662,14 @@ void SimWorker::Save(const RunPtr& run) {
         *saved.add_blobs() = Store(World::GeneratedBytes(run->source, one.name));
     }
     result.provenance.worker = options_.id;
-    result.provenance.load_time = kLoadTime;
+    result.provenance.load_time = run->load_time;
     result.provenance.memory_peak_bytes = package.memory_bytes;
     wire::ToProto(Digest::Of(run->source), saved.mutable_source());
     const auto canonical = record::Canonical(std::move(observed));
     saved.set_observed(record::EncodeObserved(*canonical));
     saved.set_result(record::EncodeResult(result));
-    saved.set_save_us(20'000);
   }
+  saved.set_save_us(absl::ToInt64Microseconds(run->save_time));
   report.mutable_bytes()->set_read(read->size());
   if (!saved.shared() && !package.is_verdict) report.mutable_bytes()->set_saved(text.size());
   saved.set_platform(platform);
@@ -684,7 +683,12 @@ void SimWorker::Save(const RunPtr& run) {
     *report.mutable_saved() = saved;
   }
   Tell(run, report);
-  if (is_alive_) After(Duration(30), [this, run] { Save(run); });
+  if (is_alive_) SaveAfter(run, 30);
+}
+
+void SimWorker::SaveAfter(const RunPtr& run, int64_t ms_max) {
+  run->save_time = Duration(ms_max);
+  After(run->save_time, [this, run] { Save(run); });
 }
 
 // The session was taken over by somebody: its reports are wrong, and must harm no jobs but its own.

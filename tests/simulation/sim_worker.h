@@ -116,6 +116,8 @@ class SimWorker {
     std::string source;
     int target = 0;
     bool has_waited = false;  // for the present target
+    absl::Duration load_time;
+    absl::Duration save_time;  // of the present target
     // The output for the platform before, for a platform that the same run can serve.
     std::string last_text;
     v1::Saved last_saved;
@@ -148,6 +150,7 @@ class SimWorker {
   const WorldPackage& LoadedBy(const RunPtr& run) const;
   const std::string& PlatformOf(const RunPtr& run, uint32_t platform) const;
   void Save(const RunPtr& run);
+  void SaveAfter(const RunPtr& run, int64_t ms_max);
   // True: the job waits, and Save goes on when it no longer waits.
   bool Waits(const RunPtr& run);
   void GoesOn(const RunPtr& run);
