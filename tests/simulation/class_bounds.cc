@@ -35,8 +35,7 @@ void ClassBounds::Look(absl::Time now, const std::vector<HandedOver>& handed_ove
 }
 
 void ClassBounds::CheckOrder(const HandedOver& one) const {
-  // If workers are held, the remaining workers may be unable to do urgent jobs.
-  if (core_.held_workers() > 0 || one.is_second) return;
+  if (one.is_second) return;
   const size_t of_class = ClassQuota::ClassOf(one.urgency);
   const bool has_its_turn = one.as > one.urgency;
   for (const auto& [package, ready] : ready_) {
@@ -80,11 +79,19 @@ void ClassBounds::CheckOvertaking(absl::Time now, const std::vector<HandedOver>&
         handed_over.begin(), handed_over.end(),
         [&](const HandedOver& one) { return ClassQuota::ClassOf(one.urgency) >= of_class; });
     absl::Time& since = waits_since_[of_class];
-    // If workers are held, the remaining workers may all be busy.
-    if (!is_ready || goes_on || core_.held_workers() > 0) since = now;
-    if (now - since > overtakes_within_)
-      checks_.Break("safety: jobs of class " + std::to_string(of_class) +
-                    " are ready, and none is handed over for " + absl::FormatDuration(now - since));
+    // A worker that died is missed only after a while, and another one comes later still. Held
+    // workers take no jobs.
+    const uint64_t attached = core_.counters().workers_attached;
+    const bool may_take = attached >= workers_ && core_.held_workers() < attached;
+    if (!is_ready || goes_on || !may_take) since = now;
+    if (now - since <= overtakes_within_) continue;
+    std::string waiting;
+    for (const auto& [package, ready] : ready_) {
+      if (ready.of_class >= of_class) waiting += " " + core_.NameOf(package);
+    }
+    checks_.Break("safety: jobs of class " + std::to_string(of_class) +
+                  " are ready, and none is handed over for " + absl::FormatDuration(now - since) +
+                  ":" + waiting);
   }
 }
 

@@ -7,8 +7,8 @@
 //     most nine times the expected time of the jobs below. Some more jobs are let pass, because
 //     ready jobs are known only after a step, and a job may be longer than expected.
 //   - While jobs of a class or of higher classes are ready, one of them is handed over within the
-//     time of the longest job and of a worker's window: by then there is room, and a worker begins
-//     more urgent jobs first.
+//     time of the longest job and of a worker's window, unless a worker is missing or all workers
+//     are held: by then there is room, and a worker begins more urgent jobs first.
 #pragma once
 
 #include <array>
@@ -28,13 +28,18 @@ class ClassBounds {
     director::Urgency urgency = director::Urgency::kNormal;  // the job's own
     director::Urgency as = director::Urgency::kNormal;       // at its worker
     absl::Duration expected;
-    bool is_second = false;  // an earlier attempt at it is in hand: it took its turn with that
+    bool is_second = false;  // it moves, or is backed up: it took its turn with an earlier attempt
   };
 
-  // `longest`: the longest job; `overtakes_within`: the limit from ready to handed over.
-  ClassBounds(const director::CookCore& core, absl::Duration longest,
+  // `workers`: the workers of the core; `longest`: the longest job; `overtakes_within`: the limit
+  // from ready to handed over.
+  ClassBounds(const director::CookCore& core, uint64_t workers, absl::Duration longest,
               absl::Duration overtakes_within, Checks& checks)
-      : core_(core), overtakes_within_(overtakes_within), checks_(checks), longest_(longest) {
+      : core_(core),
+        workers_(workers),
+        overtakes_within_(overtakes_within),
+        checks_(checks),
+        longest_(longest) {
     waits_since_.fill(absl::InfiniteFuture());
   }
 
@@ -49,6 +54,7 @@ class ClassBounds {
   void CheckOvertaking(absl::Time now, const std::vector<HandedOver>& handed_over);
 
   const director::CookCore& core_;
+  const uint64_t workers_;
   const absl::Duration overtakes_within_;
   Checks& checks_;
   struct Ready {

@@ -11,10 +11,12 @@ namespace {
 
 constexpr uint64_t kActsMax = 400'000;
 constexpr absl::Duration kWindow = absl::Milliseconds(200);
-constexpr absl::Duration kLongestJob = absl::Milliseconds(50);  // as workers tell it
-// The longest job, one more that waits before what fills a worker's window, the window, and a while
-// in which its stream is broken or another worker takes its place, of which it is heard later.
-constexpr absl::Duration kOvertakesWithin = absl::Milliseconds(1500);
+constexpr int kSlowness = 3;
+// A load, and a save for each of two platforms.
+constexpr absl::Duration kLongestJob = absl::Milliseconds(kSlowness * (30 + 20 + 30));
+// The longest job with its end, one more that waits before what fills a worker's window, the
+// window, and a while in which its stream is broken.
+constexpr absl::Duration kOvertakesWithin = absl::Milliseconds(1300);
 constexpr absl::Duration kUnheardMax = absl::Seconds(5);
 
 // Failures that depend on the number of attempts are compared by their cause, not by their words.
@@ -41,7 +43,7 @@ CooksStage::CooksStage(const Options& options, World world)
            .resources = {{"gpu", 1}},
            .cooks_max = stage_.cooks_max};
   if (!stage_.is_calm) {
-    machine_.slowness = 3;
+    machine_.slowness = kSlowness;
     cook_.window = kWindow;
     cook_.unheard_max = kUnheardMax;
   }
@@ -112,7 +114,7 @@ void CooksStage::Crash() {
 // A new director goes on with the cooks that were not over.
 void CooksStage::RequestCook() {
   bounds_.reset();
-  last_given_.clear();
+  in_hand_.clear();
   slots_.clear();
   came_.clear();
   committing_.clear();
@@ -185,18 +187,49 @@ void CooksStage::OnStepped(const Event& event, std::span<const Effect> effects) 
 void CooksStage::LookAtClasses(std::span<const Effect> effects) {
   const CookCore& core = director_->core();
   if (bounds_ == nullptr)
-    bounds_ = std::make_unique<ClassBounds>(core, kLongestJob, kOvertakesWithin, checks_);
+    bounds_ =
+        std::make_unique<ClassBounds>(core, cook_.workers, kLongestJob, kOvertakesWithin, checks_);
+  const auto end = [&](std::vector<AttemptId> Desire::* list) {
+    for (const Effect& effect : effects) {
+      const auto* desire = std::get_if<Desire>(&effect);
+      if (desire == nullptr) continue;
+      for (const AttemptId attempt : desire->*list) in_hand_.erase(attempt);
+    }
+  };
+  end(&Desire::cancel);
+  // A job that is retracted and handed over in the same step moves.
+  std::set<PackageId> in_hand;
+  for (const auto& [attempt, given] : in_hand_) in_hand.insert(given.package);
+  end(&Desire::retract);
   std::vector<ClassBounds::HandedOver> handed_over;
   for (const Effect& effect : effects) {
     const auto* desire = std::get_if<Desire>(&effect);
     if (desire == nullptr) continue;
     for (const Desire::Start& start : desire->start) {
-      const AttemptId earlier = std::exchange(last_given_[start.package], start.attempt);
-      handed_over.push_back({start.package, core.UrgencyOf(start.package), start.urgency,
-                             start.expected, core.Knows(earlier)});
+      const bool is_second = !in_hand.insert(start.package).second;
+      in_hand_[start.attempt] = {desire->worker, start.package, start.platforms};
+      handed_over.push_back(
+          {start.package, core.UrgencyOf(start.package), start.urgency, start.expected, is_second});
+      ++counts_.handed_over;
+      counts_.moved += is_second;
     }
   }
   bounds_->Look(schedule_.now(), handed_over);
+}
+
+// Jobs that are over, or of workers that are gone, are in nobody's hand.
+void CooksStage::NoteOver(const WorkerReport& report) {
+  const auto found = in_hand_.find(report.attempt);
+  if (found == in_hand_.end()) return;
+  PlatformMask& left = found->second.platforms;
+  if (const auto* saved = std::get_if<WorkerReport::Saved>(&report.what)) {
+    left &= ~MaskOf(saved->platform);
+  } else if (const auto* failed = std::get_if<WorkerReport::Failed>(&report.what)) {
+    left = failed->platforms == 0 ? 0 : left & ~failed->platforms;
+  } else if (!std::holds_alternative<WorkerReport::Loaded>(report.what)) {
+    left = 0;
+  }
+  if (left == 0) in_hand_.erase(found);
 }
 
 void CooksStage::NoteEvent(const Event& event) {
@@ -206,9 +239,18 @@ void CooksStage::NoteEvent(const Event& event) {
     for (const Persisted::Item& item : persisted->items)
       committed_.insert({director_->core().NameOf(item.package), item.platform});
   }
+  if (const auto* lost = std::get_if<WorkerLost>(&event))
+    std::erase_if(in_hand_, [&](const auto& one) { return one.second.worker == lost->worker; });
+  if (const auto* came = std::get_if<WorkerAttached>(&event)) {
+    const std::set<AttemptId> kept(came->in_hand.begin(), came->in_hand.end());
+    std::erase_if(in_hand_, [&](const auto& one) {
+      return one.second.worker == came->worker && !kept.contains(one.first);
+    });
+  }
   const auto* reported = std::get_if<WorkerReported>(&event);
   if (reported == nullptr) return;
   for (const WorkerReport& report : reported->reports) {
+    NoteOver(report);
     if (const auto* saved = std::get_if<WorkerReport::Saved>(&report.what))
       came_[{reported->worker, report.report}] = director_->results().Get(saved->result->id);
   }

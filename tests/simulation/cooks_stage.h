@@ -39,11 +39,13 @@ class CooksStage : public Cluster {
   };
   // Counts: how often things happened.
   struct Counts {
-    uint64_t at_once = 0;     // the most cooks at a time
-    uint64_t shared = 0;      // results that were told to more than one cook
-    uint64_t crashes = 0;     // of directors, with cooks that were not over
-    uint64_t resumed = 0;     // attempts that a later director took up
-    uint64_t made_again = 0;  // results whose bytes were lost
+    uint64_t at_once = 0;      // the most cooks at a time
+    uint64_t shared = 0;       // results that were told to more than one cook
+    uint64_t crashes = 0;      // of directors, with cooks that were not over
+    uint64_t resumed = 0;      // attempts that a later director took up
+    uint64_t made_again = 0;   // results whose bytes were lost
+    uint64_t handed_over = 0;  // jobs
+    uint64_t moved = 0;        // of them, jobs that had been in somebody's hand until then
   };
   CooksStage(const Options& options, World world);
 
@@ -102,6 +104,7 @@ class CooksStage : public Cluster {
   template <typename Other>
   void HearOf(const Other&) {}
   void NoteEvent(const director::Event& event);
+  void NoteOver(const director::WorkerReport& report);
   void LookAtClasses(std::span<const director::Effect> effects);
   void NoteEnded(const director::CookEnded& ended);
 
@@ -114,7 +117,12 @@ class CooksStage : public Cluster {
   std::map<uint64_t, std::set<std::pair<std::string, director::PlatformIndex>>> told_done_;
   std::set<uint64_t> cancelled_;
   std::map<director::CookSlot, uint64_t> slots_;
-  std::map<director::PackageId, director::AttemptId> last_given_;
+  struct InHand {
+    director::WorkerId worker;
+    director::PackageId package;
+    director::PlatformMask platforms = 0;  // without a result
+  };
+  std::map<director::AttemptId, InHand> in_hand_;
   uint64_t edits_ = 0, closed_ = 0, losses_ = 0;  // of the store
   // Results that came and are not acknowledged yet, by worker and report.
   std::map<std::pair<director::WorkerId, director::ReportId>, director::StoredResultPtr> came_;
