@@ -27,6 +27,7 @@ class SameRootTest(E2ETest):
         store = self.path("store")
         cook = self.cook(game, "--workers", 2, "--store", store)
         self.assertEqual(cook.roots, roots)
+        self.assertGreater(cook.cooked, 0)
         again = self.cook(game, "--store", store, env={"GALLEY_FARM_PLACEMENT": "cost"})
         self.assertEqual((again.cooked, again.roots), (0, roots), again)
 
