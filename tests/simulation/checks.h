@@ -59,6 +59,8 @@ class Checks {
   bool IsRotten(const Digest& blob, const Digest& now) const {
     return rotten_.contains({blob, now}) || rotten_files_.contains(blob);
   }
+  // Blobs that a collection dropped.
+  std::set<Digest> collected;
   // Somebody deleted the blob's bytes. Other bytes may be written in their place, as for a rotten
   // file.
   void NoteDestroyed(const Digest& blob) { rotten_files_.insert(blob); }

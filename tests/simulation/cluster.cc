@@ -178,7 +178,7 @@ void Cluster::StartDirector() {
             .send = if_its(
                 [this](uint64_t stream, const v1::ToWorker& message) { Send(stream, message); }),
             .hang_up = if_its([this](uint64_t stream) { BreakStream(stream); }),
-            .ended = if_present([this](const CookEnded& ended) { OnEnded(ended); }),
+            .ended = if_present([this](const auto&... what) { OnEnded(what...); }),
             .stepped =
                 [this, number](const Event& event, std::span<const Effect> effects) {
                   if (number == directors_ && director_ != nullptr) OnStepped(event, effects);
@@ -303,7 +303,7 @@ bool Cluster::HasLostMuch() const {
   return times > cook_.lost_rounds_max;
 }
 
-void Cluster::OnEnded(const CookEnded& ended) {
+void Cluster::OnEnded(const CookEnded& ended, const std::map<std::string, Digest>&) {
   if (is_over_) return;  // the last cook is over, and a late commit failed
   is_requested_ = false;
   const CookCore& core = director_->core();

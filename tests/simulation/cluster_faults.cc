@@ -220,7 +220,7 @@ void Cluster::Edit(const std::string& id) {
   faults_.Count(Fault::kFileEdited);
   checks_.Trace(name + " is edited");
   schedule_.After(random_.Some(50), [this, name] {
-    if (director_ != nullptr) director_->OnFileEdited(name);
+    if (director_ != nullptr) director_->OnFilesEdited({name});
   });
 }
 

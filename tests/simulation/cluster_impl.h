@@ -57,7 +57,9 @@ class Cluster {
   bool HasEverFired(Fault fault) const { return faults_.counts()[static_cast<size_t>(fault)] > 0; }
   bool HasFired(Fault fault) const;
   bool HasLostMuch() const;
-  virtual void OnEnded(const director::CookEnded& ended);
+  // `published`: the cook's roots, by platform.
+  virtual void OnEnded(const director::CookEnded& ended,
+                       const std::map<std::string, Digest>& published);
   // Called after each step of the present director's core.
   virtual void OnStepped(const director::Event&, std::span<const director::Effect>) {}
   bool EndDisputes();

@@ -70,11 +70,15 @@ void CooksStage::Cancel(uint64_t request) {
 
 void CooksStage::Edit() {
   ++edits_;
-  for (const std::string& name : world_->Edit(random_)) {
+  const std::vector<std::string> edited = world_->Edit(random_);
+  const bool are_seen_together = random_.Percent(50);
+  for (const std::string& name : edited) {
     checks_.Trace(name + " is edited");
-    schedule_.After(random_.Some(50), [this, name] {
-      if (director_ != nullptr) director_->OnFileEdited(name);
-    });
+    if (are_seen_together && name != edited.front()) continue;
+    schedule_.After(random_.Some(50),
+                    [this, names = are_seen_together ? edited : std::vector{name}] {
+                      if (director_ != nullptr) director_->OnFilesEdited(names);
+                    });
   }
 }
 
@@ -100,7 +104,6 @@ void CooksStage::BreakAStream() {
 
 void CooksStage::LoseSome() {
   if (director_ == nullptr) return;
-  ++losses_;
   director_->Damage();
   if (random_.Percent(50)) director_->Step(LossSeen{});
 }
@@ -174,6 +177,15 @@ void CooksStage::CheckNothingIsLeft() {
                   std::to_string(alive));
   if (left.commits != 0 || left.changed_files != 0)
     checks_.Break("safety: commits or changed files are left behind");
+  CheckHands();
+  // Promises and published roots outlive the director and the power.
+  CheckPromises(director_->store());
+  auto roots = director_->newest();
+  // A root's record may have lain in a segment that was destroyed.
+  if (!checks_.destroyed_segments.empty()) roots.clear();
+  director_.reset();
+  disk_.PowerCut();
+  CheckStored(roots);
 }
 
 // ------------------------------------------------------------------ what is heard
@@ -189,7 +201,7 @@ void CooksStage::LookAtClasses(std::span<const Effect> effects) {
   if (bounds_ == nullptr)
     bounds_ =
         std::make_unique<ClassBounds>(core, cook_.workers, kLongestJob, kOvertakesWithin, checks_);
-  const auto end = [&](std::vector<AttemptId> Desire::* list) {
+  const auto end = [&](std::vector<AttemptId> Desire::*list) {
     for (const Effect& effect : effects) {
       const auto* desire = std::get_if<Desire>(&effect);
       if (desire == nullptr) continue;
@@ -236,8 +248,10 @@ void CooksStage::NoteEvent(const Event& event) {
   if (const auto* built = std::get_if<RootBuilt>(&event)) counts_.made_again += built->lost.size();
   if (const auto* found = std::get_if<LostFound>(&event)) counts_.made_again += found->lost.size();
   if (const auto* persisted = std::get_if<Persisted>(&event)) {
-    for (const Persisted::Item& item : persisted->items)
-      committed_.insert({director_->core().NameOf(item.package), item.platform});
+    for (const Persisted::Item& item : persisted->items) {
+      if (persisted->error.empty() && item.refused.empty())
+        committed_.insert({director_->core().NameOf(item.package), item.platform});
+    }
   }
   if (const auto* lost = std::get_if<WorkerLost>(&event))
     std::erase_if(in_hand_, [&](const auto& one) { return one.second.worker == lost->worker; });
@@ -301,6 +315,23 @@ void CooksStage::HearOf(const PublishRoot& effect) {
   endings_[effect.request].roots[effect.platform] = effect.root.ToString();
 }
 
+void CooksStage::OnEnded(const CookEnded& ended, const std::map<std::string, Digest>& published) {
+  closed_ = ended.request;
+  const CookEnding& ending = endings_.at(closed_);
+  for (PlatformIndex p = 0; p < kPlatforms.size(); ++p) {
+    const auto decided = ending.roots.find(p);
+    const auto found = published.find(kPlatforms[p]);
+    const bool is_published = found != published.end();
+    // A root without a file is published only with others' files.
+    const bool may_be_left_out =
+        !ending.is_whole || decided == ending.roots.end() || InRoot(closed_, p).empty();
+    const bool is_decided = decided != ending.roots.end() && is_published &&
+                            decided->second == found->second.ToString();
+    if (is_published ? !is_decided : !may_be_left_out)
+      checks_.Break("safety: another root was published than was decided, for " + kPlatforms[p]);
+  }
+}
+
 void CooksStage::HearOf(const Notify& effect) {
   if (const auto* began = std::get_if<CookBegan>(&effect.notice)) {
     if (slots_.contains(began->slot)) checks_.Break("safety: two cooks in one slot");
@@ -336,8 +367,11 @@ void CooksStage::NoteEnded(const CookEnded& ended) {
   ending.is_whole =
       !ended.is_interrupted && !ended.is_fail_fast && ended.infrastructure_error.empty();
   // A look-up may find another result that is lost as well, so that each loss counts twice.
+  const FaultCounts& faults = faults_.counts();
+  const uint64_t losses = faults[static_cast<size_t>(Fault::kFilesDeleted)] +
+                          faults[static_cast<size_t>(Fault::kSegmentLost)];
   const bool has_lost_much =
-      losses_ > 1 && ended.infrastructure_error.starts_with("the store dropped");
+      losses > 1 && ended.infrastructure_error.starts_with("the store dropped");
   if (!ended.infrastructure_error.empty() && !has_lost_much)
     checks_.Break("safety: ended for no reason: " + ended.infrastructure_error + Stuck());
 }

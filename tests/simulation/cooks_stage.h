@@ -77,7 +77,8 @@ class CooksStage : public Cluster {
 
  protected:
   void RequestCook() override;
-  void OnEnded(const director::CookEnded& ended) override { closed_ = ended.request; }
+  void OnEnded(const director::CookEnded& ended,
+               const std::map<std::string, Digest>& published) override;
   void OnStepped(const director::Event& event, std::span<const director::Effect> effects) override;
   // The cook hears the notice.
   virtual void Take(uint64_t request, const director::Notice& notice);
@@ -123,7 +124,7 @@ class CooksStage : public Cluster {
     director::PlatformMask platforms = 0;  // without a result
   };
   std::map<director::AttemptId, InHand> in_hand_;
-  uint64_t edits_ = 0, closed_ = 0, losses_ = 0;  // of the store
+  uint64_t edits_ = 0, closed_ = 0;
   // Results that came and are not acknowledged yet, by worker and report.
   std::map<std::pair<director::WorkerId, director::ReportId>, director::StoredResultPtr> came_;
   // Packages and platforms: some result is on its way to be durable; some result is durable.

@@ -95,9 +95,8 @@ void SimDirector::Do(const BuildRoot& effect) {
 }
 
 // The name by which the checks know a root: each of several cooks has a root of its own.
-std::string SimDirector::RootName(uint64_t request, PlatformIndex platform) const {
-  const std::string& name = snapshot_->platform_names().at(platform);
-  return deps_.has_several ? std::to_string(request) + " " + name : name;
+std::string SimDirector::RootName(uint64_t request, const std::string& platform) const {
+  return deps_.has_several ? std::to_string(request) + " " + platform : platform;
 }
 
 // The files of the cook: later changes than its first root belong to the next cook.
@@ -139,7 +138,12 @@ void SimDirector::Take(const RootBuilt& built) {
     if (effect.platform != built.platform || effect.platform_set != built.platform_set ||
         effect.round != built.round || effect.request != built.request)
       continue;
-    if (built.lost.empty() && HasPlatform(platform)) trees_[platform] = building.tree;
+    // A root of a difference has other files beside those.
+    if (effect.is_difference) {
+      trees_.erase(platform);
+    } else if (built.lost.empty() && (deps_.has_several || HasPlatform(platform))) {
+      trees_[platform] = building.tree;
+    }
     if (built.conflicts.empty()) built_[platform] = built.root;
     if (!built.lost.empty()) TakeLost(built, platform);
     return;
@@ -171,6 +175,11 @@ void SimDirector::Do(const PublishRoot& effect) {
 // A published root is not empty, and not the one that was there already.
 void SimDirector::Take(const RootPublished& published) {
   if (!published.error.empty() || is_overtaken_) return;
+  const auto tree = trees_.find(RootName(published.request, published.platform));
+  const std::string& platform = snapshot_->platform_names().at(published.platform);
+  if (tree == trees_.end()) newest_.erase(platform);
+  // A root without a file is not published.
+  if (tree != trees_.end() && !tree->second.empty()) newest_[platform] = tree->second;
   std::map<std::string, const store::PublishedRoot*> newer;
   const std::vector<store::PublishedRoot> roots = *store_.Roots("project");
   for (const store::PublishedRoot& root : roots) {
@@ -185,7 +194,9 @@ void SimDirector::Take(const RootPublished& published) {
 // ------------------------------------------------------------------ the end
 
 void SimDirector::Close(const ActiveCook& cook) {
-  After(absl::ZeroDuration(), [this, ended = cook.outcome.ended] { callbacks_.ended(ended); });
+  After(absl::ZeroDuration(), [this, ended = cook.outcome.ended, roots = cook.outcome.roots] {
+    callbacks_.ended(ended, roots);
+  });
 }
 
 }  // namespace galley::simulation

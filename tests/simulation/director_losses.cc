@@ -74,13 +74,13 @@ std::string SimDirector::StageAll(const std::map<std::string, Digest>& roots) {
   CheckPublishedBefore(roots);
   lost_since_staged_.clear();
   rotten_since_staged_ = false;
-  const std::string loss = ReadRoots(roots);
+  const std::string loss = ReadRoots(request_, roots);
   deps_.checks.Trace("staged: lacks " + loss);
   return loss;
 }
 
 // Reads all files of the roots, as a checkout does. Returns what is missing; empty: nothing is.
-std::string SimDirector::ReadRoots(const std::map<std::string, Digest>& roots) {
+std::string SimDirector::ReadRoots(uint64_t request, const std::map<std::string, Digest>& roots) {
   std::string loss;
   for (const auto& [platform, root] : roots) {
     const auto files = tree::ListTree(root, [this](const Digest& one) { return store_.Get(one); });
@@ -89,7 +89,7 @@ std::string SimDirector::ReadRoots(const std::map<std::string, Digest>& roots) {
     std::vector<Digest> all;
     std::map<std::string, Digest> listed, built;
     for (const tree::TreeFile& file : *files) all.push_back(listed[file.path] = file.digest);
-    if (const auto tree = trees_.find(platform); tree != trees_.end()) {
+    if (const auto tree = trees_.find(RootName(request, platform)); tree != trees_.end()) {
       for (const auto& [name, digest] : tree->second)
         built[snapshot_->StagePath(name) + ".out"] = digest;
       if (listed != built) deps_.checks.Break("safety: a root has other files than were built");
@@ -124,7 +124,7 @@ void SimDirector::Do(const StageRoots& effect) {
 void SimDirector::Do(const LookForLost& effect) {
   own_->roots.LookForLostBlobs(effect);
   tasks_.Behind([this, effect] {
-    believed_ = BelievedThough(effect);
+    believed_[effect.look] = BelievedThough(effect);
     ForgetLost();
   });
 }
@@ -143,9 +143,10 @@ std::string SimDirector::BelievedThough(const LookForLost& look) {
 // Opens the cook again, if it is not about to end.
 void SimDirector::Take(const LostFound& found) {
   CheckLost(found.lost);
-  if (found.error.empty() && !believed_.empty())
+  const auto believed = believed_.extract(found.look);
+  if (found.error.empty() && !believed.empty() && !believed.mapped().empty())
     deps_.checks.Break("safety: it was looked for, is gone, and is believed to be there: " +
-                       believed_);
+                       believed.mapped());
   if (!has_request_ || is_ending_ || !found.error.empty()) return;
   if (!is_staging_ && found.lost.empty()) return;
   if (is_staging_ && is_interrupted_late_) return;  // the next cook mends the loss

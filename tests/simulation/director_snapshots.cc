@@ -168,8 +168,8 @@ void SimDirector::Do(const Rescan& effect) {
   PostTask(50, [this, paths = effect.paths] { MakeSuccessor(paths, paths, {}); });
 }
 
-void SimDirector::OnFileEdited(const std::string& name) {
-  PostTask(50, [this, name] { MakeSuccessor({name}, {}, {}); });
+void SimDirector::OnFilesEdited(const std::vector<std::string>& names) {
+  PostTask(50, [this, names] { MakeSuccessor(names, {}, {}); });
 }
 
 void SimDirector::OnFilesRenamed(const std::vector<World::Renamed>& renamed) {

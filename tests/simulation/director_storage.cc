@@ -46,6 +46,7 @@ void SimDirector::Collect() {
       continue;
     }
     deps_.checks.Trace("collected: " + digest.hex());
+    deps_.checks.collected.insert(digest);
     if (!is_told) taken_.insert(digest);
     store_.Evict(digest);
   }

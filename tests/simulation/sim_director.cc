@@ -204,8 +204,9 @@ void SimDirector::TickOn() {
 void SimDirector::Add(CookOrder order, bool is_again) {
   if (is_again) order.request.blamed = blamed_before_;
   order.world = world_;
-  order.stage = [this](const std::map<std::string, Digest>& roots, const WorldPtr&) {
-    return ReadRoots(roots);
+  order.stage = [this, number = order.request.request](const std::map<std::string, Digest>& roots,
+                                                       const WorldPtr&) {
+    return ReadRoots(number, roots);
   };
   const auto cook = std::make_shared<ActiveCook>(std::move(order));
   cook->asker = &asker_;
@@ -259,7 +260,7 @@ void SimDirector::Step(const Event& event) {
   }
   // An end after the cook's own end is the director's failure as well. Workers keep their reports
   // for the next director.
-  if (has_failed_late) callbacks_.ended({.infrastructure_error = persisted->error});
+  if (has_failed_late) callbacks_.ended({.infrastructure_error = persisted->error}, {});
 }
 
 void SimDirector::StepOnce(const Event& event) {

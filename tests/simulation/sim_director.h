@@ -75,7 +75,8 @@ class SimDirector {
     std::function<void(director::WorkerId)> stop;
     std::function<void(uint64_t stream, v1::ToWorker)> send;
     std::function<void(uint64_t stream)> hang_up;
-    std::function<void(const director::CookEnded&)> ended;
+    // With the roots that the cook published, by platform.
+    std::function<void(const director::CookEnded&, const std::map<std::string, Digest>&)> ended;
     // Called after each step of the core, before its effects are carried out.
     std::function<void(const director::Event&, std::span<const director::Effect>)> stepped;
   };
@@ -101,7 +102,7 @@ class SimDirector {
   std::optional<std::string> OnFetch(const Digest& blob);
   void OnWorkerGone(director::WorkerId worker, const std::string& reason, bool never_started);
   void OnLaunchState(director::WorkerId worker, director::LauncherReported::State state);
-  void OnFileEdited(const std::string& name);
+  void OnFilesEdited(const std::vector<std::string>& names);
   void OnFilesRenamed(const std::vector<World::Renamed>& renamed);
   // Numbers the platforms as in the list.
   void ChangePlatforms(const std::vector<std::string>& platforms);
@@ -151,6 +152,8 @@ class SimDirector {
   SimStore& store() { return store_; }
   bool is_journal_broken() const { return journal_.is_broken(); }
   const std::map<std::string, std::map<std::string, Digest>>& roots() const { return trees_; }
+  // The roots that were published last, by platform; but for roots of a difference.
+  const std::map<std::string, std::map<std::string, Digest>>& newest() const { return newest_; }
   const director::ResultTable& results() const { return results_; }
   static std::string NameOf(director::WorkerId worker);
   static director::WorkerId WorkerOf(const std::string& name);
@@ -176,8 +179,11 @@ class SimDirector {
   void CheckBuild(const director::BuildRoot& effect, const std::string& platform,
                   const SnapshotPtr& cook);
   SnapshotPtr SnapshotOf(const director::BuildRoot& effect);
-  std::string RootName(uint64_t request, director::PlatformIndex platform) const;
-  std::string ReadRoots(const std::map<std::string, Digest>& roots);
+  std::string RootName(uint64_t request, const std::string& platform) const;
+  std::string RootName(uint64_t request, director::PlatformIndex platform) const {
+    return RootName(request, snapshot_->platform_names().at(platform));
+  }
+  std::string ReadRoots(uint64_t request, const std::map<std::string, Digest>& roots);
   void TickOn();
   void Take(const director::RootBuilt& built);
   void TakeLost(const director::RootBuilt& built, const std::string& platform);
@@ -285,7 +291,7 @@ class SimDirector {
   std::unique_ptr<Owners> own_;
   director::WorldPtr world_ = std::make_shared<director::World>();  // without anything
   bool is_commit_due_ = false;
-  std::string believed_;                        // the result of BelievedThough at the last look
+  std::map<uint64_t, std::string> believed_;    // the result of BelievedThough, by look
   absl::Time wakes_at_ = absl::InfinitePast();  // when commits will begin
   std::vector<std::shared_ptr<const director::ActiveCook>> asked_;  // all cooks
   SnapshotPtr snapshot_, commit_snapshot_;
@@ -331,7 +337,8 @@ class SimDirector {
   // Blobs that were collected before the director was told of them, rotted, or went with the index.
   std::set<Digest> taken_;
   bool is_staging_ = false, is_staged_ = false, rotten_since_staged_ = false;
-  std::map<std::string, std::map<std::string, Digest>> trees_;  // platform -> package -> output
+  std::map<std::string, std::map<std::string, Digest>> trees_;   // RootName -> package -> output
+  std::map<std::string, std::map<std::string, Digest>> newest_;  // platform -> package -> output
   absl::Duration wall_offset_;
   // A question whose pages are asked for now and then, while the cook goes on.
   struct LongQuestion {

@@ -23,7 +23,7 @@ TEST(StandingCooksTest, EachComesToWhatItComesToAlone) {
   fmt::print("{} cooks, {} of a difference, {} that looked at all in the end\n", sum.cooks,
              sum.differences, sum.widened);
   if (seeds >= 1'000) {
-    EXPECT_GT(sum.differences, sum.cooks / 5);
+    EXPECT_GT(sum.differences, sum.cooks / 6);
     EXPECT_GT(sum.widened, sum.cooks / 50);
   }
 }
@@ -32,7 +32,8 @@ class StandingSabotageTest : public testing::TestWithParam<StandingSabotage> {};
 
 TEST_P(StandingSabotageTest, IsCaughtWithinAThousandSeeds) {
   for (uint64_t seed = 1; seed <= 1'000; ++seed) {
-    if (!RunStandingCooks({.seed = seed, .sabotage = GetParam()}).wrong.empty()) return;
+    const std::string wrong = RunStandingCooks({.seed = seed, .sabotage = GetParam()}).wrong;
+    if (wrong.find("than alone") != std::string::npos) return;
   }
   FAIL() << "nobody noticed";
 }
