@@ -6,6 +6,7 @@
 #include "common/base/status_macros.h"
 #include "common/record/dispute.h"
 #include "common/record/result.h"
+#include "common/store/interface/check_bytes.h"
 #include "common/store/interface/commit_order.h"
 #include "common/store/interface/named_blobs.h"
 
@@ -98,68 +99,16 @@ absl::StatusOr<std::string> ReadBlob(const Disk& disk, const Digest& digest,
       bytes.substr(location.offset + store::kRecordHeaderBytes, header.payload_bytes));
 }
 
-namespace {
-
-class OneBlob final : public store::BlobStore {
- public:
-  OneBlob(const Disk& disk, const BlobLocation& location) : disk_(disk), location_(location) {}
-  absl::StatusOr<std::vector<Digest>> FindMissing(std::span<const Digest>) override {
-    return std::vector<Digest>();
-  }
-  absl::StatusOr<Blob> Get(const Digest& digest) override {
-    ASSIGN_OR_RETURN(std::string bytes, ReadBlob(disk_, digest, location_));
-    return MakeBlob(std::move(bytes));
-  }
-  absl::Status Put(const Digest&, std::string_view) override {
-    return absl::UnimplementedError("read only");
-  }
-
- private:
-  const Disk& disk_;
-  const BlobLocation location_;
-};
-
-}  // namespace
-
 absl::StatusOr<std::string> ReadVerified(const Disk& disk, const Digest& digest,
                                          const BlobLocation& location) {
-  store::VerifyingBlobStore verified(std::make_shared<OneBlob>(disk, location));
-  ASSIGN_OR_RETURN(const Blob blob, verified.Get(digest));
-  return *blob;
+  ASSIGN_OR_RETURN(std::string bytes, ReadBlob(disk, digest, location));
+  if (!store::AreBytesOf(digest, bytes))
+    return absl::DataLossError("blob " + digest.ToString() + ": other bytes lie there");
+  return bytes;
 }
-
-// Raw: the blobs in the index, as they lie on the disk.
-class SimStore::Raw final : public store::BlobStore {
- public:
-  explicit Raw(SimStore& store) : store_(store) {}
-  absl::StatusOr<std::vector<Digest>> FindMissing(std::span<const Digest> digests) override {
-    std::vector<Digest> missing;
-    for (const Digest& digest : digests) {
-      if (!store_.LocationOf(digest)) missing.push_back(digest);
-    }
-    return missing;
-  }
-  absl::StatusOr<Blob> Get(const Digest& digest) override {
-    const std::optional<BlobLocation> location = store_.LocationOf(digest);
-    if (!location) return absl::NotFoundError("blob " + digest.ToString() + " is not in the store");
-    absl::StatusOr<std::string> bytes = ReadBlob(store_.disk_, digest, *location);
-    if (absl::IsNotFound(bytes.status())) return absl::DataLossError(bytes.status().message());
-    RETURN_IF_ERROR(bytes.status());
-    return MakeBlob(*std::move(bytes));
-  }
-  absl::Status Put(const Digest& digest, std::string_view bytes) override {
-    if (store_.LocationOf(digest)) return absl::OkStatus();
-    store_.pending_[digest] = store_.Append(RecordKind::kBlob, digest, bytes);
-    return absl::OkStatus();
-  }
-
- private:
-  SimStore& store_;
-};
 
 SimStore::SimStore(Disk& disk)
     : disk_(disk),
-      verified_(std::make_shared<Raw>(*this)),
       mark_({.append =
                  [this](const std::string& bytes) {
                    disk_.Append(kMark, bytes);
@@ -364,15 +313,21 @@ std::vector<Digest> SimStore::disputes() const {
 }
 
 absl::StatusOr<std::vector<Digest>> SimStore::FindMissing(std::span<const Digest> digests) {
-  return verified_.FindMissing(digests);
+  std::vector<Digest> missing;
+  for (const Digest& digest : digests) {
+    if (!LocationOf(digest)) missing.push_back(digest);
+  }
+  return missing;
 }
 
 absl::StatusOr<Blob> SimStore::Get(const Digest& digest) {
-  absl::StatusOr<Blob> blob = verified_.Get(digest);
-  if (!absl::IsDataLoss(blob.status())) return blob;
+  const std::optional<BlobLocation> location = LocationOf(digest);
+  if (!location) return absl::NotFoundError("blob " + digest.ToString() + " is not in the store");
+  absl::StatusOr<std::string> bytes = ReadVerified(disk_, digest, *location);
+  if (bytes.ok()) return MakeBlob(*std::move(bytes));
   if (gives_up) gives_up(digest, WhatLiesFor(digest).value_or(Digest()));
   Lose({digest});
-  return blob;
+  return absl::DataLossError(bytes.status().message());
 }
 
 std::optional<Digest> SimStore::WhatLiesFor(const Digest& blob) const {
@@ -388,7 +343,9 @@ absl::Status SimStore::Fails() const {
 
 absl::Status SimStore::Put(const Digest& digest, std::string_view bytes) {
   RETURN_IF_ERROR(Fails());
-  return verified_.Put(digest, bytes);
+  if (Digest::Of(bytes) != digest) return absl::InvalidArgumentError("bytes of another digest");
+  if (!LocationOf(digest)) pending_[digest] = Append(RecordKind::kBlob, digest, bytes);
+  return absl::OkStatus();
 }
 
 // Does the work of the product's file `epoch`: it is on the disk before anything is dropped. Its
@@ -500,11 +457,6 @@ absl::StatusOr<std::vector<std::vector<std::string>>> SimStore::ObservationSets(
     answer.push_back(found == sets_.end() ? std::vector<std::string>() : found->second);
   }
   return answer;
-}
-
-bool SimStore::Holds(const Digest& action_key) {
-  const auto found = results_.find(action_key);
-  return found != results_.end() && IsComplete(found->second);
 }
 
 bool SimStore::IsComplete(const std::string& result) {

@@ -1,7 +1,6 @@
-// SimStore: a store on the simulation's disk. The order of a commit and of an opening, the records
-// and their checks are the real store's (commit_order.h, sync_doubt.h, segment_format.h,
-// log_records.h, VerifyingBlobStore); only the index is a map, made anew from the log by each
-// owner.
+// SimStore: a store on the simulation's disk. The order of a commit and of an opening and the
+// records are the real store's (commit_order.h, sync_doubt.h, segment_format.h, log_records.h).
+// Only the index is a map, made anew from the log by each owner.
 //
 //   store/segments/<n>   records; each owner begins one, its log; the others belong to workers
 //   store/files/<hash>   large blobs
@@ -19,7 +18,6 @@
 #include "common/store/interface/sync_doubt.h"
 #include "common/store/local/log_records.h"
 #include "common/store/local/segment_format.h"
-#include "common/store/testing/verifying_blob_store.h"
 #include "tests/simulation/disk.h"
 
 namespace galley::simulation {
@@ -78,8 +76,7 @@ class SimStore final : public store::Store {
   // Whether the disk has the result, and everything that it names.
   bool IsOnDiskWithAll(const Digest& action_key) const;
   std::vector<Digest> blobs() const;
-  std::vector<Digest> keys() const;      // of results
-  bool Holds(const Digest& action_key);  // the result, and everything that it names
+  std::vector<Digest> keys() const;  // of results
   // Whether the result under this key would survive a power cut.
   bool IsSafe(const Digest& action_key) const;
   std::vector<Digest> disputes() const;  // keys of disputed results
@@ -101,7 +98,6 @@ class SimStore final : public store::Store {
   std::function<void(const Digest& blob)> loses;
 
  private:
-  class Raw;
   struct Plan {
     std::vector<store::LocatedBlob> adopted;
     std::vector<store::LocatedBlob> pending;
@@ -132,7 +128,6 @@ class SimStore final : public store::Store {
   void ReadLog(const std::string& name, uint64_t segment);
 
   Disk& disk_;
-  store::VerifyingBlobStore verified_;
   std::map<Digest, store::BlobLocation> blobs_;
   std::map<Digest, store::BlobLocation> pending_;
   std::map<Digest, std::vector<std::string>> sets_;
