@@ -27,7 +27,10 @@ namespace {
 
 constexpr uint64_t kSeeds = 4'000;
 
-// Scene: a whole cluster with one cook at a time, or one core with several cooks.
+// The limit of a case, so that its sabotage is named where a seed never ends.
+constexpr unsigned kSecondsMax = 500;
+
+// Scene: one cook at a time, or several cooks beside each other, in a whole cluster.
 enum class Scene { kCluster, kSeveralCooks };
 
 struct Case {
@@ -70,6 +73,7 @@ TEST_P(SabotageTest, IsCaught) {
   if (child == 0) {
     ::close(ends[0]);
     ::close(STDERR_FILENO);  // a CHECK prints there
+    ::alarm(kSecondsMax);
     RunSeeds(GetParam(), ends[1]);
   }
   ::close(ends[1]);
@@ -121,6 +125,7 @@ TEST(SabotageNoneTest, WithoutSabotageThisCodeIsRight) {
     EXPECT_EQ(
         WhatIsWrong(RunCluster({.seed = seed}), RunCluster({.seed = seed, .has_faults = true})),
         "");
+    EXPECT_EQ(RunSeveralCooks({.seed = seed}).wrong, "");
   }
 }
 
