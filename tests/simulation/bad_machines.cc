@@ -64,7 +64,6 @@ class BadMachines {
       options.proofs = {
           .share = 1, .seed = farm.seed, .second_max = absl::Hours(1), .third_max = absl::Hours(1)};
     core_ = std::make_unique<CookCore>(options, std::make_shared<Project>());
-    outcome_.jobs.resize(workers_.size());
     outcome_.jobs_failed.resize(workers_.size());
   }
 
@@ -206,7 +205,6 @@ class BadMachines {
                                    .error = "its result does not parse"},
               WorkerReport::Ended{}});
     } else {
-      ++outcome_.jobs[index];
       const bool is_lie = worker.kind == MachineKind::kLiar;
       const ResultId id(static_cast<uint32_t>(made_.size()));
       made_.push_back(is_lie);

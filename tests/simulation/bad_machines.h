@@ -40,7 +40,6 @@ struct BadFarmOutcome {
   bool is_right = true;               // each root has what it should have
   size_t failed = 0;                  // failed packages
   std::vector<std::string> told;      // what is told of workers: "held m0", "ended m3", ...
-  std::vector<uint64_t> jobs;         // made by each worker
   std::vector<uint64_t> jobs_failed;  // failed by the worker's full disk
 };
 

@@ -81,10 +81,8 @@ Outcome Cluster::Run() {
   outcome_.decisions = checks_.decisions.value();
   outcome_.faults = faults_.counts();
   outcome_.writes = disk_.writes();
-  for (const auto& [name, count] : cooks_) {
+  for (const auto& [name, count] : cooks_)
     outcome_.attempts_max = std::max(outcome_.attempts_max, count);
-    outcome_.cooks += count;
-  }
   return outcome_;
 }
 

@@ -36,7 +36,6 @@ struct Outcome {
   uint64_t trace = 0;       // a hash of everything that happened
   uint64_t decisions = 0;   // DecisionDigest
   uint64_t attempts_max = 0;
-  uint64_t cooks = 0;   // jobs that were begun
   uint64_t writes = 0;  // of directors
   FaultCounts faults{};
   uint64_t recovery_writes = 0;  // of the second director, before its first cook

@@ -19,7 +19,7 @@ constexpr absl::Duration kSettled = absl::Seconds(5);
 // A package that was cooked and is durable is never cooked again. The strict form of this check
 // holds only where nothing else goes wrong.
 void Cluster::NoteSettled() {
-  if (director_ == nullptr || options_.has_faults) return;
+  if (director_ == nullptr || options_.has_faults || has_several_) return;
   const CookCore& core = director_->core();
   for (uint32_t i = 0; i < core.package_count(); ++i) {
     const std::string& name = core.NameOf(PackageId(i));

@@ -100,7 +100,7 @@ class Cluster {
                    const SimUploads::Found& found);
   void Upload(size_t index, const SimUploads::Blobs& blobs, const SimUploads::Done& done);
   std::optional<std::string> Fetch(size_t index, const Digest& blob);
-  void OnExit(size_t index, int /*code*/);
+  void OnExit(size_t index);
   void TellGone(const std::string& name, uint32_t term);
   void StopWorker(director::WorkerId worker);
   void EverySecond();

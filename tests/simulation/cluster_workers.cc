@@ -116,7 +116,7 @@ void Cluster::AddBody(const std::string& name, uint32_t slots, uint32_t term, bo
           .connect = [this, index] { Connect(index); },
           .send = [this, index](v1::FromWorker message) { SendUp(index, std::move(message)); },
           .hang_up = [this, index] { BreakStream(bodies_[index].stream); },
-          .exited = [this, index](int code) { OnExit(index, code); },
+          .exited = [this, index] { OnExit(index); },
           .find_missing =
               [this, index](const std::vector<Digest>& digests, const SimUploads::Found& found) {
                 FindMissing(index, digests, found);
@@ -241,7 +241,7 @@ std::optional<std::string> Cluster::Fetch(size_t index, const Digest& blob) {
   }
 }
 
-void Cluster::OnExit(size_t index, int /*code*/) {
+void Cluster::OnExit(size_t index) {
   Body& body = bodies_[index];
   const std::string name = body.name;
   const uint32_t term = body.term;

@@ -95,7 +95,7 @@ void CooksStage::LoseAWorker() {
   Body* const body = AnyBody();
   if (body == nullptr) return;
   body->worker->Kill();
-  OnExit(static_cast<size_t>(body - bodies_.data()), 137);
+  OnExit(static_cast<size_t>(body - bodies_.data()));
 }
 
 void CooksStage::BreakAStream() {
@@ -144,9 +144,12 @@ bool CooksStage::IsOver() const {
 }
 
 void CooksStage::RunUntilOver(uint64_t requests) {
-  for (uint64_t acts = 0; asked_.size() < requests || !IsOver(); ++acts) {
-    if (acts > kActsMax || !RunNext()) checks_.Break("liveness: a cook does not end" + Stuck());
-    if (!checks_.broken().empty()) return;
+  RunUntil([&] { return asked_.size() >= requests && IsOver(); }, "a cook does not end");
+}
+
+void CooksStage::RunUntil(const std::function<bool()>& is_over, const std::string& otherwise) {
+  for (uint64_t acts = 0; checks_.broken().empty() && !is_over(); ++acts) {
+    if (acts > kActsMax || !RunNext()) checks_.Break("liveness: " + otherwise + Stuck());
   }
 }
 

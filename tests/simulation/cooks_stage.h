@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -80,6 +81,7 @@ class CooksStage : public Cluster {
   void OnEnded(const director::CookEnded& ended,
                const std::map<std::string, Digest>& published) override;
   void OnStepped(const director::Event& event, std::span<const director::Effect> effects) override;
+  void RunUntil(const std::function<bool()>& is_over, const std::string& otherwise);
   // The cook hears the notice.
   virtual void Take(uint64_t request, const director::Notice& notice);
   // The last cook of which all is written down.

@@ -68,8 +68,7 @@ void SimDirector::CheckPublished() {
   }
 }
 
-// Does what CookSession::StageAll does: reads everything, whatever is lost. Returns what is
-// missing.
+// Reads everything, whatever is lost. Returns what is missing.
 std::string SimDirector::StageAll(const std::map<std::string, Digest>& roots) {
   CheckPublishedBefore(roots);
   lost_since_staged_.clear();

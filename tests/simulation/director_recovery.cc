@@ -1,4 +1,4 @@
-// SimDirector's start: does what CookSession and DirectorShell::AdoptSurvivors do.
+// SimDirector's start: does what host/difference.cc and WorkerPresence::Adopt do.
 
 #include "director/shell/changed_packages.h"
 #include "director/shell/job_builder.h"
@@ -9,8 +9,8 @@ namespace galley::simulation {
 
 using namespace director;  // NOLINT: a shell of it
 
-// Does what CookSession does: packages that the difference of the files affects, and packages that
-// lost their bytes, are no longer trusted; a single write says so, with the new term.
+// Packages that the difference of the files affects, and packages that lost their bytes, are no
+// longer trusted; a single write says so, with the new term.
 void SimDirector::ApplyTheDifference() {
   JournalMeta meta = journal_.meta();
   const store::StoreInfo info = *store_.Info();
@@ -43,7 +43,7 @@ void SimDirector::ApplyTheDifference() {
   }
 }
 
-// Does what CookSession and DirectorShell do.
+// Expects the survivors, with the jobs that the last director gave them.
 void SimDirector::TakeOver(const std::set<std::string>& survivors) {
   const JournalProgress before = *journal_.Progress();
   own_faults_->BeginTerm(before.blamed, changed_before_);

@@ -59,7 +59,6 @@ class Disk {
   // The director's next `writes`-th write or sync is its last; 0: never. A worker's writes do not
   // count.
   void CrashAt(uint64_t writes) { crash_in_ = writes; }
-  bool will_crash() const { return crash_in_ != 0; }
   uint64_t writes() const { return writes_; }
   // False while a worker writes.
   void set_is_director(bool is_director) { is_director_ = is_director; }

@@ -97,11 +97,9 @@ void SimWorker::Kill() {
   life_.reset();
 }
 
-void SimWorker::Freeze() { is_frozen_ = true; }
-
 // Hangs; every other time for good.
 void SimWorker::Hang() {
-  Freeze();
+  is_frozen_ = true;
   if (!around_.random.Percent(50)) return;
   around_.schedule.After(around_.random.Some(30'000), [this, life = std::weak_ptr(life_)] {
     if (!life.expired()) Thaw();
@@ -202,9 +200,9 @@ void SimWorker::Do(worker::SendMessage& send) {
 }
 void SimWorker::Do(worker::HangUp&) { callbacks_.hang_up(); }
 
-void SimWorker::Do(worker::ExitSession& exit) {
+void SimWorker::Do(worker::ExitSession&) {
   Kill();
-  callbacks_.exited(exit.code);
+  callbacks_.exited();
 }
 
 void SimWorker::Do(worker::LeaveOut& leave_out) {
@@ -326,7 +324,7 @@ void SimWorker::Next(uint32_t index) {
 bool SimWorker::IsOver(const RunPtr& run) const { return slots_[run->slot].run != run->run; }
 
 void SimWorker::Tell(const RunPtr& run, v1::Report report) {
-  Lie(run, report);
+  Lie(report);
   Pass(worker::SlotReported{run->slot, run->job.job().attempt(), report});
 }
 
@@ -494,7 +492,7 @@ void SimWorker::Load(const RunPtr& run) {
   if (IsOver(run) || Refuses(run)) return;
   if (around_.faults.Happens(Fault::kWorkerCrashed, 2)) {
     Kill();
-    return callbacks_.exited(137);
+    return callbacks_.exited();
   }
   if (around_.faults.Happens(Fault::kWorkerHung, 2)) {
     Hang();
@@ -625,7 +623,7 @@ void SimWorker::Save(const RunPtr& run) {
   }
   if (around_.faults.Happens(Fault::kWorkerCrashed, 2)) {
     Kill();
-    return callbacks_.exited(137);
+    return callbacks_.exited();
   }
   if (Waits(run)) return;
   run->has_waited = false;
@@ -692,7 +690,7 @@ void SimWorker::SaveAfter(const RunPtr& run, int64_t ms_max) {
 }
 
 // The session was taken over by somebody: its reports are wrong, and must harm no jobs but its own.
-void SimWorker::Lie(const RunPtr& run, v1::Report& report) {
+void SimWorker::Lie(v1::Report& report) {
   if (!report.has_saved() || !around_.faults.Happens(Fault::kWorkerLied, 4)) return;
   v1::Saved& saved = *report.mutable_saved();
   switch (around_.random.Below(5)) {
@@ -715,7 +713,6 @@ void SimWorker::Lie(const RunPtr& run, v1::Report& report) {
       wire::ToProto(Digest::Of(kFalseSource), saved.mutable_source());
       break;
   }
-  (void)run;
 }
 
 }  // namespace galley::simulation

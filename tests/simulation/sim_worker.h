@@ -70,7 +70,7 @@ class SimWorker {
     std::function<void()> connect;             // opens a stream; Connected answers
     std::function<void(v1::FromWorker)> send;  // on the present stream
     std::function<void()> hang_up;             // ends the present stream
-    std::function<void(int code)> exited;      // the worker's process ended
+    std::function<void()> exited;              // the worker's process ended
     // Calls of a remote worker to its director: asks which blobs the director lacks; stores blobs
     // there; fetches a blob (nullopt: that failed).
     std::function<void(const std::vector<Digest>&, SimUploads::Found)> find_missing;
@@ -85,17 +85,14 @@ class SimWorker {
   void OnRefused();
   void OnReceived(const v1::ToWorker& message);
   void OnTick();
-  // SIGKILL, SIGSTOP, SIGCONT.
+  // SIGKILL; SIGSTOP, and perhaps SIGCONT.
   void Kill();
-  void Freeze();
   void Hang();
-  void Thaw();
 
   bool is_alive() const { return is_alive_; }
   bool is_frozen() const { return is_frozen_; }
   absl::Time thawed_at() const { return thawed_at_; }  // the last time
-  const std::string& id() const { return options_.id; }
-  uint32_t term() const { return term_; }  // as of the last welcome
+  uint32_t term() const { return term_; }              // as of the last welcome
   const worker::SessionCore& session() const { return session_; }
   // Attempts that are being cooked now.
   std::vector<uint64_t> running() const;
@@ -136,7 +133,8 @@ class SimWorker {
   void Do(worker::GiveSegments& give);
   void Do(worker::SendMessage& send);
   void Do(worker::HangUp&);
-  void Do(worker::ExitSession& exit);
+  void Do(worker::ExitSession&);
+  void Thaw();
   void FlushWhenDue();
   void SampleMemory();
   bool TakesLastSlot();
@@ -176,7 +174,7 @@ class SimWorker {
   void TakeDown(const RunPtr& run, const WorldPackage& package);
   bool IsOver(const RunPtr& run) const;
   absl::Duration Duration(int64_t ms_max);
-  void Lie(const RunPtr& run, v1::Report& report);
+  void Lie(v1::Report& report);
 
   const Options options_;
   Surroundings& around_;

@@ -53,14 +53,14 @@ class StandingCooks final : public CooksStage {
                     .is_told = options.is_told},
                    MakeWorld(random)},
         options_(options),
-        random_(random),
-        has_maps_(random_.Percent(40)) {}
+        draws_(random),
+        has_maps_(draws_.Percent(40)) {}
 
   void Run(StandingCooksOutcome& outcome) {
-    const uint64_t cooks = 4 + random_.Below(10);
+    const uint64_t cooks = 4 + draws_.Below(10);
     for (uint64_t i = 0; i < cooks && checks_.broken().empty(); ++i) {
       ChangeSome();
-      if (random_.Percent(15)) CookOther();
+      if (draws_.Percent(15)) CookOther();
       Cook(outcome);
       outcome.cooks = number_;
     }
@@ -77,14 +77,13 @@ class StandingCooks final : public CooksStage {
   };
 
   void ChangeSome() {
-    for (uint64_t i = random_.Below(3); i > 0; --i) Edit();
-    if (random_.Percent(10)) {
+    for (uint64_t i = draws_.Below(3); i > 0; --i) Edit();
+    if (draws_.Percent(10)) {
       world_->environment = world_->environment == "a" ? "b" : "a";
       for (const auto& [name, bytes] : world_->files()) director_->OnFilesEdited({name});
     }
-    do {
-      RunFor(kHeardWithin);
-    } while (checks_.broken().empty() && director_->files() != world_->files());
+    RunFor(kHeardWithin);
+    RunUntil([this] { return director_->files() == world_->files(); }, "edits are not heard of");
   }
 
   std::vector<SelectedPackage> Selected() const {
@@ -101,8 +100,8 @@ class StandingCooks final : public CooksStage {
   void CookOther() {
     const std::vector<SelectedPackage> all = Selected();
     if (all.empty()) return;
-    const auto& one = all[random_.Below(all.size())];
-    Begin({.request = {.selected = {one}, .by_the_book = false, .force = random_.Percent(30)}});
+    const auto& one = all[draws_.Below(all.size())];
+    Begin({.request = {.selected = {one}, .by_the_book = false, .force = draws_.Percent(30)}});
     if (is_journal_other_) kept_.reset();  // another generation
   }
 
@@ -115,7 +114,7 @@ class StandingCooks final : public CooksStage {
     const bool was_difference = difference_ != nullptr;
     const uint64_t edits = this->edits();
     asked_for_ = order.whole;
-    if (random_.Percent(20)) schedule_.After(random_.Some(800), [this] { Edit(); });
+    if (draws_.Percent(20)) schedule_.After(draws_.Some(800), [this] { Edit(); });
     Begin(order);
     if (!checks_.broken().empty()) return;
     outcome.differences += difference_ != nullptr;
@@ -143,7 +142,7 @@ class StandingCooks final : public CooksStage {
     done_.clear();
     Ask(std::move(order));
     RunUntilOver(number_);
-    while (checks_.broken().empty() && closed() != number_) RunNext();
+    RunUntil([this] { return closed() == number_; }, "a cook is not closed");
     Sabotage();
   }
 
@@ -176,9 +175,8 @@ class StandingCooks final : public CooksStage {
     Journal& journal = options_.sabotage == StandingSabotage::kIndexEntryLeftOut
                            ? static_cast<Journal&>(with_a_gap)
                            : director_->journal();
-    const auto chosen =
-        ChoosePackages(kept_->standing, {.catalog = *base->catalog, .never = never}, changes,
-                       order.whole, journal, *base);
+    const auto chosen = ChoosePackages(kept_->standing, {.catalog = *base->catalog, .never = never},
+                                       changes, order.whole, journal, *base);
     if (!chosen.ok()) return checks_.Trace("all: " + std::string(chosen.status().message()));
     std::string line = "differs:";
     for (const content::Change& one : changes)
@@ -325,7 +323,7 @@ class StandingCooks final : public CooksStage {
   }
 
   const StandingCooksOptions options_;
-  Random& random_;
+  Random& draws_;
   const bool has_maps_;
   uint64_t number_ = 0;
   std::optional<Kept> kept_;
