@@ -22,7 +22,10 @@ using testing::UnorderedElementsAreArray;
 
 class LostTest : public testing::Test {
  protected:
-  void SetUp() override { Open(); }
+  void SetUp() override {
+    TakeHealed();  // what tests before noted
+    Open();
+  }
   void Open() {
     store_.reset();
     store_ = *OpenLocalStore(directory_, {.sync = [](int) { return 0; }});
