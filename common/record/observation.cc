@@ -36,7 +36,7 @@ struct EntryView {
   std::string_view subject;
   std::string_view detail;
   std::string_view value;  // of sets with values
-  // Its place in a set: by all but the value.
+  // The place of an observation in a set: by all but the value.
   std::strong_ordering operator<=>(const EntryView& other) const {
     return std::tie(kind, subject, detail) <=> std::tie(other.kind, other.subject, other.detail);
   }

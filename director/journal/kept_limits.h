@@ -1,7 +1,7 @@
 // KeptLimits: the packages that outgrew their memory or time limits on this machine, in all
 // attempts and alone in the last attempt, so that the next cooks do not try them in vain.
 //
-// Such a failure is no verdict: another machine, a larger limit or another input may succeed. The
+// A kept failure is no verdict: another machine, a larger limit or another input may succeed. The
 // failure is kept in the project's state, never in a store, with the machine that saw it. It holds
 // for kKeptFor on that machine, while the weak key, everything that the attempt had looked at, and
 // the limit are the same. The number and bytes of kept limits are bounded; the oldest limits go

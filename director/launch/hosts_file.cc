@@ -25,7 +25,7 @@ absl::StatusOr<FarmHost> ParseHost(const std::vector<std::string>& words) {
     host.port = static_cast<uint16_t>(port);
     host.name.resize(colon);
   }
-  // Such a name would be an option for ssh.
+  // The name would be an option for ssh.
   if (host.name.empty() || host.name.front() == '-')
     return InvalidArgumentError("\"{}\" is no name of a machine", words.front());
   for (size_t i = 1; i < words.size(); ++i) {

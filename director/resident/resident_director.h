@@ -3,7 +3,7 @@
 //   Open, Live          `galley serve`: stays, and cooks for many clients
 //   Open, CookHosted    `galley cook`: one cook; clients may ask only for the status
 //
-// Each cook is a ResidentCook with a number; the archive keeps its events for all readers.
+// A cook is a ResidentCook with a number; the archive keeps its events for all readers.
 //
 // Threads: Open and Live: one; ClientCalls: any.
 #pragma once

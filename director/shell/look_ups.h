@@ -2,7 +2,7 @@
 // (LookUpRunner), then from the upstream cache, if there is one (RemoteLookUp), and last from the
 // limits that earlier jobs exceeded (LimitAnswers).
 //
-// Each item and platform of a question is answered once; the answers come in parts, so that an
+// Every item and platform of a question is answered once; the answers come in parts, so that an
 // answer from our own store waits for no other answer. If a new snapshot came meanwhile, the answer
 // is dropped and the question is asked again.
 //

@@ -6,7 +6,7 @@
 //   launches       one for each worker, with its states: asked for, queued, starting, attached, ...
 //   each machine   one for each slot of each worker there, and one for its uploads
 //
-// All times are by the director's clock.
+// Times are by the director's clock.
 //
 // Threads: any.
 #pragma once

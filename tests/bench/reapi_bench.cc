@@ -1,6 +1,6 @@
 // reapi_bench: the store over gRPC, beside bare gRPC that only carries the same bytes.
 //
-// One process, one loopback connection each, eight calls in flight. Each of --runs rounds does, one
+// A process, one loopback connection each, eight calls in flight. Each of --runs rounds does, one
 // after the other, with bytes that the store has not seen:
 //   update    BatchUpdateBlobs of 4 KB blobs, 900 a call, each call durable when it is answered;
 //             bare: the same messages, echoed

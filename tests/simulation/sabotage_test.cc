@@ -2,7 +2,7 @@
 // seeds. The files that ask about sabotages are compiled a second time for this test, with
 // GALLEY_SABOTAGE.
 //
-// Each sabotage runs in a process of its own, since a CHECK that fails has found it, too.
+// A sabotage runs in a process of its own, since a CHECK that fails has found it, too.
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -292,7 +292,7 @@ std::optional<director::CatalogEntry> WorldCatalog::Find(std::string_view name) 
   director::CatalogEntry entry;
   entry.resources = package.resources;
   if (World::StartsPrograms(name)) {
-    // Such packages may have to go to the project's machine, whatever it has.
+    // A package that starts programs may have to go to the project's machine, whatever it has.
     entry.resources.erase("tape");
   } else {
     entry.labels = package.labels;

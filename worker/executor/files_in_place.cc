@@ -43,7 +43,7 @@ absl::Status FilesInPlace::CheckUnchanged(const std::string& path, const Digest&
   if (absl::IsNotFound(now.status())) return stale;
   if (!now.ok()) return now.status();
   if (*now != entry->stat) return stale;
-  // Such a young file may have changed again within the same tick of its times: its bytes are
+  // A young file may have changed again within the same tick of its times: its bytes are
   // compared.
   if (!IsRacy(*now, absl::GetCurrentTimeNanos())) return absl::OkStatus();
   ASSIGN_OR_RETURN(const Digest read,

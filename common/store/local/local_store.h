@@ -1,6 +1,6 @@
 // LocalStore: the Store of a store directory's owner.
 //
-// Its parts (store_parts.h) do the work: Puts takes blobs, Commits makes changes durable,
+// Parts (store_parts.h) do the work: Puts takes blobs, Commits makes changes durable,
 // StoreReader reads, Losses handles wrong bytes, and Maintenance does everything else. The owner's
 // segments are the log: the index can be made again from them alone.
 //

@@ -30,7 +30,7 @@ std::string SessionsFolder(std::string_view store_directory) {
   return JoinPath(store_directory, "sessions");
 }
 
-// Its width never changes, so that it can be written over.
+// The width never changes, so that it can be written over.
 std::string BegunLine(absl::Time begun) {
   return fmt::format("begun {:020}\n", absl::ToUnixNanos(begun));
 }

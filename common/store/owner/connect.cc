@@ -438,7 +438,7 @@ class RemoteStore final : public StoreDirectory {
     context.set_deadline(std::chrono::system_clock::now() +
                          std::chrono::duration_cast<std::chrono::system_clock::duration>(left));
     v1::InfoReply reply;
-    // Its outcome says nothing that the call itself, sent again, does not say.
+    // The outcome says nothing that the call itself, sent again, does not say.
     static_cast<void>(stub_->Info(&context, v1::InfoRequest(), &reply));
   }
   absl::Status Annotated(const absl::Status& status) const {

@@ -278,7 +278,7 @@ TEST(BreakersTest, OneBadWorkerDoesNotHoldTheOthersOfItsMachine) {
   EXPECT_TRUE(farm.shell.Says("ended\n"));
 }
 
-// Its program fills the disk, wherever it runs.
+// The program fills the disk, wherever it runs.
 TEST(BreakersTest, APackageThatIsBadForEachMachineHoldsNoneOfThem) {
   Farmed farm(30);
   farm.shell.Send(On("m1", kFar0));

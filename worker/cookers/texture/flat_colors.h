@@ -1,6 +1,6 @@
 // HasFlatColors: whether an image is made of areas of a few colours with hard edges.
 //
-// Such images are grids of data, in which each colour stands for a thing (the ground of a map, its
+// True for grids of data, in which each colour stands for a thing (the ground of a map, its
 // trees), and some pixel art. Photographs, painted textures and antialiased shapes are not.
 //
 // Cost: the first hundred texels decide for most images; at most about a million texels are looked

@@ -148,7 +148,7 @@ void Collector::ReadOurs(const std::string& payload, Result& result) {
 void Collector::ChooseResults() {
   std::vector<Result*> generators, others;
   for (Result& result : results_) {
-    // Its outputs are in kept trees: it costs nothing, and they are cooked again without it. What
+    // The outputs are in kept trees: it costs nothing, and they are cooked again without it. What
     // it generated is no part of a tree.
     const bool is_of_kept =
         result.outputs != 0 &&

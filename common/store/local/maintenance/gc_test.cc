@@ -342,7 +342,7 @@ TEST_F(GcTest, WhatIsPutAgainMeanwhileStays) {
 // A client is told that the blob is there, between the choice and the end of the collection.
 TEST_F(GcTest, WhatIsToldAfterItWasChosenStays) {
   const Digest told = Cook("told");
-  // Its digest comes after the blob's, and nothing names it: its age is asked for.
+  // The digest comes after the blob's, and nothing names it: its age is asked for.
   std::string last = "0";
   while (Digest::Of(last) < told) last += "0";
   PutBytes(*store_, last);

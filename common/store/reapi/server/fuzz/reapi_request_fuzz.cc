@@ -63,7 +63,7 @@ void BatchRead(std::string_view bytes) {
 void GetTree(std::string_view bytes) {
   const auto request = DecodeGetTree(bytes);
   if (!request.ok()) return;
-  // Its token is any bytes here, text there.
+  // The token is any bytes here, text there.
   reapi::GetTreeRequest wire;
   if (!wire.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return;
   GALLEY_CHECK(Equal(request->root, wire.root_digest()));
