@@ -454,8 +454,10 @@ class DryRunTest(RandomEditsTest):
     def check(self, is_resident):
         self.use_memory()
         self.strict = self.compared = 0
-        for seed in itertools.islice(self.seeds(), 10 if IS_LONG else 1):
-            self.check_seed(seed, is_resident)
+        least, most = (10, 10) if IS_LONG else (1, 5)
+        for count in range(most):  # A seed may draw edits after each of which the dry run can only say "at least".
+            if count < least or self.strict == 0:
+                self.check_seed(next(self.seeds()), is_resident)
         if IS_LONG:
             self.assertGreater(self.compared, 0, "nothing was to be cooked, or each time it said \"at least\": the test says little")
         self.assertGreater(self.strict, 0, "each time it said \"at least\": the test says little")
