@@ -1,6 +1,7 @@
-// ActionInputs: the inputs of a job that runs as an Action: the input root and the values in its
-// file `observations`, nothing else. FAILED_PRECONDITION: a look that was not observed, bytes that
-// are not the observed bytes, or a changed source.
+// ActionInputs: the inputs of a job that runs as a REAPI Action. The job sees the files in the
+// Action's input root and the values in the root's file `observations`, and nothing else.
+// FAILED_PRECONDITION: the file `observations` does not list the question, the bytes of an input
+// differ from the listed digest, or the source has changed.
 // Threads: one owner.
 #pragma once
 
@@ -53,7 +54,7 @@ class ActionInputs final : public InputProvider {
   std::vector<record::Observed> observed_;  // canonical
   Digest source_;                           // the digest that Source returned
   Scratch scratch_;
-  std::optional<ProjectWalls> walls_;  // set when a program was to run
+  std::optional<ProjectWalls> walls_;  // made by the first call of Walls
   BytesLoaded bytes_loaded_;
 };
 
