@@ -1,4 +1,5 @@
-// IndexWrite: writes batches into an IndexDatabase, all or none, and updates the index's counters.
+// IndexWrite: one write to an IndexDatabase. The changes and the counters that follow from them
+// are written together, all or none.
 //
 // Errors: as IndexDatabase.
 // Threads: one.
@@ -23,11 +24,13 @@ namespace galley::store {
 
 class IndexWrite {
  public:
-  // `counters`: of the index before the write.
+  // `counters`: the counters of the index before the write. `db` must outlive this object.
   IndexWrite(IndexDatabase& db, const IndexCounters& counters) : db_(db), counters_(counters) {}
 
-  // Adds changes to the write. REQUIRES: they live until Commit.
+  // Adds changes to the write. REQUIRES: `changes` live until Commit.
   absl::Status Add(std::span<const IndexChange> changes);
+  // Writes the added changes, the counters and the epochs. nullopt: keeps the stored epoch of the
+  // last dispute.
   absl::Status Commit(uint64_t epoch, std::optional<uint64_t> disputed_epoch);
   const IndexCounters& counters() const { return counters_; }
 
@@ -35,11 +38,12 @@ class IndexWrite {
   using Value = std::optional<std::string_view>;  // nullopt: no value
 
   absl::Status AddOne(const IndexChange& change, Value there);
-  // Returns the new value after the change of `there`. It lives as long as the write.
+  // Returns the value of the key after the change. `there` is the value before it. The returned
+  // view is valid as long as `change` and this object live.
   absl::StatusOr<Value> NewValue(const IndexChange& change, Value there);
   absl::StatusOr<Value> NewSets(const IndexChange& change, Value there);
   std::string_view Keep(std::string value) { return made_.emplace_back(std::move(value)); }
-  // Updates the counters for a `value` that comes (sign 1) or goes (-1).
+  // Counts a value that is added (`sign` 1) or removed (`sign` UINT64_MAX, which subtracts 1).
   absl::Status Count(std::string_view key, std::string_view value, uint64_t sign);
 
   IndexDatabase& db_;

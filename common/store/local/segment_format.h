@@ -17,11 +17,11 @@ inline constexpr uint64_t kSegmentHeaderBytes = 64;
 inline constexpr uint64_t kRecordHeaderBytes = 80;
 inline constexpr uint64_t kRecordAlignment = 8;
 inline constexpr uint64_t kRecordPayloadBytesMax = 1ull << 30;
-// A segment never grows past this, so that (segment, offset) fits the seed of the record header's
-// checksum.
+// No segment ever grows larger: the segment's number and the offset of a record are packed into
+// one 64-bit number, the seed of the record header's checksum.
 inline constexpr uint64_t kSegmentBytesEver = 1ull << 40;
-// Returns StoreInfo::commits for the number and size of the owner's newest segment. It rises with
-// every commit, even if segments are removed meanwhile.
+// Returns StoreInfo::commits, made of the number and the size of the owner's newest segment. The
+// result rises with every commit, even if segments are removed meanwhile.
 constexpr uint64_t CommitsOf(uint64_t segment, uint64_t bytes) { return segment << 40 | bytes; }
 
 enum class SegmentWriterKind : uint32_t { kOwner = 1, kWorker = 2 };
@@ -30,12 +30,12 @@ struct SegmentHeader {
   SegmentWriterKind writer = SegmentWriterKind::kOwner;
   uint64_t number = 0;
   std::string store_id;  // 32 hex digits
-  // Loss epoch of the store when the segment was made; 0: the program was older than this field.
+  // Loss epoch of the store when the segment was made; 0: an older program made the segment.
   uint64_t loss_epoch = 0;
   bool operator==(const SegmentHeader&) const = default;
 };
 
-// The numbers are stored, and never reused (8 and 9 are free). Readers skip unknown kinds.
+// The numbers are stored, so a number never gets another meaning. Readers skip unknown kinds.
 enum class RecordKind : uint8_t {
   kBlob = 1,  // key: the blob's digest; payload: its bytes
   // Payload: locations of blobs that workers wrote or that are files; makes them blobs of the
@@ -46,7 +46,7 @@ enum class RecordKind : uint8_t {
   kPublished = 5,       // key: root; payload: EncodePublished
   kForgotten = 6,       // payload: action keys whose results are dropped
   kLoss = 7,            // payload: loss epoch, and blobs that are dropped
-  kActionResult = 10,   // of another program; key: ActionResultKey; payload: EncodeActionResult
+  kActionResult = 10,   // other program's result; key: ActionResultKey; payload: EncodeActionResult
   kCollected = 11,      // payload: keys of other programs' results that are dropped
 };
 
