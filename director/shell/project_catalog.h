@@ -31,7 +31,7 @@ class ProjectCatalog final : public Catalog {
   struct Options {
     std::vector<std::string> never;  // globs of the command line, in addition to [cook] never
     std::vector<std::string> cultures;
-    unsigned threads = 0;
+    unsigned threads = 0;  // 0: one for each core
     bool operator==(const Options&) const = default;
   };
 
@@ -64,18 +64,19 @@ class ProjectCatalog final : public Catalog {
   // Returns the packages for which Generated() was called so far, sorted.
   std::vector<std::string> GeneratedNames() const;
 
-  // Errors of sidecars, and of rules that match a package: each text once, in the order of the
-  // packages' names. Each of these packages has an error as well. Resolves all packages.
+  // Errors of sidecars, and of rules that match a package, each text once, in the order of the
+  // packages' names. Find reports an error for each of these packages, too. Resolves all packages.
   const std::vector<std::string>& recipe_errors() const { return TakeAll().recipe_errors; }
-  // Says whether the sidecar of a resolved package could not be read; such a package fails.
+  // True: the sidecar of some package that was resolved could not be read. The package fails.
   bool has_unread_sidecars() const { return has_unread_sidecars_; }
   // Returns the patterns of `never` that match neither a file nor one of GeneratedNames. Patterns
   // of the command line have the place "--never".
   std::vector<project::Pattern> NeverThatNamesNothing() const;
 
-  // Returns the packages that differ from `before`, a catalog of another project file or other
-  // files: in the recipes for platforms that both have, in errors, or in whether they are cooked at
-  // all. Sorted. O(packages).
+  // Returns the names of the packages that differ from `before`, sorted; the two catalogs may have
+  // different project files and different files. A package differs if a recipe for a common
+  // platform, its error or its "never" differs, or if only one catalog has it. Generated packages
+  // of `before` always differ. O(packages).
   std::vector<std::string> DifferentFrom(const ProjectCatalog& before) const;
 
   // The names of all packages, also of packages with errors, sorted. Resolves all packages.
@@ -88,13 +89,13 @@ class ProjectCatalog final : public Catalog {
     RecipesPtr recipes;
     std::string error;
     bool never = false;
-    // Compares everything but the bytes of the source, on the platforms that `mapping` maps from
-    // those of `before`.
+    // True: the two entries differ at most in the bytes of the source. Compares the recipes of the
+    // platforms that PlatformMapping found in both project files.
     bool IsAlike(const Entry& before,
                  const std::vector<std::optional<PlatformIndex>>& mapping) const;
   };
 
-  // The type of the resolved packages, when every package is resolved.
+  // The result of ResolveAll.
   struct All {
     std::vector<std::string> names;  // sorted; parallel to `entries`
     std::vector<Entry> entries;
