@@ -1,13 +1,13 @@
-// FolderWatch: tells in which folders something changed since the last Take (inotify(7)).
+// FolderWatch: says in which folders something changed since the last Take (inotify(7)).
 //
-// Take tells all changes that were made before the call: Take writes a file of its own (the cookie)
-// and waits for the kernel's event of that file.
+// Take returns all changes that were made before the call: it creates a file of its own, the
+// cookie, and waits until the kernel reports that file.
 //
-// Changes that the watch misses, so that its user must look for them: writes through a memory
-// mapping whose descriptor is closed; changes through another hard link, and the making of a hard
-// link elsewhere; changes of a link's target; the renaming of a folder above the watched folders,
-// which the watch follows; changes by other machines on a network file system. Add refuses file
-// systems that are not known to be local.
+// The watch misses some changes; its user must find them in another way. They are: writes through
+// a memory mapping whose descriptor is closed; changes through another hard link, and the making of
+// a hard link elsewhere; changes of a symbolic link's target; the renaming of a folder above the
+// watched folders, after which the watch still gives the old paths; changes by other machines on a
+// network file system. Add refuses file systems that are not known to be local.
 //
 // Cost: 2 us and 0.1 KiB of the kernel's memory for each folder; one event, 1 us.
 // Threads: any.
@@ -32,7 +32,7 @@ class FolderWatch {
  public:
   struct Options {
     std::string cookie_folder;  // made if absent; nobody else may write in it
-    absl::Duration cookie_max = absl::Milliseconds(200);
+    absl::Duration cookie_max = absl::Milliseconds(200);  // Take waits no longer for the event
     size_t folders_max = SIZE_MAX;  // for tests: as if the kernel had this limit
   };
   // UNAVAILABLE: inotify cannot be used, or the cookie's event did not come.
@@ -71,8 +71,8 @@ class FolderWatch {
   std::string cookie_ GALLEY_GUARDED_BY(mutex_);  // the file name that Take waits for
 };
 
-// The mount points below `folder`, sorted. A mounted folder is on another file system, or has two
-// paths.
+// Returns the mount points below `folder`, sorted. A watch may miss changes in a mounted folder: it
+// is on another file system, or can be reached by a second path.
 std::vector<std::string> MountsBelow(const std::string& folder);
 
 }  // namespace galley::content
