@@ -1,5 +1,6 @@
-// CookValidation: judges how packages fit together: when all is cooked, and with fail_fast as soon
-// as a package's references are known. CookOnlyFailures keeps the failures.
+// CookValidation: judges whether the references of packages lead to packages, and which warnings
+// are errors. A package is judged when all is cooked; with fail_fast, as soon as its references are
+// known. CookOnlyFailures keeps the failures.
 // Threads: none; owned by its layer.
 #pragma once
 
@@ -15,7 +16,8 @@ class CookValidation : PackagePart {
                  Warnings& warnings)
       : PackagePart(ground), cook_only_failures_(cook_only_failures), warnings_(warnings) {}
 
-  // Explores packages anew that an older catalog explored. False: there is nothing to explore.
+  // Puts packages that were explored by an older catalog on the agenda, so that they are explored
+  // again. False: the agenda has nothing for this cook.
   bool Reexplore(Claimant& cook);
   // A hard reference that leads nowhere fails the package, though its results stand; a soft one is
   // a warning.

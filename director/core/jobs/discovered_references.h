@@ -1,5 +1,6 @@
-// DiscoveredReferences: the packages that a result generates join the cook, and its references are
-// followed when the turn of its package comes.
+// DiscoveredReferences: takes the generated packages and the references from a package's result.
+// The generated packages join the cook at once. The references are followed later, when the agenda
+// comes to the package.
 // Threads: none; owned by its layer.
 #pragma once
 
@@ -21,8 +22,8 @@ class DiscoveredReferences : PackagePart {
         claims_(claims),
         wait_evaluation_(wait_evaluation) {}
 
-  // The platform came to this result, or its load to this list (`is_result` is false). A list may
-  // be incomplete.
+  // `view` is the package's result on the platform. If `is_result` is false, the package was only
+  // loaded so far, and the lists in `view` may be incomplete.
   void SetExplored(PackageId package, PlatformIndex platform, const ResultViewPtr& view,
                    bool is_result);
 

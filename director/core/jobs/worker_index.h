@@ -1,13 +1,13 @@
-// WorkerIndex: the attached workers, in the orders in which parts choose among them, and the sums
-// over them.
+// WorkerIndex: sorted lists of the attached workers, from which a worker is chosen for a job, and
+// sums over the attached workers.
 //
-// Window: a worker has room for jobs while the expected time of its jobs is below `window` or it
-// has fewer than slots + 1 jobs, at most `jobs_max`; pending jobs count for `jobs_max` only. A
-// worker of which nothing was heard for `suspect_after` is *suspect*: other workers are preferred.
+// Window: a worker has room for a job while it holds fewer than `jobs_max` jobs and, in addition,
+// has fewer than slots + 1 active jobs or active jobs with an expected time below `window`. Pending
+// and uploading jobs are not active. A draining or held worker has no room. A worker that was
+// silent for `suspect_after` is *suspect*: other workers are preferred.
 //
 // Cost: O(log workers) for each change.
-// Threads: none; owned by WorkerTable, which takes a worker out of the index around each change of
-// the worker.
+// Threads: none; owned by WorkerTable.
 #pragma once
 
 #include <array>
@@ -30,7 +30,7 @@ struct WorkersOptions {
   uint32_t jobs_max = 1;
   absl::Duration silence_max = absl::InfiniteDuration();  // while the worker holds jobs
   absl::Duration start_max = absl::InfiniteDuration();
-  absl::Duration survivor_max = absl::InfiniteDuration();  // as start_max
+  absl::Duration survivor_max = absl::InfiniteDuration();  // start_max of survivors
   absl::Duration suspect_after = absl::InfiniteDuration();
   absl::Duration lost_max = absl::InfiniteDuration();  // a lost worker is kept for so long
 };
@@ -40,11 +40,11 @@ class WorkerIndex {
   // `options` must outlive the index.
   explicit WorkerIndex(const WorkersOptions& options) : options_(options) {}
 
-  // The worker comes or goes. REQUIRES: the worker is not listed.
+  // The worker attached, or is no longer attached. REQUIRES: the worker is not listed.
   void Add(WorkerId id);
   void Remove(WorkerId id) { std::erase(ring_, id); }
-  // Call Unlist before and List after each change of an attached worker: the worker leaves the
-  // orders, and comes back. Other workers stay as they are.
+  // Call Unlist before and List after each change of an attached worker: they take the worker out
+  // of the sorted lists and the sums, and put it back. They do nothing for other workers.
   void Unlist(WorkerId id, const Worker& worker);
   void List(WorkerId id, const Worker& worker);
 
@@ -54,7 +54,7 @@ class WorkerIndex {
   }
   bool has_suspects() const { return suspects_ > 0; }  // some attached worker is suspect
   // The workers with room: suspect workers last, then the least expected time for each slot first.
-  // A further job counts even where no time is expected of the job.
+  // Every active job adds 1 us, so that jobs without an expected time count, too.
   struct Load {
     bool is_suspect = false;
     absl::Duration load;
@@ -85,7 +85,7 @@ class WorkerIndex {
   uint64_t jobs_in_hand() const { return jobs_in_hand_; }
   uint64_t jobs_in_hand(Pool pool) const { return jobs_of_[static_cast<size_t>(pool)]; }
   uint64_t pending() const { return pending_; }  // pending among jobs_in_hand()
-  // CHECKs that the orders and sums are those of `workers`. O(workers).
+  // CHECKs that the lists and sums are those of `workers`. O(workers).
   void CheckInvariants(const absl::btree_map<WorkerId, Worker>& workers) const;
 
  private:
