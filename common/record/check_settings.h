@@ -1,4 +1,4 @@
-// CheckSettings: finds all errors in a cooker's settings, for people.
+// CheckSettings: finds all errors in a cooker's settings, so that a person can mend them at once.
 #pragma once
 
 #include <string>
@@ -11,12 +11,12 @@ namespace galley::record {
 
 struct SettingError {
   std::string setting;      // empty: no particular setting
-  std::string text;         // names the setting, what was expected, and the nearest known
+  std::string text;         // for people: names the setting, and says what was expected
   bool is_missing = false;  // a required setting is not given
 };
 
-// The errors for which ResolveSettings would refuse `settings_json`, an object; sorted by setting,
-// missing settings last. Empty: ResolveSettings takes it.
+// Returns the errors for which ResolveSettings would refuse `settings_json`, sorted by setting,
+// missing settings last. Empty: ResolveSettings accepts the settings.
 std::vector<SettingError> CheckSettings(const CookerDescription& cooker,
                                         std::string_view settings_json);
 
