@@ -1,4 +1,5 @@
-// TypeReflector: the types of a module in GLSL's words, for reflection.
+// TypeReflector: describes the types of a SPIR-V module as JSON for the reflection (reflection.h),
+// with GLSL's names of types.
 #pragma once
 
 #include <cstddef>
@@ -12,25 +13,28 @@
 
 namespace galley::worker {
 
-// Describes the types of a module; counts members over all calls.
+// Counts the members in all calls, for the limit kReflectedMembersMax.
 // Threads: none.
 class TypeReflector {
  public:
   // REQUIRES: `module` outlives this object.
   explicit TypeReflector(const CrossModule& module) : module_(module) {}
 
-  // {"type": "vec3"}; with "array" for an array (outermost first; 0: not known here), and with
-  // "struct" and "members" ({name, type, ...}) for a structure. INVALID_ARGUMENT: more than
-  // kReflectedMembersMax members.
+  // Describes any type: {"type": "vec3"}. An array has also "array": its dimensions, the outermost
+  // first; 0: the dimension is not known when the shader is cooked. A structure has also "struct"
+  // and "members" ({name, type, ...}). INVALID_ARGUMENT: more than kReflectedMembersMax members.
   absl::StatusOr<nlohmann::json> Value(uint32_t type_id);
-  // Puts the dimensions of an array of blocks before the dimensions of a member.
+  // Puts the dimensions of the array type `type_id` before the dimensions in `value`, which
+  // describes a member of the array's elements.
   void PrependArray(uint32_t type_id, nlohmann::json& value) const;
-  // {"size", "members"} of a block, with offsets and strides. "size" counts a runtime array at the
-  // end as empty.
+  // Describes a block: {"size", "members"}, with offsets and strides. "size" counts a runtime array
+  // at the end as empty.
   absl::StatusOr<nlohmann::json> Block(uint32_t type_id);
-  // {"dim", "arrayed", "multisampled", "sampled", ...} of an image, alone or with its sampler.
+  // Describes an image, or a combined image and sampler: {"dim", "arrayed", "multisampled",
+  // "sampled", ...}.
   nlohmann::json Image(uint32_t type_id) const;
-  // The number of elements of an array of descriptors: 1 for no array, 0 when not known here.
+  // Returns the number of elements in an array of descriptors. 1: no array; 0: not known when the
+  // shader is cooked.
   uint32_t Count(uint32_t type_id) const;
 
  private:
