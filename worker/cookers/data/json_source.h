@@ -1,5 +1,5 @@
-// JSON sources: JSON as people write it, read strictly (RFC 8259). An error names line and column;
-// many flaws that most parsers accept are errors.
+// JSON sources: parses JSON files that people wrote, strictly by RFC 8259. An error names line and
+// column; many flaws that most parsers accept are errors.
 #pragma once
 
 #include <string_view>
@@ -9,7 +9,7 @@
 
 namespace galley::worker {
 
-// The depth of arrays and objects within each other.
+// The most arrays and objects within each other.
 inline constexpr size_t kJsonDepthMax = 512;
 inline constexpr size_t kJsonBytesMax = size_t{256} << 20;
 
