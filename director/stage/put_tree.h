@@ -2,10 +2,10 @@
 // Checkout.
 //
 // Every file is read and hashed once, by several threads; new files go to the store in groups
-// (blob_groups.h). A file with a digest from the last put (content/digest_cache.h) is not read: the
-// store is asked for its digest. Links, devices, unreadable files, names that no tree can hold, and
-// files that change during the read are reported, each by name; the other files are still put, but
-// there is no root. Empty folders are left out, because trees have none.
+// (blob_groups.h). A file whose digest is known from the last put (content/digest_cache.h) is not
+// read if the store has that blob. Links, devices, unreadable files, names that no tree can hold,
+// and files that change during the read are reported, each by name; the other files are still put,
+// but there is no root. Empty folders are left out, because trees have none.
 #pragma once
 
 #include <cstdint>
@@ -41,14 +41,14 @@ struct PutTreeOptions {
 struct PutTreeReport {
   std::optional<Digest> root;                   // nullopt: there are errors
   uint64_t files = 0, bytes = 0;                // of the tree
-  uint64_t read_files = 0, read_bytes = 0;      // read, of `files` and `bytes`
+  uint64_t read_files = 0, read_bytes = 0;      // how many of these had to be read
   uint64_t stored_blobs = 0, stored_bytes = 0;  // blobs that the store lacked
   std::vector<std::string> errors;              // by path
 };
 
-// On return the whole tree is durable. INVALID_ARGUMENT: `path` is no file and no folder, holds the
-// store, or holds a part of a tree, because a checkout, a cook or a patch was interrupted there;
-// nothing was put. CANCELLED: by on_progress, or by `stop`. Other codes: the store's,
+// On return the whole tree is durable. INVALID_ARGUMENT, and nothing was put: `path` is neither a
+// file nor a folder, or it contains the store, or it contains the remains of an interrupted
+// checkout, cook or patch. CANCELLED: by on_progress, or by `stop`. Other codes: the store's,
 // RESOURCE_EXHAUSTED among them.
 absl::StatusOr<PutTreeReport> PutTree(store::Store& store, const PutTreeOptions& options);
 
