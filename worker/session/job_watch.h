@@ -16,7 +16,7 @@ namespace galley::worker {
 
 class JobWatch {
  public:
-  // The time in which programs may be ended in order when the job's time is up.
+  // How long after kUp a job may still run, to end its programs.
   static constexpr absl::Duration kEndGrace = absl::Seconds(2);
 
   JobWatch() = default;  // no job runs
@@ -25,12 +25,12 @@ class JobWatch {
     time_.Begin(now, timeout);
   }
 
-  // Does not count `passed`, which the job did not cause.
+  // Does not count `passed` as the job's time: the job had to wait for the session.
   void LeaveOut(absl::Duration passed) { time_.LeaveOut(passed); }
   enum class TimeLook {
     kLeft,
-    kUp,    // returned once: a job that started programs may end them and keep their output
-    kOver,  // the job must be ended now
+    kUp,    // returned once, for a job that starts programs: the job should end its programs itself
+    kOver,  // the session must end the job now
   };
   // `pid`: the job's executor.
   TimeLook LookAtTime(absl::Time now, pid_t pid);
@@ -39,7 +39,8 @@ class JobWatch {
 
   // True: is_pending() changed.
   bool LookAtPrograms(absl::Time now, pid_t pid);
-  // The executor spoke, so the job does not wait before two more looks. True: it did wait.
+  // Call for each message of the executor: the job is not pending, and can be pending again after
+  // two more looks at the earliest. True: the job was pending.
   bool NoteWord() { return pending_.Spoke(); }
   bool is_pending() const { return pending_.is_pending(); }
   // Resident bytes at the last look.
