@@ -1,5 +1,6 @@
-// Statuses with the details that REAPI v2 demands, as payloads of absl::Status under their type
-// URLs (proto/google/rpc/error_details.proto), and their encoding as google.rpc.Status. Pure.
+// Makes statuses with the details that REAPI v2 demands, and encodes statuses as google.rpc.Status.
+// A detail is a message of proto/google/rpc/error_details.proto; absl::Status keeps it as a payload
+// under the message's type URL. Pure.
 #pragma once
 
 #include <span>
