@@ -13,7 +13,7 @@
 // director looks at tools again when the result comes. An answer that only Compare uses is reused
 // for ten seconds. Digests of our own files are remembered by their stat (ToolDigests).
 // Errors: as ByteSource, OtherTool and StaleFile. FAILED_PRECONDITION: the project's files are
-// needed, or the director does not tell.
+// needed, or the director does not answer for such a path.
 // Threads: one owner.
 #pragma once
 
@@ -51,8 +51,8 @@ class FarTools {
                             LazyView& view, FetchedBytes& bytes);
   // Called when a job begins.
   void BeginJob() { compared_ = absl::InfiniteFuture(); }
-  // Compares the finds of a program that ran in `own` with the director's machine. Asks the
-  // director once for everything that is not known.
+  // Compares what a program that ran in `own` looked for with the same paths on the director's
+  // machine. Asks the director at most once, about all paths that are not known.
   absl::Status Compare(const Looks& looks, const std::string& own, const LazyView& view,
                        FetchedBytes& bytes);
   const std::string& directory() const { return directory_; }

@@ -48,7 +48,7 @@ class FetchedBytes final : public ByteSource {
   absl::Status StreamBlob(const Digest& digest, const TakePiece& take) override;
 
   // The director's tool at `path`: `digest`, or `is_absent`. Errors as Read; FAILED_PRECONDITION:
-  // the director does not tell of such files.
+  // the director does not answer for such a file.
   absl::StatusOr<v1::ExecutorBytes> DirectorsTool(const std::string& path);
   // The result of each look on the director's machine, in the order of `looks`. Errors as
   // DirectorsTool.

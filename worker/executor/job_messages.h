@@ -46,7 +46,7 @@ class ByteMeter {
  private:
   const InputProvider& inputs_;
   BytesLoaded told_;
-  uint64_t saved_ = 0;  // not told yet
+  uint64_t saved_ = 0;  // not reported yet
 };
 
 }  // namespace galley::worker

@@ -13,7 +13,7 @@
 // opened again.
 //
 // The view has what the table has: no file that [scan] ignores, or that cannot be used, and no
-// empty folder. Where that matters, DirectorsPath tells the path to ask the director about.
+// empty folder. Where that matters, the director is asked about the path that DirectorsPath gives.
 // Errors: ABORTED with StaleFile (input_provider.h); as ByteSource; RESOURCE_EXHAUSTED: no space.
 // Cost: for a folder about 15 us for each name, once; for a file that was opened before, a stat.
 // Threads: one owner.

@@ -11,7 +11,7 @@
 //        8      8  size of the notes; kNotKnown: an attempt that is killed now does not know all of
 //                  its looks (a look is under way, or a program reads unseen)
 //       16      8  the attempt whose time is up, written by the session
-//       24      8  the last attempt whose load was over, though that was not told yet
+//       24      8  the last attempt whose load is over; the message that says so comes later
 //       64   size  v1::Opened, in pieces: their concatenation is the message
 //
 // Both sides are of the same build, so there is no version. The executor writes into a map of the
@@ -37,13 +37,14 @@
 
 namespace galley::worker {
 
-// An attempt with larger notes does not know its looks.
+// The looks of an attempt with larger notes are not known.
 inline constexpr uint64_t kNotesBytesMax = 64 << 10;
 
 // The executor's side.
 class OpenedNotes {
  public:
-  // With no file, or a file that is not from MakeOpenedNotes, nothing is noted, and no time is up.
+  // With no file, or a file that is not from MakeOpenedNotes, nothing is noted, and IsTimeUp is
+  // always false.
   explicit OpenedNotes(int file);
   ~OpenedNotes();
   OpenedNotes(const OpenedNotes&) = delete;
@@ -57,7 +58,7 @@ class OpenedNotes {
   void BeginUnknown();
   void EndUnknown();
   void Add(const record::Observation& what, const std::string& value);
-  // The load of the present job is over, and will be told with its first save.
+  // The load of the present job is over; the message of the job's first save will say so.
   void NoteLoaded();
   // Whether the session says that the time of the present job is up.
   bool IsTimeUp() const;
@@ -78,8 +79,8 @@ class OpenedNotes {
 
 // The session's side.
 absl::StatusOr<FileDescriptor> MakeOpenedNotes();
-// nullopt: the looks are not known, or not all of them. The result is checked: canonical, and
-// whole.
+// Reads the notes of an attempt, and checks that they are canonical and whole. nullopt: not all
+// looks of the attempt are known.
 std::optional<v1::Opened> ReadOpenedNotes(int file, uint64_t attempt);
 bool WasLoaded(int file, uint64_t attempt);
 void TellTimeIsUp(int file, uint64_t attempt);
