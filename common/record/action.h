@@ -22,8 +22,8 @@
 //                            suffix)
 //     out/details            EncodeDetails (result.h)
 //
-// Everything is written in wire order by hand; tests hold it against protobuf's parse of the same
-// bytes.
+// The messages are encoded by hand, field by field in order; tests compare them with protobuf's
+// parse of the same bytes.
 #pragma once
 
 #include <map>

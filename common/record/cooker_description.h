@@ -40,7 +40,7 @@ struct LookDescription {
   std::string subject = "";                  // empty: at least one of this kind
   std::vector<std::string> extensions = {};  // sources for which this holds; empty: all
   std::string unless_setting = "";           // it does not hold if this setting is given
-  bool in_verdicts = false;                  // verdicts come after the look, too
+  bool in_verdicts = false;                  // true: the look comes before any verdict, too
 };
 
 struct CookerDescription {

@@ -1,5 +1,5 @@
-// Observation: one thing that a cook looked at. The list is closed; a cook that looks at anything
-// else is not cacheable.
+// Observation: one thing that a cook looked at. There are no other kinds than these; a cook that
+// looks at anything else is not cacheable.
 //
 //   kind      subject          detail   value (canonical text)
 //   file      path as asked    -        "<hex>/<size>" | "absent" | "folder"
@@ -81,9 +81,9 @@ inline std::string SetValue(std::string_view value) { return "=" + std::string(v
 inline constexpr size_t kObservationsMax = 100'000;
 inline constexpr size_t kEncodedSetBytesMax = 64 << 20;
 
-// The value of a list or glob: the names, sorted and unique, each with a '\n' behind it. So a
-// folder with one file named "absent" differs from an absent folder, and the value of an empty
-// folder is "".
+// The value of a list or glob: the names, sorted and unique, each followed by a '\n'. So a folder
+// with one file named "absent" differs from an absent folder, and the value of an empty folder is
+// "".
 std::string LinesValue(std::vector<std::string> lines);
 
 // Sorts and removes duplicates. INVALID_ARGUMENT: one observation has two values, since the input
@@ -100,7 +100,8 @@ absl::StatusOr<ObservationSet> DecodeSet(std::string_view bytes);
 // in an Action's input root.
 std::string EncodeObserved(std::span<const Observed> observed);
 absl::StatusOr<std::vector<Observed>> DecodeObserved(std::string_view bytes);
-// OK: DecodeObserved takes `bytes`; else its error. For callers that only pass the bytes on.
+// Returns OK if DecodeObserved accepts `bytes`, else its error. For callers that only pass the
+// bytes on.
 absl::Status CheckObserved(std::string_view bytes);
 
 }  // namespace galley::record

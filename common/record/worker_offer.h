@@ -1,6 +1,6 @@
 // WorkerOffer: the labels and resources of a worker's machine, which jobs may ask for, and their
-// form as text. A machine has a label or not; of a resource it has a number for all its jobs at a
-// time.
+// form as text. A machine has a label or has not. A resource has a number, which the jobs that run
+// on the machine at one time share.
 //
 //   "sdk-x"        a label
 //   "gpu=2"        two of the resource gpu
