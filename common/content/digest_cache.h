@@ -21,8 +21,8 @@ namespace galley::content {
 
 class DigestCache {
  public:
-  // INVALID_ARGUMENT: damaged, unreadable, of another version, or not a regular file, which was put
-  // aside. An absent file is an empty cache.
+  // INVALID_ARGUMENT: the file is damaged, unreadable or of another version, or was no regular file
+  // and was moved aside. An absent file is an empty cache.
   static absl::StatusOr<DigestCache> Load(const std::string& file);
   static absl::StatusOr<DigestCache> Decode(std::string_view payload);
 

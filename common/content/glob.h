@@ -2,9 +2,9 @@
 // `{a,b}` (nested allowed); `\` escapes nothing and is refused. Matches whole virtual paths. Pure;
 // matching never takes exponential time.
 //
-// `**` stands alone between slashes and matches any number of segments, none included; at the end
-// at least one: "/Game/dev/**" matches all below /Game/dev. `?` and `[...]` match one code point.
-// Names that begin with '.' are not special. Case matters.
+// `**` stands alone between slashes and matches zero or more segments, but at the end one or more:
+// "/Game/dev/**" matches all below /Game/dev. `?` and `[...]` match one code point. Names that
+// begin with '.' are not special. Case matters.
 #pragma once
 
 #include <string>

@@ -84,11 +84,11 @@ struct SnapshotFiles {
 
   // Takes the digest of bytes that were read. ABORTED: the file is no longer what was scanned.
   absl::Status Learn(size_t index, const Digest& digest, int64_t hashed_ns);
-  // Keeps `digest` if none is known, which `is_new` tells. Returns the known digest.
+  // Keeps `digest` if no digest is known; `is_new` says whether so. Returns the known digest.
   TakenDigest Remember(size_t index, const TakenDigest& digest, bool& is_new);
 
   // A successor that shares the rows. REQUIRES: `targets` are sorted. Null: a target was no plain
-  // file, or is none in `seen`, or too many rows differ; the successor must be made of all files.
+  // file, or is none in `seen`, or too many rows differ; then make the successor from all files.
   std::unique_ptr<SnapshotFiles> Revised(const std::vector<std::string>& targets,
                                          const std::vector<SeenFile>& seen) const;
   absl::flat_hash_map<uint32_t, Row> CopyOfReplaced() const;

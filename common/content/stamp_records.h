@@ -30,7 +30,7 @@ struct StatRecord {
 static_assert(sizeof(StatRecord) == 48);
 
 // Flags of a StatRecord. Of folders: kIsLink; kIsLeftOut: the folder is not looked into, and `path`
-// is the file that says so. Of files: kIsUnread: the digest is unknown, and only has its place.
+// is the file that says so. Of files: kIsUnread: the digest is unknown, and its place is reserved.
 inline constexpr uint32_t kIsRacy = 1, kIsLink = 2, kIsLeftOut = 4, kIsUnread = 8;
 
 struct FolderRecord {

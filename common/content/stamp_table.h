@@ -119,8 +119,8 @@ struct StampCheck {
   std::vector<StampPatch> patches;
 };
 
-// Comparisons do not hash a file of this size or more, which takes a second or longer: the digest
-// is computed beside other work, by whoever needs it.
+// Comparisons do not hash a file of this size or more, which takes a second or longer: the user of
+// the digest computes it later, beside other work.
 inline constexpr uint64_t kHashedHereMax = uint64_t{1} << 30;
 
 class StampRecords;

@@ -76,8 +76,9 @@ class TableFile {
   // The number of rows in every chunk but the last.
   static constexpr size_t kRowsOfChunk = 128;
 
-  // NOT_FOUND: absent. INVALID_ARGUMENT: damaged. FAILED_PRECONDITION: of another version. Another
-  // content of rows needs another version, since Read must not fail if the checksum is right.
+  // NOT_FOUND: absent. INVALID_ARGUMENT: damaged. FAILED_PRECONDITION: of another version. Whoever
+  // changes the content of rows raises the version, since Read must not fail if the checksum is
+  // right.
   static absl::StatusOr<TableFile> Open(const std::string& file);
   // Open, for bytes, which outlive the TableFile. `is_trusted`: the checksum is not checked.
   static absl::StatusOr<TableFile> FromBytes(std::string_view bytes, bool is_trusted = false);
@@ -87,7 +88,8 @@ class TableFile {
   size_t chunks() const { return chunks_.size(); }
   // The path of a chunk's first row.
   std::string_view FirstOf(size_t chunk) const { return chunks_[chunk].first; }
-  // The rows of a chunk. INVALID_ARGUMENT: TableWriter writes no such rows (order, indices, paths).
+  // The rows of a chunk. INVALID_ARGUMENT: the order, an index or a path is not as TableWriter
+  // writes it.
   absl::StatusOr<std::vector<Row>> Read(size_t chunk) const;
 
  private:

@@ -43,11 +43,11 @@ struct WalkOptions {
   Clock& clock;
   unsigned threads = 0;
   const Cancellation* stop = nullptr;  // ends Walk with CANCELLED
-  bool follow_links = true;            // within their mount; else each is an odd file
+  bool follow_links = true;            // within their mount; false: every link is an odd file
   // Virtual paths. Not empty: only these paths, and all below them, are looked at.
   std::vector<std::string> targets;
-  // Not null: folders below a mount's own that are sandboxes are not looked into, and their host
-  // paths are added here, in no particular order.
+  // Not null: sandboxes below the top folder of a mount are not looked into, and their host paths
+  // are added here, in no particular order.
   std::vector<std::string>* sandboxes = nullptr;
   // Not null, and no targets: all folders are added here, in no particular order.
   std::vector<SeenFolder>* folders = nullptr;
