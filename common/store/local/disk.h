@@ -16,7 +16,7 @@
 
 namespace galley::store {
 
-// For one pass: a Disk looks at each segment once.
+// Make a new Disk for each pass: a Disk looks at each segment only once.
 // Threads: one.
 class Disk {
  public:

@@ -46,7 +46,7 @@ struct SetPlace {
 struct SegmentState {
   SegmentWriterKind writer = SegmentWriterKind::kOwner;
   bool is_abandoned = false;  // the end is torn: nothing more is appended
-  bool is_cut = false;        // the segment was longer once: blobs behind indexed_bytes are gone
+  bool is_cut = false;        // the segment was longer once: blobs after indexed_bytes are gone
   // Owner's segment: later segments repeat all its live records, so an opener of the store removes
   // it.
   bool is_dropped = false;

@@ -4,9 +4,9 @@
 //   index.anew       an index that is being made; replaces `index` when it is finished
 //   index.broken-<n> damaged indexes that were moved aside, the newest kBrokenFilesMax
 //
-// A damaged index is moved aside before another index is begun, so that nobody takes the damaged
-// index for whole, wherever the making is interrupted: without an `index`, the next owner makes
-// one, or takes a finished `index.anew`.
+// A damaged index is moved aside before another index is begun. So nobody uses the damaged index,
+// even if the process dies before the new index is finished: without an `index`, the next owner
+// makes one, or takes a finished `index.anew`.
 #pragma once
 
 #include <string>

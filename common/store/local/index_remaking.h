@@ -1,5 +1,5 @@
-// IndexRemaking: tells people of an index that is made anew: progress from time to time, and at the
-// end the damage, the place of the damaged index, and the time that the making took.
+// IndexRemaking: reports to people that an index is made anew: progress from time to time, and at
+// the end the damage, the place of the damaged index, and the time that the making took.
 //
 // Threads: one.
 #pragma once
@@ -20,14 +20,14 @@ class IndexRemaking {
   IndexRemaking(std::string store_directory, std::function<absl::Time()> boot_time)
       : store_directory_(std::move(store_directory)), boot_time_(std::move(boot_time)) {}
 
-  // `segments`: those of the owner will be read.
+  // The owner's segments among `segments` will be read.
   void Begin(const std::vector<SegmentListing>& segments);
   bool has_begun() const { return begun_ != absl::InfiniteFuture(); }
   // Notes the path to which the damaged index was moved.
   void set_aside(std::string path) { aside_ = std::move(path); }
   // Notes that `bytes` of a segment were read.
   void NoteRead(uint64_t bytes);
-  // Tells that the index is made; `why`: the damage.
+  // Reports that the index is made; `why`: the damage.
   void Tell(const absl::Status& why) const;
 
  private:

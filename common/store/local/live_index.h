@@ -54,7 +54,7 @@ class LiveIndex final : private rocks::Healing<Index> {
 
   using Healing::With;
   // Visits the entries of a range. If the index is replaced meanwhile, the walk goes on in the new
-  // index behind the last visited key. An error of `visit` ends the walk and heals nothing.
+  // index after the last visited key. An error of `visit` ends the walk and heals nothing.
   template <typename Entry>
   absl::Status Walk(absl::Status (Index::*each)(const KeyRange&, const Index::Visit<Entry>&),
                     const KeyRange& range, const std::type_identity_t<Index::Visit<Entry>>& visit) {

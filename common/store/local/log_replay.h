@@ -42,7 +42,7 @@ class LogReplay {
   };
   explicit LogReplay(Deps deps) : deps_(std::move(deps)) {}
 
-  // Returns the tails of `segments`. `ends`: for the segments that are being filled; nothing behind
+  // Returns the tails of `segments`. `ends`: for the segments that are being filled; nothing after
   // these ends is read. Notes in `index` the segments without anything to read.
   absl::StatusOr<std::vector<SegmentTail>> FindTails(const std::vector<SegmentListing>& segments,
                                                      const std::map<uint64_t, uint64_t>& ends,

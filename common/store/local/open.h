@@ -17,13 +17,13 @@ namespace galley::store {
 inline constexpr uint64_t kSmallBlobBytesMax = 1 << 20;
 
 // Kept free beside every write, so that RocksDB never meets a full disk. Workers keep it free, too:
-// the owner would refuse to adopt blobs beyond.
+// the owner would refuse to adopt blobs that need this space.
 inline constexpr uint64_t kFreeBytesMargin = 64ull << 20;
 
 struct LocalStoreOptions {
   uint64_t free_bytes_margin = kFreeBytesMargin;  // below: RESOURCE_EXHAUSTED
-  // The margin for tasks that write little and have to work on a full disk: opening, to read or to
-  // collect, and collecting.
+  // The margin for tasks that write little and have to work on a full disk: a collection, and the
+  // opening of a store that is to be read or collected.
   uint64_t free_bytes_least = 8ull << 20;
   // The owner begins another segment when its segment is larger than this.
   uint64_t segment_bytes_max = 256ull << 20;
@@ -36,7 +36,7 @@ struct LocalStoreOptions {
   // The index is flushed after this many bytes of the owner's segments: the most that an opener
   // reads after a crash.
   uint64_t checkpoint_bytes = 64ull << 20;
-  // The most wrong bytes that the quarantine keeps for a look, newest first.
+  // The most wrong bytes that the quarantine keeps; the newest stay.
   uint64_t quarantine_bytes_max = 1ull << 30;
   // Clocks; default: the time since the machine started (sessions.h), and the time of day. Tests
   // set their own.

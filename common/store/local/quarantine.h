@@ -1,4 +1,4 @@
-// Quarantine: keeps wrong bytes for a look, while there is room.
+// Quarantine: keeps wrong bytes, while there is room, so that a person can look at them.
 #pragma once
 
 #include <cstdint>

@@ -26,7 +26,7 @@ class SegmentFile {
   // Makes a file with its header. ALREADY_EXISTS: the number is taken.
   static absl::StatusOr<std::unique_ptr<SegmentFile>> Create(const std::string& store_directory,
                                                              const SegmentHeader& header);
-  // Opens the file to append after the last whole record, and cuts off the bytes behind it.
+  // Opens the file to append after the last whole record, and cuts off the bytes after that record.
   // `whole_until`: records are known to be whole up to there. FAILED_PRECONDITION: another writer
   // has the file. DATA_LOSS: the file is shorter than `whole_until`.
   static absl::StatusOr<std::unique_ptr<SegmentFile>> Open(
@@ -55,7 +55,7 @@ class SegmentFile {
   // whole record.
   absl::StatusOr<uint64_t> Append(RecordKind kind, const Digest& key, std::string_view payload,
                                   uint64_t written_s = 0);
-  // Appends records one behind the other, all or none; returns the offset of the first.
+  // Appends records one after the other, all or none; returns the offset of the first.
   absl::StatusOr<uint64_t> Append(RecordKind kind, std::span<const KeyedPayload> records);
   int descriptor() const { return file_.get(); }
   const std::string& path() const { return path_; }

@@ -1,8 +1,8 @@
 // StoreReader: reads a store, by its index and the pending blobs.
 //
-// A caller that asks on behalf of others is *told*: blobs and results that an answer reports as
-// present stay while anybody may rely on them (told.h). Functions that tell nobody are for
-// maintenance: an answer does not make anything stay.
+// A function that says *Told* is for callers that rely on the answer: blobs and results that the
+// answer reports as present stay while anybody may rely on them (told.h). An answer of the other
+// functions does not make anything stay.
 //
 // Errors: NOT_FOUND: absent. DATA_LOSS: stored bytes are wrong; the caller handles that (losses.h).
 // Threads: any. Takes Told's lock, then OwnLog's.
@@ -31,7 +31,7 @@ class StoreReader {
 
   // Returns the locations of blobs. Told.
   absl::StatusOr<std::vector<std::optional<BlobLocation>>> Locate(std::span<const Digest> digests);
-  // Returns the absent blobs, in the order given. Told of the others.
+  // Returns the absent blobs, in the order given. Told: the other blobs stay.
   absl::StatusOr<std::vector<Digest>> FindMissing(std::span<const Digest> digests);
   // Returns the results whose blobs are all present; nullopt: none. Told, and noted as used.
   absl::StatusOr<std::vector<std::optional<std::string>>> Results(
@@ -71,7 +71,7 @@ class StoreReader {
   absl::StatusOr<std::string> ReadSet(const Digest& weak_key, const SetPlace& set);
 
   StoreState& state_;
-  // Lengths of the segments that were longer once: index entries behind these ends are wrong.
+  // Lengths of the segments that were longer once: index entries after these ends are wrong.
   const std::map<uint64_t, uint64_t> cut_segments_;
 };
 

@@ -1,4 +1,4 @@
-// SyncedEnds: the synced ends of the segments that an owner fills. Bytes behind an end do not count
+// SyncedEnds: the synced ends of the segments that an owner fills. Bytes after an end do not count
 // yet: their sync may fail.
 //
 // Holds only segments that this owner has begun or continued; other segments end where their files

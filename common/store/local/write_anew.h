@@ -9,8 +9,8 @@
 
 namespace galley::store {
 
-// The caller syncs the name. `sync`: as in LocalStoreOptions. RESOURCE_EXHAUSTED: there is no space
-// for a copy. After an error the old file is unchanged.
+// The caller must sync the folder afterwards. `sync`: as in LocalStoreOptions. RESOURCE_EXHAUSTED:
+// there is no space for a copy. After an error the old file is unchanged.
 absl::Status WriteAnew(const std::string& store_directory, const std::string& path,
                        const std::function<int(int)>& sync, uint64_t free_bytes_margin);
 // Like WriteAnew, with the bytes of another file, `from`.

@@ -4,9 +4,9 @@
 //   writers/<pid>.<16 hex digits>   "galley-writer 1\n", and for each file, before it gets its
 //                                   name: "<hex>/<size> <16 hex digits>\n"
 //
-// The hex digits at the end of a line are the checksum of the line's rest; a wrong line says
-// nothing. The process holds the note's flock while it lives, and leaves the note behind; a
-// collection removes it. A note is not synced: after a power cut only the age of a file decides.
+// The hex digits at the end of a line are the checksum of the rest of the line; a line with a wrong
+// checksum is ignored. The process holds the note's flock while it lives; a collection removes the
+// note later. A note is not synced: after a power cut only the age of a file decides.
 #pragma once
 
 #include <set>
