@@ -1,5 +1,5 @@
-// GroupCommit: callers that wait for a commit share one, on a thread of its own: batches that come
-// during a commit go into the next.
+// GroupCommit: commits the batches of several callers together, on a thread of its own. Batches
+// that come during a commit go into the next commit.
 //
 // Threads: any.
 #pragma once

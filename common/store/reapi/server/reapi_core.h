@@ -54,7 +54,7 @@ absl::Status LossAsAbsence(const absl::Status& status);
 
 class ReapiCore {
  public:
-  // For one call. `store` must outlive the core.
+  // Make one core for each call. `store` must outlive the core.
   ReapiCore(Store& store, const ReapiOptions& options, const Caller& caller)
       : store_(store), options_(options), caller_(caller) {}
 

@@ -27,7 +27,7 @@ inline constexpr size_t kObservationSetsBytesMax = 1 << 20;
 
 class ReapiResults {
  public:
-  // For one call. `store` must outlive this object.
+  // Make one object for each call. `store` must outlive this object.
   ReapiResults(Store& store, const ReapiOptions& options, const Caller& caller)
       : store_(store), options_(options), caller_(caller) {}
 
