@@ -18,7 +18,7 @@ struct Variant {
 };
 
 // The shader itself first, then its variants by name; a variant's table overrides `defines`.
-// Values: a string as it is, true 1, false 0, a number. INVALID_ARGUMENT names the flaw: no
+// A string and a number are written as they are, true as 1, false as 0. INVALID_ARGUMENT: no
 // identifier, no value, or no name for a variant ([A-Za-z0-9_-]+).
 absl::StatusOr<std::vector<Variant>> ParseVariants(const nlohmann::json& defines,
                                                    const nlohmann::json& variants);

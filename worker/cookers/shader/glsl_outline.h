@@ -1,5 +1,5 @@
-// GlslOutline: what a shader's text says before a compiler reads it, and the flaw of a text that
-// the compiler refuses. Pure.
+// GlslOutline: facts about a shader's text that need no compiler, and the name of the flaw for
+// which the compiler refuses a text. Pure.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace galley::worker {
 
 struct GlslOutline {
   std::vector<std::string> includes;  // the names in `#include "x"` and `#include <x>`, in order
-  bool has_main = false;              // the word stands somewhere in the text
+  bool has_main = false;              // the word `main` is somewhere in the text
   std::string version;                // in the first #version: "450"; "": there is none
   std::string profile;                // "es", "core", "compatibility"
   bool is_hlsl = false;               // the text has words of HLSL, and no #version

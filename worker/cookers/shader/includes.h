@@ -1,5 +1,5 @@
 // Includes: the included files of a shader. They are found through the cook's context, so that
-// every look, also at places where nothing lies, is observed.
+// every look, also at a path without a file, is observed.
 //
 // `#include "x"` and `#include <x>` search alike: first the includer's own folder, then
 // `include_dirs` in order; an absolute virtual path is taken as it is. The compiler, and its

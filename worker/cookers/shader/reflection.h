@@ -45,7 +45,7 @@ struct ReflectedBinding {
   uint32_t binding = 0;
   BindingKind kind = BindingKind::kUniformBuffer;
   std::string name;         // the variable's, or its block's
-  uint32_t count = 1;       // elements of the array of descriptors; 0: not known here
+  uint32_t count = 1;       // elements of the array of descriptors, by TypeReflector::Count
   bool is_used = true;      // in the output
   std::string format;       // for storage images: "r32ui"; empty: none
   nlohmann::json fields;    // the other members of the JSON
