@@ -1,4 +1,4 @@
-// ChannelOrder: from the order of a WAV or FLAC file's channels to the order of Vorbis and Opus.
+// ChannelOrder: maps the channels of a WAV or FLAC file to the channels of Vorbis and Opus.
 #pragma once
 
 #include <cstdint>

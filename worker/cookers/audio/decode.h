@@ -1,6 +1,6 @@
 // Decode: bytes of a wav, flac or ogg file -> Sound. The bytes are foreign: nothing is allocated
 // before the length is known to be within the limits, and every flaw is an error in words. A file
-// that was cut off is an error, never a shorter sound or silence. But an Ogg that ends behind a
+// that was cut off is an error, never a shorter sound or silence. But an Ogg that ends after a
 // whole page and packet may be whole, and is taken with a warning.
 //
 // Errors: INVALID_ARGUMENT: corrupt, truncated, unsupported, empty, or above the limits below; a
@@ -48,8 +48,8 @@ absl::StatusOr<Decoded> Decode(std::string_view extension, std::string_view byte
 // Whether the first bytes of a file announce a sound that Decode takes. `head` may be the whole
 // file.
 absl::Status CheckHead(std::string_view extension, std::string_view head);
-// The flaw of a file that Decode refuses, in a few words: "an MP3 under the name .wav"; "": only
-// the error tells the flaw.
+// The flaw of a file that Decode refuses, in a few words: "an MP3 under the name .wav"; "": there
+// is no short name, so read the error of Decode.
 std::string FindSoundFlaw(std::string_view extension, std::string_view bytes);
 
 // --- The codecs, for Decode, which checks the samples that the codecs give.

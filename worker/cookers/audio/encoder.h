@@ -28,7 +28,8 @@ struct EncodeOptions {
   std::vector<std::pair<std::string, std::string>> comments;
 };
 
-// The expected size of the file at this bit rate, with a reserve; so much is allocated at once.
+// The expected size of the file at this bit rate, with a reserve; the encoders allocate this much
+// at the beginning.
 inline uint64_t ExpectedBytes(const Resampler& frames, int64_t bitrate) {
   return frames.frames() / frames.rate() * static_cast<uint64_t>(bitrate) / 8 * 5 / 4 + (64 << 10);
 }

@@ -18,11 +18,11 @@ struct OggStream {
   OggCodec codec = OggCodec::kVorbis;
   size_t size_bytes = 0;  // bytes of the stream
   size_t last_page_at = 0;
-  // False: the file ends behind a whole page that is not marked as the last. Some programs write
+  // False: the file ends after a whole page that is not marked as the last. Some programs write
   // such files; other such files were cut off.
   bool is_end_marked = true;
   int64_t end_frame = 0;              // by the last granule position, from the stream's start
-  std::vector<std::string> warnings;  // an unmarked end, bytes behind the end
+  std::vector<std::string> warnings;  // an unmarked end, bytes after the end
 };
 
 // Checks that every page is there, in order, with the right checksum, of the same stream, up to the
