@@ -87,8 +87,8 @@ class BlobLane {
  public:
   explicit BlobLane(BlobGroups& groups) : groups_(groups) {}
 
-  // Returns a buffer, to which the caller appends a small blob (at most kSmallBlobBytesMax) behind
-  // the bytes there. Take takes the blob; without Take the next Begin drops it.
+  // Returns a buffer. The caller appends a small blob of at most kSmallBlobBytesMax to the bytes in
+  // the buffer. Take takes the blob; without Take the next Begin drops it.
   std::string& Begin();
   // Puts the bytes that were appended since Begin, and returns their digest.
   absl::StatusOr<Digest> Take();

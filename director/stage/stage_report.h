@@ -12,8 +12,8 @@ struct StageReport {
   uint64_t removed = 0;
   uint64_t unchanged = 0;
   uint64_t bytes_written = 0;
-  uint64_t linked = 0;               // of `written`: hard links to the store's files
-  uint64_t cloned = 0;               // of `written`: clones of the store's files
+  uint64_t linked = 0;               // written files that are hard links to the store's files
+  uint64_t cloned = 0;               // written files that are clones of the store's files
   uint64_t foreign_count = 0;        // by the book: number of files that Galley never put there
   std::vector<std::string> foreign;  // the first of these
 };
