@@ -86,7 +86,7 @@ class ExecutorSlot {
     bool is_ready = false;  // the executor has reported that it is ready
     std::optional<CollectionRequest> asked;
     std::optional<ByteWait> waits;
-    std::vector<v1::Transfer> transfers;  // of the running job, not told yet
+    std::vector<v1::Transfer> transfers;  // of the running job, not reported yet
     // Resident bytes at the last look; nullopt: to be looked at again.
     std::optional<uint64_t> resident_bytes;
     absl::Time resident_seen = absl::InfinitePast();

@@ -116,7 +116,7 @@ class HeldJobs {
   bool waits_to_start_ = false;  // until the next tick
   bool is_pending_due_ = false;
   bool has_told_pending_ = false;     // jobs are pending, or held up
-  std::vector<uint64_t> left_slots_;  // attempts that were not told yet
+  std::vector<uint64_t> left_slots_;  // attempts that were not reported yet
 };
 
 }  // namespace galley::worker

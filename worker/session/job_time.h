@@ -1,6 +1,6 @@
 // JobTime: how much of its time a job has used, and when the time is up.
 //
-// A job's limit is judged only after it has passed by the clock. Then the processor time of the
+// A job is not judged before its limit has passed by the clock. Then the processor time of the
 // executor and of the programs below it counts. So a busy machine takes nothing from a job, and a
 // job of many threads has no less time than a job of a single thread. A waiting job must end, too:
 // from then on, time in which the job used less than a quarter of a processor and wanted no more
@@ -21,7 +21,7 @@ namespace galley::worker {
 enum class TimeUp {
   kNo,
   kProcessor,  // the job used its time
-  kWaiting,    // the job used and waited its time
+  kWaiting,    // the time that the job used and the time that it waited add up to its time
   kClock,      // the job did not get its time
 };
 
@@ -33,7 +33,7 @@ class JobTime {
   static constexpr absl::Duration kPeriod = absl::Milliseconds(100);
 
   void Begin(absl::Time now, absl::Duration limit);
-  // Does not count `passed`, which the job did not cause.
+  // Does not count `passed` as the job's time: the job had to wait for the session.
   void LeaveOut(absl::Duration passed) {
     begun_ += passed;
     looked_at_ += passed;

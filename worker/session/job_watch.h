@@ -39,8 +39,8 @@ class JobWatch {
 
   // True: is_pending() changed.
   bool LookAtPrograms(absl::Time now, pid_t pid);
-  // Call for each message of the executor: the job is not pending, and can be pending again after
-  // two more looks at the earliest. True: the job was pending.
+  // The executor sent something: the job is not pending, and can be pending again after two more
+  // looks at the earliest. True: the job was pending.
   bool NoteWord() { return pending_.Spoke(); }
   bool is_pending() const { return pending_.is_pending(); }
   // Resident bytes at the last look.

@@ -8,7 +8,7 @@
 // executors fit into the memory that the director was told.
 //
 // A session with a single slot sends short jobs ahead, so that the executor need not wait for the
-// session between jobs. No job is sent behind a job that starts programs, because jobs that were
+// session between jobs. No job is sent after a job that starts programs, because jobs that were
 // sent cannot be retracted.
 //
 // Pure. Threads: one owner.

@@ -24,7 +24,8 @@ class PendingWatch {
   static constexpr absl::Duration kPeriodMax = absl::Seconds(1);
 
   bool IsDue(absl::Time now) const { return now >= next_look_; }
-  // The executor spoke: the job does not wait before two more looks. True: the job did wait.
+  // The executor sent something: the job is not pending, and can be pending again after two more
+  // looks at the earliest. True: the job was pending.
   bool Spoke();
   // True: is_pending() changed.
   bool Look(absl::Time now, const ProcessorUse& use);

@@ -92,7 +92,7 @@ class SessionCore {
   struct Stream {
     uint64_t sent_sequence = 0;
     uint64_t applied_sequence = 0;
-    std::optional<absl::Time> news_since;  // the time of the oldest news that was not told yet
+    std::optional<absl::Time> news_since;  // the time of the oldest news that was not sent yet
   };
   // Due: what the next message must tell, beside the news of jobs and reports.
   struct Due {

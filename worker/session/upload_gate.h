@@ -1,4 +1,4 @@
-// UploadGate: lets reports go to the director only behind the blobs that they name. It stands
+// UploadGate: lets reports go to the director only after the blobs that they name. It stands
 // between the executor slots and the session of a worker without files. Events of an attempt pass
 // in order, and an event that names blobs waits until the director's store has them. Meanwhile
 // events of other attempts with smaller blobs pass. The event that frees a slot passes at once, so

@@ -1,4 +1,4 @@
-// UploadQueue: the decisions of UploadGate: the order in which events of executor slots pass behind
+// UploadQueue: the decisions of UploadGate: the order in which events of executor slots pass after
 // the blobs that they name, which blobs must be uploaded, whether a slot goes on meanwhile, and
 // what becomes of a job whose blobs cannot be uploaded. UploadQueue does no I/O and knows no clock:
 // UploadGate and the simulation drive it.
