@@ -1,7 +1,7 @@
 // CommandTree: the commands of `galley` with their options and help, as plain values.
 //
-// Completions and the man page are made from the tree, so that they say what the parser takes. The
-// tree leaves out commands and options that are not built yet.
+// Completions and the man page are made from the tree, so that they agree with the parser. The tree
+// leaves out commands and options that are not built yet.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
 // ActiveCooks: the running cooks of a director: by number, from the request until the outcome is
 // told, and by slot, while the core may send notices to the cook.
 //
-// Threads: All: any; everything else belongs to the loop.
+// Threads: any for the function All; everything else belongs to the loop.
 #pragma once
 
 #include <array>

@@ -62,7 +62,7 @@ class LookUpRunner {
   // Returns an answer for each platform of each item, even if the item or platform is gone, because
   // the core counts answers.
   LookedUp Run(const std::vector<LookUpItem>& items) { return Run(items, deps_.sources()); }
-  // The same, with the files of `sources`.
+  // Run with the files of `sources` instead of the present files.
   LookedUp Run(const std::vector<LookUpItem>& items, const SourcesPtr& sources);
 
   // The following functions make the questions to an upstream cache about items that Run missed;

@@ -1,4 +1,4 @@
-// ResultTable: the full records behind the core's ResultIds.
+// ResultTable: the full record of each result that the core knows by its ResultId.
 //
 // A record exists while the core holds its view, or a commit or a root holds its pointer, so that
 // the memory of a long-running director stays bounded. Ids are never reused.

@@ -1,6 +1,6 @@
-// ToldTools: decides which files outside the mounts the director reads for workers on other
-// machines, and tells them about by digest: files that programs may name. About any other file a
-// worker learns nothing, and the director does not read it.
+// ToldTools: decides which files outside the mounts the director hashes for workers on other
+// machines: files that programs may name. The director sends the digest of such a file. Any other
+// file outside the mounts is not read, and a worker learns nothing about it.
 #pragma once
 
 #include <string>

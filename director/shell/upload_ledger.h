@@ -62,7 +62,7 @@ class UploadLedger {
     absl::btree_set<AttemptId> open;                 // attempts that are not over
     AttemptId newest = 0;                            // newest attempt that the worker got
     absl::flat_hash_map<Digest, AttemptId> unnamed;  // with the newest attempt when the blob came
-    absl::btree_set<std::pair<AttemptId, Digest>> by_attempt;  // the same
+    absl::btree_set<std::pair<AttemptId, Digest>> by_attempt;  // the blobs of `unnamed`
     uint64_t bytes = 0;                                        // of the unnamed blobs
   };
   static void Erase(OfWorker& of, const Digest& digest);

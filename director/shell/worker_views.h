@@ -119,7 +119,7 @@ class WorkerViews {
   bool Hold(const std::string& name, const std::string& why) {
     return Hold(&WorkerViews::held_, name, why);
   }
-  // The same for all workers of a machine. `machine`: the core's name of it.
+  // Hold for all workers of a machine. `machine`: the core's name of the machine.
   bool HoldMachine(const std::string& machine, const std::string& why) {
     return Hold(&WorkerViews::held_machines_, machine, why);
   }
