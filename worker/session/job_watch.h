@@ -29,7 +29,7 @@ class JobWatch {
   void LeaveOut(absl::Duration passed) { time_.LeaveOut(passed); }
   enum class TimeLook {
     kLeft,
-    kUp,    // returned once, for a job that starts programs: the job should end its programs itself
+    kUp,    // returned once, if the job starts programs: the job may end them and keep their output
     kOver,  // the session must end the job now
   };
   // `pid`: the job's executor.
