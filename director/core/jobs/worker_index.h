@@ -30,7 +30,7 @@ struct WorkersOptions {
   uint32_t jobs_max = 1;
   absl::Duration silence_max = absl::InfiniteDuration();  // while the worker holds jobs
   absl::Duration start_max = absl::InfiniteDuration();
-  absl::Duration survivor_max = absl::InfiniteDuration();  // start_max of survivors
+  absl::Duration survivor_max = absl::InfiniteDuration();  // start_max if Worker::is_survivor
   absl::Duration suspect_after = absl::InfiniteDuration();
   absl::Duration lost_max = absl::InfiniteDuration();  // a lost worker is kept for so long
 };
