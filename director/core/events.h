@@ -1,5 +1,4 @@
-// Events: all that CookCore is told (CookCore::Step). effects.h has what it answers. See
-// docs/core.md.
+// Events: the inputs of CookCore::Step. The outputs are in effects.h. See docs/core.md.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +20,7 @@
 
 namespace galley::director {
 
-// Urgency: the urgency of the most urgent cook that wants the package. Order matters: higher
-// overtakes.
+// Urgency: how urgently the most urgent cook wants a package. The order matters: higher overtakes.
 enum class Urgency : uint8_t {
   kLow,     // a cook ahead of need
   kNormal,  // a nightly cook
@@ -31,11 +29,11 @@ enum class Urgency : uint8_t {
   kBlocking,
 };
 
-// CookClass: the purpose of a cook, which gives the urgency of all its packages. Order matters:
+// CookClass: the purpose of a cook, from which its packages have their urgency. The order matters:
 // higher overtakes.
 enum class CookClass : uint8_t {
   kAhead,    // speculative
-  kNightly,  // of the whole
+  kNightly,  // of the whole project
   kCommit,   // of one change
   kNow,      // a person or a device waits
 };
@@ -72,14 +70,14 @@ struct InstigatorView {
 // The part of a result that the core needs. Shared, immutable.
 struct ResultView {
   ResultId id;
-  // The references as written: the core resolves them (Catalog).
+  // As written: the core resolves them (Catalog).
   std::vector<record::Reference> references;
   std::vector<record::Generated> generated;
   std::vector<record::Output> outputs;
   bool is_verdict = false;
   std::string error;  // a verdict's error
   std::string log;    // digest text of a verdict's log, or empty
-  uint64_t key = 0;   // of its action: actions with the very same inputs have the same key
+  uint64_t key = 0;   // of its action; equal for equal inputs
   // The warnings of the result's cook, as they were kept (record::Warning); null: none.
   std::shared_ptr<const std::vector<std::string>> warnings;
 };
@@ -97,82 +95,79 @@ struct SelectedPackage {
   InstigatorCategory category = InstigatorCategory::kCommandLinePackage;
 };
 
-// StandingPackages: the packages that the last cook of the same ask left.
+// StandingPackages: the packages of the last complete cook of the same ask (docs/standings.md).
 // Threads: any. Immutable.
 class StandingPackages {
  public:
   virtual ~StandingPackages() = default;
-  // True: every root holds the package, and it need not be looked at.
+  // True: the package is in the roots of that cook as it must be, and need not be looked at.
   virtual bool Has(std::string_view package) const = 0;
-  // True: the last cook had the package, in whatever way.
+  // True: the package was in that cook, whatever became of it.
   virtual bool WasInCook(std::string_view package) const = 0;
 };
 
-// A cook is asked for. CookBegan follows when the cook's turn comes; when all its packages are
-// done, BuildRoot and PublishRoot for each platform, and CookEnded.
+// A cook is asked for. CookBegan follows when its turn comes. When all its packages are done,
+// BuildRoot and PublishRoot follow for each platform, then StageRoots if is_staged, and CookEnded.
 struct CookRequested {
-  uint64_t request = 0;  // the cook's number; no other cook of this director has it
+  uint64_t request = 0;  // the cook's number, unique in this director
   PlatformMask platforms = 0;
   std::vector<SelectedPackage> selected;
   bool by_the_book = false;
   bool force = false;
   bool fail_fast = false;
   bool follow_soft = true;
-  bool is_staged = false;  // the cook is over when its roots lie in the sandboxes (StageRoots)
+  bool is_staged = false;  // the cook stages its roots before it ends
   CookClass of_class = CookClass::kNightly;
-  // A package that was blamed in the earlier cook whose director died: its own faults count on.
+  // A package that an earlier director blamed before it died. Its own faults count on.
   struct Blamed {
     std::string package;
     uint32_t own_faults = 0;
     std::string what, error, log;  // of the last fault, as in PackageBlamed
   };
   std::vector<Blamed> blamed = {};
-  // Not null: the cook looks only at the selected packages, and at the packages to which they lead.
-  // A reference to a standing package is not followed any further. The roots are made from the
-  // roots of the last cook (BuildRoot).
+  // Not null: the cook looks only at the selected packages, and at packages to which they lead. A
+  // reference to a standing package is not followed. The roots are built from the roots of the last
+  // cook (BuildRoot::is_difference).
   std::shared_ptr<const StandingPackages> standing = nullptr;
 };
 
-// Ctrl-C: nothing new begins, persisted results stay; CookEnded{interrupted} follows. While roots
-// are being published the request is too late: then the cook goes on to its end.
+// Ctrl-C: nothing new begins, and committed results stay; CookEnded follows. Once the roots are
+// being published, the request is too late, and the cook goes on to its end.
 struct CancelRequested {
   uint64_t request = 0;  // of the cook
 };
 
-// The named workers get no job from now on: each finishes the jobs that have begun there, and ends.
-// A worker that ends so is not lost, and other workers are started when there is work. Workers that
-// are not attached are passed over.
+// The workers get no jobs from now on. Each finishes the jobs that have begun there, and ends; this
+// is no loss. Other workers are started when there is work. Workers that are not attached are
+// ignored.
 struct DrainAsked {
   std::vector<WorkerId> workers;
 };
 
-// More packages are wanted in the cook, as if its request had named them: by name or by file
-// (Catalog::NameOfFile).
+// More packages are wanted, as if the cook's request had named them, by name or by file.
 struct PackagesDiscovered {
   std::vector<SelectedPackage> packages;
   uint64_t request = 0;  // of the cook
 };
 
-// The outcomes of the packages are forgotten, faults too: the packages are looked up again, and
-// cooked where need be, as are packages that read their outputs. By name or by file. While the
-// roots of a cook are built or published, its packages stay as they are; they are cleared when the
-// cook is over, or open again.
+// The outcomes and faults of the packages are forgotten. These packages, and the packages that read
+// their outputs, are looked up again, and cooked if necessary. A package that is in roots which are
+// being built or published is cleared later, when the cook is over or open again.
 struct PackagesCleared {
   std::vector<std::string> packages;
 };
 
-// A question; Reply answers at once, with a page of at most `limit` entries (and at most
-// CookOptions::query_limit_max). The core holds nothing between two pages: entries that were added
-// before the cursor meanwhile are not told; all entries that were there when the first page was
-// asked for are told.
+// A question; Reply answers in the same step, with a page of at most `limit` and at most
+// CookOptions::query_limit_max entries. The core keeps nothing between two pages. All entries that
+// existed at the first page are told; entries that are added before the cursor meanwhile are not.
 struct QueryAsked {
   enum class About : uint8_t {
-    kPackage,      // one: its state, attempts, and the reasons why it is in the cook
-    kInstigators,  // the reasons of all packages, package by package, each in the order found
+    kPackage,      // one package: its state, its attempts, and its reasons
+    kInstigators,  // the reasons of all packages, package by package
   };
-  // Cursor: the place where the next page begins. A new cook voids the cursor.
+  // Cursor: the place where the next page begins. The cursor is void when the graph begins anew.
   struct Cursor {
-    uint64_t cook = 0;     // 0: at the beginning
+    uint64_t cook = 0;     // Graph::rounds; 0: begin at the first entry
     uint32_t package = 0;  // kInstigators
     uint32_t reason = 0;
     bool operator==(const Cursor&) const = default;
@@ -189,32 +184,31 @@ struct QueryAsked {
 struct FilesChanged {
   std::shared_ptr<const Catalog> catalog;
   std::vector<std::string> packages;  // packages whose results may no longer hold
-  std::vector<std::string> paths;     // the paths of the Rescan that this answers, if it does
-  // Sources that have another name now. The new name is in the cook for the reasons of the old
-  // name; since no key holds a name, the look-up of the new name finds the old result.
+  std::vector<std::string> paths;     // the paths of the Rescan that this answers
+  // Sources that have another name now. The package of the new name joins the cooks for the root
+  // causes of the old one. No key contains a name, so its look-up finds the old result.
   struct Renamed {
     std::string from;
     std::string to;
   };
   std::vector<Renamed> renamed = {};
-  // The new files that cooks ask for, beside their earlier requests. A cook that is about to
-  // publish stays as it is.
+  // New files that cooks select. A cook that builds or publishes its roots takes none.
   std::vector<PackagesDiscovered> discovered = {};
 };
 
-// Platforms are added, removed or renumbered while the director lives; the files are the same. The
-// core forgets a removed platform, and a result for it that still arrives only feeds the cache. In
-// a cook that is not yet publishing, an added platform is asked for of every package.
+// Platforms were added, removed or renumbered. The core forgets a removed platform; a result for it
+// that still arrives only feeds the cache. In a cook that is not yet publishing, every package is
+// asked for an added platform.
 struct PlatformsChanged {
   struct Added {
     uint64_t request = 0;        // a cook that runs, or waits for its turn
-    PlatformMask platforms = 0;  // new numbers; no old number leads there
+    PlatformMask platforms = 0;  // new numbers, to which `mapping` does not lead
   };
   std::shared_ptr<const Catalog> catalog;             // with the recipes of the new set
   std::vector<std::optional<PlatformIndex>> mapping;  // old number -> new; nullopt: removed
   uint32_t platform_count = 0;                        // of the new set, at most 32
   std::vector<Added> added = {};                      // platforms that cooks are to cook as well
-  // Files that changed with them, in the same world.
+  // Files that changed at the same time.
   std::optional<FilesChanged> files = std::nullopt;
 };
 
@@ -223,32 +217,32 @@ struct PlatformsChanged {
 struct LookedUp {
   struct Hit {
     ResultViewPtr result;
-    bool is_up_to_date = false;          // the root last published for this platform has its key
-    std::vector<std::string> read = {};  // packages whose sources its cook read
+    bool is_up_to_date = false;          // the last published root has the result's key
+    std::vector<std::string> read = {};  // packages whose sources the result's cook read
   };
   struct Miss {
-    // The times of the package's last cook for this platform; zero: not known.
+    // The times of the package's last cook for this platform; zero: unknown.
     absl::Duration last_load, last_save;
     uint64_t last_memory_bytes = 0;  // the peak of that cook
     // Files that the package's last cook read beside its source: ids of their paths, sorted, at
     // most kLastReadMax.
     std::vector<uint64_t> last_read = {};
-    WorkId work = 0;  // 0 also when a cook of the work is known to ask for its package's name
+    WorkId work = 0;  // 0 also when cooks of such work ask for their package's name
   };
   static constexpr size_t kLastReadMax = 16;
-  // An observation set holds cooked inputs whose results the shell was not given.
+  // The shell needs the results of these packages: an observation set names their outputs.
   struct NeedsCooked {
     std::vector<std::string> packages;  // absolute virtual paths
   };
   struct Error {
     std::string error;  // the source cannot be read
   };
-  // The source has more bytes than its cooker takes: no byte was read.
+  // The source is larger than its cooker accepts, and was not read.
   struct TooLarge {
     std::string error;
   };
-  // Nothing was found, but an earlier cook saw the package outgrow a limit on this machine, and the
-  // limit is the same now.
+  // No result was found, but in an earlier cook the package outgrew a limit of this machine that
+  // still is the same (FailureCause::kLimit).
   struct Kept {
     Stage stage = Stage::kLoad;
     std::string error;
@@ -265,9 +259,9 @@ struct LookedUp {
 
 // ---------------- the launcher
 
-// Workers of a director that died, which are expected to attach again, and the attempts that it
-// gave them, as the journal knows: these attempts are now this director's. WorkersSurvived comes
-// before the first CookRequested.
+// Workers of a director that died, and the attempts that it gave them, from the journal. The
+// workers are expected to attach again, and this director takes the attempts over. WorkersSurvived
+// comes before the first CookRequested.
 struct WorkersSurvived {
   struct Given {
     AttemptId attempt = 0;
@@ -278,27 +272,27 @@ struct WorkersSurvived {
   };
   std::vector<WorkerId> workers;
   std::vector<Given> given;  // by attempt
-  uint32_t first_free = 0;   // of the ids for workers that are asked for from now on
+  uint32_t first_free = 0;   // the first id for workers that the core asks for
 };
 
 struct LauncherReported {
   enum class State : uint8_t {
     kFailed,    // the worker could not be started
-    kQueued,    // the farm has the worker in its queue, for any time
+    kQueued,    // the farm has queued the worker, for an unknown time
     kStarting,  // a machine runs the worker: it is about to attach
   };
   WorkerId worker;    // the worker that Spawn asked for
   std::string error;  // of kFailed
   State state = State::kFailed;
-  bool is_unfit = false;  // of kFailed: another worker that is started alike would fare the same
+  bool is_unfit = false;  // of kFailed: any other worker would fail in the same way
 };
 
 struct WorkerLost {
   WorkerId worker;
   std::string reason;
-  bool is_infrastructure = true;  // a death that no package explains
+  bool is_infrastructure = true;  // false: the worker's package is to blame
   bool is_in_order = false;       // the worker said goodbye
-  bool is_unfit = false;          // as in LauncherReported, of a worker that never attached
+  bool is_unfit = false;          // as in LauncherReported; of a worker that never attached
 };
 
 // ---------------- the workers' streams
@@ -307,40 +301,40 @@ struct WorkerAttached {
   WorkerId worker;
   uint32_t slots = 1;
   std::vector<AttemptId> in_hand;
-  uint64_t memory_bytes = 0;  // memory that the worker's jobs may take together; 0: unknown
-  uint64_t session = 0;  // names the worker's process: another process numbers its reports anew
-  // Reports up to this one were persisted, by an earlier director too; none of them comes again.
+  uint64_t memory_bytes = 0;  // for all jobs of the worker together; 0: unknown
+  uint64_t session = 0;       // the worker's process; each process numbers its own reports
+  // Reports up to this one are acknowledged, also by an earlier director, and do not come again.
   ReportId persisted = 0;
-  std::vector<AttemptId> begun = {};    // of `in_hand`
-  std::vector<AttemptId> pending = {};  // as in WorkerPending
-  bool is_held = false;  // as in WorkerPending; `begun` are the attempts that have begun
+  std::vector<AttemptId> begun = {};      // of `in_hand`
+  std::vector<AttemptId> pending = {};    // as in WorkerPending
+  bool is_held = false;                   // as in WorkerPending, with `begun`
   std::vector<AttemptId> uploading = {};  // as in WorkerUploads; all are in `in_hand`
-  // Sorted: the cookers that the worker does not have as this director knows them. The worker gets
-  // no job of these cookers.
+  // Sorted: cookers that the worker lacks, or has in another build. It gets no jobs of these
+  // cookers.
   std::vector<std::string> lacks = {};
-  std::string machine = {};        // where it runs, as far as the director can tell (proofs.h)
+  std::string machine = {};        // the machine's name, as far as known (proofs.h)
   record::WorkerOffer offer = {};  // the resources and labels of the worker's machine
 };
 
-// A message came from the worker, whatever it said.
+// Some message came from the worker.
 struct WorkerAlive {
   WorkerId worker;
-  uint64_t memory_bytes = 0;  // memory that its jobs may take together from now on; 0: as before
+  uint64_t memory_bytes = 0;  // for all jobs of the worker together; 0: as before
 };
 
-// The worker's attempts whose external programs merely wait, all of them: each leaves its slot to
-// another job.
+// The complete list of the worker's attempts whose external programs merely wait. Such an attempt
+// leaves its slot to another job.
 struct WorkerPending {
   WorkerId worker;
   std::vector<AttemptId> attempts;
-  // True: jobs wait there though a slot is free, as a rule for want of memory: only `begun` have
-  // begun.
+  // True: the worker begins no job though a slot is free, mostly for want of memory. Only the
+  // attempts in `begun` have begun.
   bool is_held = false;
   std::vector<AttemptId> begun = {};
 };
 
-// Attempts of the worker that have left their slots to the jobs behind them: their outputs are on
-// their way, and their reports come behind the outputs.
+// Attempts that have left their slots while their outputs are still being uploaded. Their reports
+// come after the outputs.
 struct WorkerUploads {
   WorkerId worker;
   std::vector<AttemptId> attempts;
@@ -357,18 +351,17 @@ struct WorkerReport {
     ResultViewPtr result;  // a verdict too
     absl::Duration save_time;
     uint64_t memory_peak_bytes = 0;  // of the job so far; 0: unknown
-    bool shared = false;             // served by the run of another platform in this attempt
-    // The shell recomputed the key: the observations hold in the present snapshot.
+    bool shared = false;             // the run for another platform served this one, too
+    // The observations hold in the present snapshot: the shell recomputed the key.
     bool is_current = true;
-    // Packages whose sources the cook read, sorted; without the packages whose outputs it was
-    // given.
+    // Sorted: packages whose sources the cook read, except packages whose outputs it was given.
     std::vector<std::string> read = {};
   };
-  // kRefused: the job cannot be done as it is (another cooker identity, a tool that cannot be
-  // started); final, but no verdict.
-  // kOtherTool, of machines without the project: a tool there is not the director's, so that no job
-  // of the same programs can be done there. kNeedsFiles, of such machines: the program failed, and
-  // is tried again where the project's files are, if anywhere.
+  // kRefused: the job cannot be done, for example since a tool cannot be started; final, but no
+  // verdict.
+  // kOtherTool and kNeedsFiles come from machines without the project. kOtherTool: a tool there
+  // differs from the director's, so no job of the same programs can be done there. kNeedsFiles: the
+  // program failed, and is tried again where the project's files are, if anywhere.
   enum class Fault {
     kCrashed,
     kMemory,
@@ -377,21 +370,21 @@ struct WorkerReport {
     kInfrastructure,
     kOtherTool,
     kNeedsFiles,
-    kNoRoom,    // the job was not begun: the machine has no room for it
-    kProtocol,  // the worker said what cannot be, or is not true
+    kNoRoom,    // the job did not begin: the machine has no room
+    kProtocol,  // the worker's message was impossible or untrue
   };
   struct Failed {
     Fault fault = Fault::kInfrastructure;
     std::string error;
     std::string log;             // digest text, or empty
-    PlatformMask platforms = 0;  // 0: all platforms that are left
-    bool executor_lost = false;  // the executor's process ended, whatever the cause
+    PlatformMask platforms = 0;  // 0: all remaining platforms
+    bool executor_lost = false;  // the executor's process ended
     // kInfrastructure: the executor or its program died by a SIGKILL that Galley did not send
     // (killings.h).
     bool is_killed = false;
-    bool is_loaded = false;  // the job's load was over, also where the load was not reported
-    // kMemory, kTimeout: the platform (numbered as in `platforms`) whose load or save outgrew its
-    // limit by its own need, when the shell knows everything that the attempt had looked at for it.
+    bool is_loaded = false;  // the load had ended, reported or not
+    // kMemory, kTimeout: the platform whose load or save outgrew the limit, numbered as in
+    // `platforms`. Set only if the shell knows all that the attempt had looked at for the platform.
     std::optional<PlatformIndex> outgrown;
   };
   struct Needs {
@@ -402,10 +395,10 @@ struct WorkerReport {
     std::string path;
   };
   struct Ended {};
-  // The bytes that the attempt moved since its last report.
+  // The bytes that the attempt moved since the report before.
   struct Bytes {
     uint64_t read = 0;   // cold: from disk or store
-    uint64_t warm = 0;   // bytes that the attempt's executor still had
+    uint64_t warm = 0;   // from the executor's own memory
     uint64_t saved = 0;  // outputs
   };
   ReportId report = 0;
@@ -419,12 +412,12 @@ struct WorkerReported {
   std::vector<WorkerReport> reports;
 };
 
-// A worker that was quarantined gets jobs again, when it attaches anew.
+// A quarantined worker gets jobs again from its next WorkerAttached on.
 struct WorkerReadmitted {
   WorkerId worker;
 };
 
-// The worker says that it can do no job at all, and ends: its jobs in hand are not blamed for that.
+// The worker says that it can do no job at all, and ends. Its jobs in hand are not blamed.
 struct WorkerUnfit {
   WorkerId worker;
   std::string reason;
@@ -438,17 +431,17 @@ struct LossSeen {};
 struct Persisted {
   struct Item {
     PackageId package;
-    PlatformIndex platform = 0;  // as in Persist; the result says which commit is meant
+    PlatformIndex platform = 0;  // as in Persist
     ResultId result;
-    ResultViewPtr instead;  // not null: the store held this other outcome for the key, which stands
-    // Not empty: the bytes that the result names are not where its worker said.
+    ResultViewPtr instead;  // not null: the store has this other result for the key, which counts
+    // Not empty: the result's bytes are not where its worker said.
     std::string refused;
-    bool is_loss = false;     // of a refused result: the store had the bytes, and lost them
-    bool was_stored = false;  // of a result that may be stored: the store had it before
+    bool is_loss = false;     // of a refused result: the store had the bytes, but lost them
+    bool was_stored = false;  // answers Persist::Item::may_be_stored
   };
   std::vector<Item> items;
-  std::string error;  // not empty: the commit failed for the machine's sake (disk full, store
-                      // gone): none of `items` is durable, and the cook ends with exit 3
+  std::string error;  // not empty: the machine failed the commit, for example by a full disk: none
+                      // of `items` is durable, and the running cooks end with exit 3
 };
 
 struct RootBuilt {
@@ -460,24 +453,23 @@ struct RootBuilt {
     std::string path;
     std::string reason;
   };
-  std::vector<Conflict> conflicts;  // both fail, and the root is built again without them
-  uint32_t platform_set = 0;  // of the BuildRoot: a root of an older set is not wanted any more
-  // A blob that the store dropped during the cook. The packages that lost a blob are looked up
-  // again, and cooked where need be, as are packages that read their outputs; then all roots are
-  // built again.
+  std::vector<Conflict> conflicts;  // both packages fail; the root is built again without them
+  uint32_t platform_set = 0;        // of the BuildRoot; a root of an older set is ignored
+  // A blob that the store lost during the cook. The package, and the packages that read its
+  // outputs, are looked up again, and cooked if necessary. Then all roots are built again.
   struct Lost {
     PackageId package;
     std::string path;  // in the tree, or of the package
     Digest digest;
     ResultId result = {};      // the result that names it
-    bool is_disputed = false;  // nothing is gone: two outcomes of the result's key are known
+    bool is_disputed = false;  // no blob is gone: the key has two different results
   };
   std::vector<Lost> lost = {};
-  uint32_t round = 0;    // of the BuildRoot, as platform_set
-  std::string error;     // not empty: the tree could not be built, for the machine's sake
+  uint32_t round = 0;    // of the BuildRoot
+  std::string error;     // not empty: the machine could not build the tree
   uint64_t request = 0;  // of the BuildRoot
-  // True: the root cannot be made of a difference: the cook looks at all packages of the root,
-  // `whole`.
+  // True: the root cannot be built from the last root. The cook must look at `whole`, all packages
+  // that it selects.
   bool is_too_narrow = false;
   std::vector<SelectedPackage> whole = {};
 };
@@ -487,40 +479,40 @@ struct RootPublished {
   std::string error;
   uint32_t platform_set = 0;
   uint32_t round = 0;
-  uint64_t request = 0;  // of the PublishRoot, as platform_set and round
+  uint64_t request = 0;  // of the PublishRoot, as are platform_set and round
 };
 
-// Answers LookForLost with the results among its packages whose bytes are gone.
+// Answers LookForLost: the results whose bytes are gone.
 struct LostFound {
   uint64_t look = 0;  // of the LookForLost
   std::vector<RootBuilt::Lost> lost;
-  std::string error;  // not empty: the store could not look
+  std::string error;  // not empty: the store could not be checked
 };
 
 // ---------------- the director's loop itself
 
-// Answers StageRoots: all published roots lie in the sandboxes, or the reason why not is told
-// elsewhere.
+// Answers StageRoots. The roots lie in the sandboxes, or `loss` says why not, or the shell tells
+// another reason.
 struct RootsStaged {
-  std::string loss;  // not empty: the store lacks some of it (what and where)
+  std::string loss;  // not empty: the bytes that the store lacks, and their place
   uint32_t round = 0;
-  uint64_t request = 0;  // of the StageRoots, as round
+  uint64_t request = 0;  // of the StageRoots, as is round
 };
 
-// The director's machine cannot go on with the cook: its disk is full, another director has the
-// project's lock, the journal cannot be written. The cook ends with exit 3.
+// The director's machine cannot go on, for example since its disk is full or the journal cannot be
+// written. All running cooks end with exit 3.
 struct DirectorUnfit {
   std::string reason;
 };
 
-// A cook cannot go on: the cook ends as it is. Nothing happens when the cook does not run.
+// This cook cannot go on, and ends with exit 3. Ignored when the cook does not run.
 struct CookUnfit {
   uint64_t request = 0;
   std::string reason;
 };
 
-// The director's memory is short: the core forgets its packages beyond a cook, when no cook runs,
-// and nothing is on its way that names a package. The packages are asked for again later.
+// The director's memory is short. The core forgets all packages if no cook runs or waits, and no
+// attempt or commit names a package. The shell asks again later.
 struct MemoryShort {};
 
 struct Tick {};
