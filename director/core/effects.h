@@ -1,5 +1,5 @@
-// Effects: all that CookCore wants done after a step, and what it tells people. The events that
-// CookCore is told are in events.h. See docs/core.md.
+// Effects: the answer of CookCore to an event: work for the shell, and notices for people. The
+// events are in events.h. See docs/core.md.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ struct LookUp {
   std::vector<Item> items;
 };
 
-// Differences for one worker.
+// Changes to the jobs of one worker, since the Desire before.
 struct Desire {
   struct Start {
     AttemptId attempt = 0;
@@ -48,41 +48,41 @@ struct Desire {
     uint64_t memory_bytes = 0;           // expected, at its peak; 0: unknown
     Urgency urgency = Urgency::kNormal;  // the job goes before less urgent jobs that wait there
     bool is_awaited = false;             // a package or a person waits for the job's result
-    bool runs_alone = false;  // memory that other jobs left in its executor must not count
+    bool runs_alone = false;             // its executor must be a fresh one
   };
   WorkerId worker;
   std::vector<Start> start;
-  std::vector<AttemptId> cancel;   // running attempts are ended
-  std::vector<AttemptId> retract;  // running attempts go on
+  std::vector<AttemptId> cancel;   // also attempts that are running
+  std::vector<AttemptId> retract;  // attempts that are running go on
   struct Part {
     AttemptId attempt = 0;
     PlatformMask platforms = 0;
   };
-  // Platforms that others cook now; a platform that is begun goes on.
+  // Platforms that other workers cook now. A platform that has begun goes on.
   std::vector<Part> retract_part;
   std::vector<ReportId> persisted;
-  bool resend_all = false;  // the worker is to send the reports that it keeps once more
+  bool resend_all = false;  // the worker is to send all unacknowledged reports again
   bool drain = false;
-  // With drain: the worker's starter is to start another, since the core cannot.
+  // With drain: whoever started the worker is to start another worker, since the core cannot.
   bool start_another = false;
 };
 
 struct Spawn {
-  WorkerId worker;  // its id is given here; the launcher starts a process that attaches under it
+  WorkerId worker;       // the new worker's id; the process attaches under this id
   absl::Duration delay;  // back-off
 };
 
-// The worker has not been heard of for too long: its process must not live on. The core counts the
+// Kill the worker's process: nothing was heard of the worker for too long. The core counts the
 // worker as lost already; WorkerLost may follow.
 struct Stop {
   WorkerId worker;
 };
 
-// Waited: the times that a package waited before its result was there, for `galley why`.
+// Waited: where a package's time went before its result was there, for `galley why`.
 struct Waited {
-  absl::Duration request;  // from being asked for until it was found to need a cook
-  absl::Duration queue;    // until it was handed over, lost attempts included
-  absl::Duration in_hand;  // until its worker reported the result: the worker's queue, load, saves
+  absl::Duration request;  // from the request until the package was found to need a cook
+  absl::Duration queue;    // until the last hand-over; lost attempts are included
+  absl::Duration in_hand;  // until the result was reported: the worker's queue, load, saves
   uint32_t attempts = 0;   // hand-overs in this cook
 };
 
@@ -91,23 +91,23 @@ struct Persist {
     PackageId package;
     PlatformIndex platform = 0;
     ResultId result;
-    bool was_cooked = false;  // otherwise: found by look-up; only the journal learns of it
-    Waited waited;            // set when it was cooked
-    // The cook for which the result came: the most urgent cook that wants the package, and among
-    // equals the cook that was asked for first. 0: none, the result only feeds the cache.
+    bool was_cooked = false;  // false: found by a look-up, and only written to the journal
+    Waited waited;            // set with was_cooked
+    // The cook for which the result counts: the most urgent cook that wants the package, and among
+    // equals the oldest. 0: none; the result only feeds the cache.
     uint64_t cook = 0;
-    bool is_forced = false;  // the cook cooks whatever is known
-    // The result was cooked for an earlier director, which may have stored it without telling its
-    // worker: Persisted says whether the store had it.
+    bool is_forced = false;  // the cook cooks even what is up to date
+    // The result was cooked for an earlier director, which may have stored it without telling the
+    // worker. Persisted::Item::was_stored answers.
     bool may_be_stored = false;
   };
-  std::vector<Item> items;  // may be empty when it is urgent
-  // Some package waits for one of these results, or for an earlier result that is not committed
-  // yet.
+  std::vector<Item> items;  // may be empty if is_urgent
+  // Some package or person waits for one of these results, or for an earlier result that is not
+  // committed yet.
   bool is_urgent = false;
 };
 
-// Look again at these files; FilesChanged answers.
+// Scan these files again; FilesChanged answers.
 struct Rescan {
   std::vector<std::string> paths;
 };
@@ -115,10 +115,10 @@ struct Rescan {
 struct BuildRoot {
   PlatformIndex platform = 0;
   std::vector<std::pair<PackageId, ResultId>> packages;  // sorted by package name
-  uint32_t platform_set = 0;   // how many PlatformsChanged came before: `platform` is of that set
-  uint32_t round = 0;          // how often the store had lost some of what this cook's roots name
+  uint32_t platform_set = 0;   // the number of PlatformsChanged so far: the set of `platform`
+  uint32_t round = 0;          // how often this cook's roots had to be built again
   uint64_t request = 0;        // of the cook
-  bool is_difference = false;  // `packages` were looked at: the others are as in the last root
+  bool is_difference = false;  // all packages beside `packages` are as in the last root
 };
 
 struct PublishRoot {
@@ -130,36 +130,36 @@ struct PublishRoot {
   uint64_t request = 0;       // of the cook
 };
 
-// Every root is published. The cook is over when the roots lie in their sandboxes.
+// Lay the published roots out in their sandboxes; RootsStaged answers. Then the cook is over.
 struct StageRoots {
   uint32_t round = 0;    // as in BuildRoot
   uint64_t request = 0;  // of the cook
 };
 
-// Looks at the disk, in one pass, for the results whose bytes are gone. The store forgets these
-// bytes, so that look-ups find them no more.
+// Check on disk, in one pass, which results' bytes are gone; LostFound answers. The store forgets
+// lost bytes, so that no look-up finds them.
 struct LookForLost {
   uint64_t look = 0;
-  std::vector<std::pair<PackageId, ResultId>> packages;  // all that are done, each result once
+  std::vector<std::pair<PackageId, ResultId>> packages;  // the results that are done
   uint64_t request = 0;                                  // of the cook
 };
 
-// The cause that a failure is put down to.
+// FailureCause: why a package failed. A failure that is not kept is tried again by the next cook.
 enum class FailureCause : uint8_t {
-  kProject,   // its rule, references, cooked inputs or outputs do not fit with other packages
-  kVerdict,   // its cooker's own judgement of its inputs
+  kProject,   // its rule, references, inputs or outputs do not fit with other packages
+  kVerdict,   // its cooker found an error in its inputs
   kPackage,   // crashes, memory, time
-  kLimit,     // outgrew a limit in each of its attempts, the last of them alone on its machine, or
-              // did so in an earlier cook; such a failure is kept for some days
-  kRefused,   // its job cannot be done as it is (a tool that fails or is not there): not kept
+  kLimit,     // each attempt outgrew a limit, the last one alone on its machine, now or in an
+              // earlier cook; kept for some days
+  kRefused,   // its job cannot be done, since a tool fails or is missing: not kept
   kMachine,   // too many faults that no package explains
-  kUnread,    // what it is made of, or what is known of it, could not be read now
-  kUnproven,  // made again on other machines it came out different (proofs.h): not kept
+  kUnread,    // its files, or what is stored about it, could not be read
+  kUnproven,  // other machines made other results (proofs.h): not kept
 };
 inline constexpr FailureCause kLastFailureCause = FailureCause::kUnproven;
 std::string_view FailureCauseName(FailureCause cause);  // "project"
 
-// For people and the summary.
+// The package failed in these cooks, for people and the summary.
 struct PackageFailed {
   PackageId package;
   std::optional<PlatformIndex> platform;  // nullopt: all
@@ -179,7 +179,7 @@ struct PackageWarned {
   std::optional<PlatformIndex> platform;
   record::WarningKind kind;
   std::string text;
-  // The message is about what this cook did: another cook of the same may not have it.
+  // The warning is about what this cook did: the next cook of the same packages may not have it.
   bool is_passing = false;
 };
 enum class ResultSource : uint8_t { kCooked, kCached, kUpToDate };
@@ -189,47 +189,47 @@ struct PackageDone {
   ResultId result;
   ResultSource source = ResultSource::kCached;
 };
-// The package is in the cook no more: its file is gone, or no package lists it; or it is not tried,
-// since its generator failed. Its earlier notices are taken back.
+// The package has left the cook: its file is gone, its generator does not list it, or its generator
+// failed, so that it is not tried. Its earlier notices are taken back.
 struct PackageLeft {
   PackageId package;
 };
-// An attempt at the package ended through its own fault. When `own_faults` is less than before and
-// nothing else is set, faults are forgiven: what the package is made of changed, or it was cleared.
+// An attempt ended through the package's own fault. When `own_faults` is less than before and
+// nothing else is set, faults are forgiven: the package's inputs changed, or it was cleared.
 struct PackageBlamed {
   PackageId package;
-  uint32_t own_faults = 0;  // in this cook, and in the one that it goes on with
+  uint32_t own_faults = 0;  // in this cook, and under an earlier director
   std::string what;         // "crashed its executor"
   std::string error;        // why, in detail
   std::string log;          // digest text, or empty
 };
-// The worker made something else than two other machines: it gets no more jobs, and nothing that it
-// says is believed any more.
+// The worker's result differs from the equal results of two other machines. The worker gets no more
+// jobs, and nothing that it says is believed any more.
 struct WorkerQuarantined {
   WorkerId worker;
-  PackageId package;  // where that was found
+  PackageId package;  // whose results differed
   PlatformIndex platform = 0;
-  std::string others;  // the machines, for people
-  // Packages of the cooks that run for which results of this worker were committed unproven, by the
-  // time of the commits, some more than once; at most HeldResults::kUnprovenNamed.
+  std::string others;  // the other machines, for people
+  // Packages of the running cooks for which results of this worker were committed unproven, in the
+  // order of the commits, some more than once. At most HeldResults::kUnprovenNamed.
   std::vector<PackageId> unproven;
 };
-// The worker, or each worker of the machine, gets no jobs for now (Breakers): too many failed there
-// for the machine's sake. A cook is told once.
+// The worker, or each worker of the machine, gets no jobs for now: too many jobs failed there
+// through the machine's fault (Breakers). A cook is told once.
 struct WorkerHeld {
   WorkerId worker;       // invalid: all of the machine
   std::string machine;   // for people; empty where a worker is named
   std::string why;       // the last fault
-  bool is_over = false;  // a job succeeded there: it is used again. Told to no cook
+  bool is_over = false;  // a job succeeded there, and it gets jobs again; told to no cook
 };
-// The worker's process broke the protocol too often: it counts as lost, and nothing that it says is
-// taken any more. Another process may take its name.
+// The worker's process broke the protocol too often. The worker counts as lost, and no message of
+// the process is taken any more. Another process may attach under the worker's id.
 struct WorkerViolated {
   WorkerId worker;
   uint64_t session = 0;  // the process
   std::string why;
 };
-// The cook's turn has come. It is in the slot until CookEnded, which is the last notice to it.
+// The cook's turn has come. The cook has the slot until CookEnded, its last notice.
 struct CookBegan {
   uint64_t request = 0;
   CookSlot slot = 0;
@@ -239,15 +239,15 @@ struct CookEnded {
   bool is_interrupted = false;
   bool is_fail_fast = false;
   std::string infrastructure_error;  // exit 3
-  // Nothing that was asked for is there (any more): the cook has no roots, whatever it published
-  // before others had it begin again.
+  // No selected package exists now, so that the cook has no roots. Roots that it published before
+  // it was opened again do not count.
   bool is_empty = false;
 };
 using Notice = std::variant<PackageFailed, PackageWarned, PackageDone, PackageLeft, PackageBlamed,
                             WorkerQuarantined, WorkerHeld, WorkerViolated, CookBegan, CookEnded>;
 struct Notify {
   Notice notice;
-  CookMask cooks = 0;  // that it is for, by slot; none: of a cook that does not run
+  CookMask cooks = 0;  // the addressees, by slot; 0: no running cook
 };
 
 // Answers QueryAsked.
@@ -263,16 +263,16 @@ struct Reply {
     std::string state;  // "Save", "Save, pending", "Idle, cooked"
     Urgency urgency = Urgency::kLow;
     AttemptId attempt = 0;  // the current one; 0: none
-    WorkerId worker;        // the one that has it
-    uint32_t attempts = 0;  // hand-overs, while it is in the works
+    WorkerId worker;        // the worker of `attempt`
+    uint32_t attempts = 0;  // hand-overs; 0 when the package is idle
     uint32_t own_faults = 0;
     uint32_t infrastructure_faults = 0;
   };
   uint64_t query = 0;
-  std::string error;  // not empty: an unknown package, or a cursor of another cook
+  std::string error;  // not empty: an unknown package, or a void cursor
   std::optional<Package> package;
   std::vector<Reason> reasons;
-  std::optional<QueryAsked::Cursor> next;  // nullopt: that was all
+  std::optional<QueryAsked::Cursor> next;  // nullopt: this is the last page
 };
 
 using Effect = std::variant<Reply, LookUp, Desire, Spawn, Stop, Persist, Rescan, BuildRoot,
