@@ -16,35 +16,37 @@
 namespace galley::director {
 
 struct CatalogEntry {
-  // Not empty: the package cannot be cooked (unknown cooker, wrong sidecar, name clash, a link out
-  // of its mount ...): it fails in Request.
+  // Not empty: why the package cannot be cooked, for example an unknown cooker, a wrong sidecar or
+  // a name clash. Such a package fails in Request.
   std::string error;
   bool never_cook = false;
   // Resources and labels that the package's rules ask for where it is cooked; usually none
   // (eligibility.h, grants.h).
   record::ResourceCounts resources;
   std::vector<std::string> labels = {};  // sorted
-  // The package's variants for the selected cultures are packages of their own, and in the cook
-  // (instigator Culture) when this package is.
+  // The names of the package's variants for the selected cultures. A variant is a package of its
+  // own, and joins the cook for the reason kCulture when this package joins.
   std::vector<std::string> localised;
-  // The traits by which the package's cost is guessed until it was measured.
+  // `cooker` and `source_bytes`: the traits from which Costs guesses the cost of a package that was
+  // not measured yet.
   std::string cooker;
   // For a cooker that starts programs: equal for packages whose jobs start the same programs. A
-  // machine that cannot do one of these jobs can do none.
+  // machine that cannot do one of these jobs can do none of them.
   std::string programs = {};
   uint64_t source_bytes = 0;  // 0: unknown
-  uint64_t memory_bytes = 0;  // that the package's rule allows a job; 0: the rule says nothing
+  uint64_t memory_bytes = 0;  // the limit that the rule sets for a job; 0: none
 };
 
-// ReferenceTarget: the end to which a reference leads.
+// ReferenceTarget: the package to which a reference resolves.
 struct ReferenceTarget {
-  // Absolute virtual path; empty when `error` says why there is none (leaves the mounts,
-  // malformed).
+  // Absolute virtual path. Empty when the reference is malformed or leaves the mounts; `error` says
+  // so.
   std::string name;
-  // Why it cannot be a package though `name` is set: "no such file", "no rule or sidecar",
+  // Why the reference leads to no package, also where `name` is set: "no such file", "no rule or
+  // sidecar", "did you mean /Game/X.png?".
   // "did you mean /Game/X.png?".
   std::string error;
-  std::string warning;  // fix_case: found under another spelling
+  std::string warning;  // with fix_case: the name is spelled otherwise
 };
 
 class Catalog {
@@ -55,14 +57,14 @@ class Catalog {
   // The name of the package whose source is that file: a host path, absolute or relative to the
   // project's root. nullopt: the file is no package's source.
   virtual std::optional<std::string> NameOfFile(std::string_view file) const = 0;
-  // A generated package: rules apply to its name, the generator's cooker and settings on top.
+  // The entry of a generated package: the rules for its name apply, and the cooker and the settings
+  // that its generator gave override them.
   virtual CatalogEntry Generated(std::string_view name, std::string_view cooker,
                                  std::string_view settings) const = 0;
   // Resolves a reference or cooked-input path as written by `from`. A name below an existing
   // package's "/_gen/" is returned without error: the core knows what was generated.
   virtual ReferenceTarget Resolve(std::string_view from, std::string_view as_written) const = 0;
-  // The warnings of a package, generated packages included, that are left out, and the warnings
-  // that fail it.
+  // Which warnings of the package are left out, and which fail it; for generated packages, too.
   virtual record::WarningRules WarningRulesOf(std::string_view /*name*/) const { return {}; }
 };
 

@@ -1,5 +1,5 @@
-// The text of a conflict over an output's path: the core writes the text for each of the two
-// packages, and the code that groups failures for people reads it.
+// The error text of two packages that want one path in the tree. The core writes one text for each
+// of the two packages; the code that groups failures for people reads the texts.
 #pragma once
 
 #include <optional>

@@ -1,8 +1,8 @@
 // CookCore: the director's decisions as a deterministic state machine. The same options and events
 // give the same effects, byte for byte.
 //
-// Cost: a step does at most CookOptions::units_per_step units of work; the rest stays on the agenda
-// and goes on with the next event (the shell sends Tick at once while has_agenda()).
+// Cost: a step does at most CookOptions::units_per_step units of work. The rest stays on the agenda
+// until the next event; the shell sends Tick at once while has_agenda().
 // Threads: none; the shell's loop owns it.
 #pragma once
 
@@ -24,8 +24,8 @@
 
 namespace galley::director {
 
-// How much the core holds beside its packages: none of these numbers grows with the number of
-// cooks.
+// Holdings: how much the core holds beside its packages. None of these numbers grows with the
+// number of cooks that have run.
 struct Holdings {
   size_t attempts = 0;       // attempts on which some worker may still report
   size_t workers = 0;        // workers, with lost workers that may come back
@@ -45,36 +45,35 @@ class CookCore {
   // REQUIRES: now >= every `now` given before.
   void Step(absl::Time now, const Event& event, std::vector<Effect>& effects);
   bool has_agenda() const;
-  // True: jobs are in the workers' hands, or ready for them; in a cook that is ending there are
-  // none.
+  // True: some job is in a worker's hands, or ready or waiting to be handed over. False when all
+  // running cooks are ending.
   bool has_jobs() const;
 
-  // The numbers of the cook that began last.
+  // The counters and the progress of the cook that began last.
   const Counters& counters() const;
   Progress progress() const;
-  // The numbers of the cook with that number: a running cook, or a cook that ended since no other
-  // step. REQUIRES: there is such a cook (CookBegan).
+  // The same for the cook `request`. REQUIRES: the cook is running, or ended in the last step.
   const Counters& counters(uint64_t request) const;
   Progress progress(uint64_t request) const;
-  // The figures over all cooks. Cost: O(cookers + cooks), and the packages that left the line of
-  // waiting packages since the last call.
+  // The figures over all cooks. O(cookers + cooks + packages that stopped waiting since the last
+  // call).
   CoreFigures figures();
-  // The attached workers that get no jobs for now (Breakers).
+  // The number of attached workers that are held (Breakers).
   uint64_t held_workers() const;
-  // True: the cook's roots are being published or staged: the cook is over but for that. Any number
-  // may be asked.
+  // True: the cook's roots are being published or staged, and nothing else of the cook is left.
+  // False for a number that no running cook has.
   bool is_publishing(uint64_t request) const;
   size_t package_count() const;
   const std::string& NameOf(PackageId package) const;
   // Finds a package by its name or by the name of its file. Invalid when unknown.
   PackageId Find(std::string_view name_or_file) const;
-  // The reasons why the package is in the cook, in the order found.
+  // The reasons why the package is in some cook, in the order found.
   std::vector<InstigatorView> InstigatorsOf(PackageId package) const;
-  // Visits the reasons why packages are in this cook, package by package, each package's reasons in
-  // the order found. REQUIRES: as for counters(request).
+  // Visits the reasons why packages are in this cook, package by package; the reasons of a package
+  // come in the order found. REQUIRES: as for counters(request).
   void ForEachReasonIn(uint64_t request,
                        absl::FunctionRef<void(PackageId, const InstigatorView&)> visit) const;
-  // The listing of a generated package in the generator's result; nullptr: not generated.
+  // How the generator lists the package; nullptr: the package is not generated.
   const record::Generated* GeneratedOf(PackageId package) const;
   // "Save", "Save, pending", "Idle, cooked": for dumps and why.
   std::string StateText(PackageId package) const;

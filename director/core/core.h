@@ -1,8 +1,8 @@
-// Core: the four layers of CookCore, and the step. Each family of events and decisions is a part of
-// its own (packages/package_layer.h, jobs/job_layer.h, workers/worker_layer.h, cooks/cook_layer.h).
+// Core: the implementation of CookCore. Core has four layers of parts, and the order of a step.
+// Each family of events and decisions is a part with a file of its own.
 //
-// A part calls the parts that it needs. A part leaves a note (notes.h) where parts above it must
-// act, and Core hands the note on.
+// A part calls the parts that it was given, which lie below it. Where a part above must act, the
+// part leaves a note (notes.h), and Core hands the note on.
 // Threads: none.
 #pragma once
 
@@ -38,7 +38,7 @@ struct Core {
  private:
   void Apply(const Event& event);
   void HandOnNotes();
-  void RunAgenda(size_t units);  // that the step has done already
+  void RunAgenda(size_t units);  // `units`: done by the step before
   size_t RunNext();              // returns units
 };
 

@@ -1,8 +1,8 @@
-// CoreFigures: the counts of the core since it was made, whichever cooks came and went, and its
-// present waiting packages. For metrics (director/metrics); a cook's own numbers are its Counters.
+// CoreFigures: counts over all cooks since the core was made, and the packages that wait now. For
+// metrics (director/metrics). The numbers of one cook are its Counters.
 //
-// A result counts once for each cook that it is told to, so that the sum over the summaries of all
-// cooks is the same. A result that a cook takes back and gets again counts again.
+// A result counts once for each cook that is told of it, so that the counts equal the sums over the
+// summaries of all cooks. A result that a cook takes back and gets again counts again.
 // Threads: none; a value.
 #pragma once
 
@@ -23,15 +23,15 @@ namespace galley::director {
 
 // Why a job was handed over again.
 enum class RetryCause : uint8_t {
-  kCrashed,  // the job's executor died
-  kMemory,   // the job outgrew its memory limit
-  kTimeout,  // the job outgrew its time limit
-  kMachine,  // the machine failed the job, or the job's files changed under it: not its own fault
-  kWorkerLost,  // the job's worker went, or never got the job
+  kCrashed,     // the job's executor died
+  kMemory,      // the job outgrew its memory limit
+  kTimeout,     // the job outgrew its time limit
+  kMachine,     // the machine failed the job, or the job's files changed meanwhile
+  kWorkerLost,  // the job's worker was lost, or never got the job
 };
 inline constexpr size_t kRetryCauseCount = 5;
 std::string_view RetryCauseName(RetryCause cause);  // "worker_lost"
-// kRefused is never tried again.
+// kRefused gives kMachine, but is never tried again.
 RetryCause RetryCauseOf(WorkerReport::Fault fault);
 
 enum class ResultOutcome : uint8_t { kCooked, kCached, kUpToDate, kFailed };
@@ -39,9 +39,9 @@ inline constexpr size_t kResultOutcomeCount = 4;
 std::string_view ResultOutcomeName(ResultOutcome outcome);  // "up_to_date", as in the summary
 ResultOutcome ResultOutcomeOf(ResultSource source);
 
-// Times, counted by how long they are: 1, 2, 5, 10, ... ms up to 1,000 s, and beyond.
+// TimeCounts: a histogram of times. The last class is everything above the last bound.
 struct TimeCounts {
-  // Upper bounds, inclusive.
+  // Inclusive upper bounds of the classes.
   static constexpr std::array<absl::Duration, 19> kBounds = {
       absl::Milliseconds(1),   absl::Milliseconds(2),   absl::Milliseconds(5),
       absl::Milliseconds(10),  absl::Milliseconds(20),  absl::Milliseconds(50),
@@ -54,12 +54,12 @@ struct TimeCounts {
   void Add(absl::Duration time);
   void Add(const TimeCounts& other);
 
-  std::array<uint64_t, kBounds.size() + 1> counts{};  // not cumulative; the last: beyond
+  std::array<uint64_t, kBounds.size() + 1> counts{};  // not cumulative
   absl::Duration sum;
 };
 
 struct CookerFigures {
-  std::string name;                                     // empty: of packages without a cooker
+  std::string name;                                     // empty: packages without a cooker
   std::array<uint64_t, kResultOutcomeCount> results{};  // by ResultOutcome
   TimeCounts jobs;                                      // whole attempts: load and saves
 };
@@ -73,23 +73,23 @@ struct PoolFigures {
 struct CoreFigures {
   static constexpr size_t kClassCount = 4;  // CookClass
 
-  // Adds the counts, and leaves the numbers of waiting packages.
+  // Adds the counts. The numbers of now, from `packages` on, stay.
   void AddCounts(const CoreFigures& other);
 
-  std::vector<CookerFigures> cookers;  // in the order in which they were met
+  std::vector<CookerFigures> cookers;  // in the order of first use
   std::array<uint64_t, kRetryCauseCount> retried{};
   std::array<PoolFigures, kPoolCount> pools{};
   uint64_t executors_lost = 0;
   uint64_t breakers_opened = 0;                              // of workers, and of machines
   uint64_t bytes_read = 0, bytes_warm = 0, bytes_saved = 0;  // as in Counters
 
-  // The numbers below are of now. `packages`: in the running cooks, by CookClass of the cook and
-  // State. A package that two cooks want counts twice.
+  // The numbers below are of now. `packages`: the packages of the running cooks, by CookClass of
+  // the cook and State. A package that two cooks want counts twice.
   std::array<std::array<uint64_t, kStateCount>, kClassCount> packages{};
   uint64_t ready = 0;    // packages that wait for a worker with room
   uint64_t parked = 0;   // packages that wait for a worker that has their cooker
   uint64_t stalled = 0;  // packages that wait for a grant of a resource
-  uint64_t held = 0;     // attached workers that are held (Breakers)
+  uint64_t held = 0;     // attached workers that are held
   // How long the first of `ready` has been waiting; zero: no package waits.
   absl::Duration oldest_ready;
 };

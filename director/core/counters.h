@@ -1,4 +1,4 @@
-// Counters: the results of a cook, in numbers.
+// Counters: what one cook has done so far, in numbers.
 // Threads: none; a value.
 #pragma once
 
@@ -17,9 +17,10 @@ struct Counters {
   uint64_t jobs_split = 0;       // platforms of running jobs that went to an idle worker
   uint64_t results_dropped = 0;  // results that came a second time, or too late
   uint64_t workers_attached = 0;
-  // Results that another machine confirmed; for which there was no other machine; that differed.
+  // proven: another machine confirmed the result. unproven: there was no other machine. failed: the
+  // results differed.
   uint64_t results_proven = 0, results_unproven = 0, proofs_failed = 0;
-  // Bytes moved by all attempts, each report counted once: retried, doubled and late ones as well.
+  // Bytes that all attempts moved, also retried and late attempts; each report counts once.
   uint64_t bytes_read = 0, bytes_warm = 0, bytes_saved = 0;
 };
 

@@ -1,4 +1,5 @@
-// Ids of the core. Dense, given out from 0, never reused.
+// Ids of the core. A PackageId is dense, from 0, and is reused only after MemoryShort. pools.h says
+// how WorkerIds are given.
 #pragma once
 
 #include <cstdint>
@@ -9,23 +10,23 @@ namespace galley::director {
 
 using PackageId = StrongId<struct PackageTag>;
 using WorkerId = StrongId<struct WorkerTag>;
-// A result that the shell holds: its full record, warnings, provenance. The core sees only its
-// ResultView.
+// A result that the shell holds, with its full record, warnings and provenance. The core sees only
+// the ResultView.
 using ResultId = StrongId<struct ResultTag>;
 
 using PlatformIndex = uint32_t;  // < 32, in the project's order
 using PlatformMask = uint32_t;   // bit i: platform i
 inline constexpr PlatformMask MaskOf(PlatformIndex platform) { return PlatformMask{1} << platform; }
 
-// < kCooksMax: the slot of a running cook; given to another cook when the cook is over.
+// The slot of a running cook, below kCooksMax. Another cook may get it when the cook is over.
 using CookSlot = uint32_t;
 using CookMask = uint32_t;  // bit i: the cook in slot i
 inline constexpr CookSlot kCooksMax = 32;
 inline constexpr CookMask BitOf(CookSlot slot) { return CookMask{1} << slot; }
 
-// WorkId: equal for packages and platforms with equal weak keys and platform parameters: their
-// cooks read the same source with the same settings, and differ at most in their surroundings. 0:
-// equal to no other, or not known.
+// WorkId: equal for two pairs of package and platform that have the same weak key and platform
+// parameters. Their cooks read the same source with the same settings, and differ at most in the
+// files around the source. 0: equal to no other, or not known.
 using WorkId = uint64_t;
 
 using AttemptId = uint64_t;  // from 1; 0: none. The term is in the upper 24 bits, so that attempts

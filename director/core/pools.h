@@ -1,5 +1,5 @@
-// Pools: where a worker comes from, as its id tells. The core gives ids to the workers that it asks
-// for (Spawn), upward from the beginning of their pool; the shell gives ids to the workers that
+// Pools: a worker's id tells where the worker comes from. The core gives ids to the workers that it
+// asks for (Spawn), upward from the first id of their pool; the shell gives ids to the workers that
 // attach unasked.
 // Threads: none; values.
 #pragma once

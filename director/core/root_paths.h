@@ -1,12 +1,12 @@
 // Root paths: every chain of instigators from a package back to a root cause, shortest first.
 //
-// A path visits no package twice. There may be as many paths as the graph allows, so paths are made
-// one after the other (best-first, guided by each package's exact distance to a root cause) and
-// only as many as are asked for. The order depends on the graph alone, so the next page is asked
-// for by the number of paths before it.
+// A path visits no package twice. The number of paths may be exponential, so only as many paths are
+// made as are asked for. The search is best-first, guided by each package's exact distance to a
+// root cause. The order depends on the graph alone, so a caller asks for the next page by the
+// number of paths before it (`skip`).
 //
 // Cost: O(ancestors + edges among them) for the distances, then about O(path length * fan-in) a
-// path. Bounded by RootPathsOptions; what a bound cuts off is said.
+// path. Bounded by RootPathsOptions; `is_cut` says that a bound was met.
 // Threads: none.
 #pragma once
 
@@ -26,8 +26,8 @@ struct NamedInstigator {
   auto operator<=>(const NamedInstigator&) const = default;
 };
 
-// RootPathStep: a package of a path, and why the package is in the cook: because of the next
-// package, or, for the last package, the root cause itself.
+// RootPathStep: a package of a path, and why it is in the cook. The next package of the path is the
+// reason; for the last package, the category is the root cause.
 struct RootPathStep {
   std::string package;
   InstigatorCategory category = InstigatorCategory::kCommandLinePackage;
