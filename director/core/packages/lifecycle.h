@@ -1,5 +1,5 @@
-// Lifecycle: the only door to a package's state, phases and outcome, and to the queues. Lifecycle
-// keeps the queues, the leads of equal work, the package's Work and the cooks' tallies true.
+// Lifecycle: the only place that changes a package's state, phases and outcome. With each change,
+// it updates the queues, the leads of equal work, the package's Work and the cooks' tallies.
 //
 // Invariants (CheckInvariants):
 //   - `work` exists exactly while state != kIdle;
@@ -30,7 +30,7 @@ class Lifecycle {
   Lifecycle(PackageTable& packages, Ranks& ranks, const Claimants& claimants, const absl::Time& now)
       : packages_(packages), claimants_(claimants), now_(now), queues_(packages, ranks, now) {}
 
-  // REQUIRES: IsLegalEdge. `reason` is for a person who debugs ("looked up", "attempt lost").
+  // REQUIRES: IsLegalEdge. `reason` helps a person who debugs: "looked up", "attempt lost".
   void SetState(PackageId package, State state, std::string_view reason);
   // REQUIRES: a cook wants the platform.
   void SetPhase(PackageId package, PlatformIndex platform, Phase phase,
@@ -39,32 +39,32 @@ class Lifecycle {
   void SetSkipped(PackageId package, bool is_skipped);
   void SetUrgency(PackageId package, Urgency urgency);
   void SetLoaded(PackageId package, bool is_loaded = true);
-  // The cooks want the package too. Platforms that no cook wanted before begin in phase `first`.
+  // These cooks want the package from now on. Platforms that no cook wanted begin in phase `first`.
   void Claim(PackageId package, CookMask cooks, PlatformMask platforms, Phase first);
-  // The cooks want the package no longer, for whatever reason.
+  // These cooks do not want the package any more.
   void Unclaim(PackageId package, CookMask cooks);
-  // An agenda item of the package comes or goes.
+  // An agenda item of the package was added or removed.
   void CountOnAgenda(PackageId package, bool is_there);
-  // Takes all packages out of all tallies, or puts all packages in again. In between, platforms may
-  // get new numbers.
+  // Takes all packages out of all tallies, or puts them in again. In between, platforms may get new
+  // numbers.
   void CountEvery(bool is_there);
   // The package's platforms have new numbers. Platforms that are being looked up, or follow equal
-  // work, are to be looked up again, and no platform leads. `added` are in `added_phase`. The
-  // caller clears EqualWork and sets state and outcome.
+  // work, are looked up again; no platform leads. `added` begin in `added_phase`. The caller clears
+  // EqualWork, and sets state and outcome.
   // REQUIRES: CountEvery(false).
   void Remap(PackageId package, const PlatformMap& map, PlatformMask added, Phase added_phase);
   // Takes the package out of all its cooks. REQUIRES: idle, in a cook.
   void Withdraw(PackageId package);
   // Ends the package's leads, except for platforms that are being committed.
   void StopLeading(PackageId package);
-  // Runs `change`, which changes what Claimants say of the package, and the tallies.
+  // Runs `change`, which changes the package's failures in a Claimant, and updates the tallies.
   void Recount(PackageId package, absl::FunctionRef<void()> change);
-  // Puts the package into its queues. Call Refresh after any change that decides the queues.
+  // Puts the package into its queues. Call Refresh after any change on which the queues depend.
   void Refresh(PackageId package);
   // The platform leads all equal work. REQUIRES: its phase may lead (CanLead); no other package
   // leads.
   void Lead(PackageId package, PlatformIndex platform);
-  // Ends the lead, if the platform leads: its attempts are used up. The caller calls SetPhase.
+  // Ends the platform's lead, if any, with EqualWork::End::kExhausted. The caller calls SetPhase.
   void ExhaustLead(PackageId package, PlatformIndex platform);
 
   // The package is not handed over before `until`. REQUIRES: not idle.
@@ -72,9 +72,9 @@ class Lifecycle {
   // Packages whose back-off is over by `now` go back to their queues.
   void Release(absl::Time now);
 
-  // No eligible worker can take the package now: the package waits only in `queue` (its kind of
-  // job, or HeldResults::QueueOf) until Unpark, or until its state changes. REQUIRES: the package
-  // is in a queue of jobs to be handed over.
+  // No eligible worker can take the package now: it waits only in the parking queue `queue`, until
+  // Unpark or until its state changes. `queue`: Eligibility::KindOf, or HeldResults::QueueOf.
+  // REQUIRES: the package is in a queue of jobs to be handed over.
   void Park(PackageId package, uint32_t queue);
   // The package goes back to its queue. REQUIRES: the package is parked.
   void Unpark(PackageId package);
@@ -83,7 +83,7 @@ class Lifecycle {
 
   uint32_t in_works() const { return in_works_; }
   const PackageQueues& queues() const { return queues_; }
-  // PackageQueues::ReadySince, which forgets packages that wait no longer.
+  // PackageQueues::ReadySince; not const, since it drops packages that no longer wait.
   std::optional<absl::Time> ReadySince() { return queues_.ReadySince(); }
   EqualWork& equal_work() { return equal_work_; }
   const EqualWork& equal_work() const { return equal_work_; }
@@ -91,8 +91,8 @@ class Lifecycle {
   void CheckInvariants() const;
 
  private:
-  // While a Change lives, its package is in no tally and may change. Changes of one package nest;
-  // changes of two packages do not.
+  // While a Change exists, its package is in no tally and may change. Changes of one package may
+  // nest; changes of two packages may not.
   class Change;
   void CountAll(PackageId package, bool is_there);
   void Expect(PackageId package);

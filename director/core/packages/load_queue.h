@@ -1,4 +1,4 @@
-// LoadQueue: packages that must be cooked and are in no worker's hands.
+// LoadQueue: packages that must be cooked, and wait for a worker.
 //
 // Order:
 //   1. not alone      a package that is to run alone comes last: it waits until all else is done
@@ -7,8 +7,8 @@
 //   4. length         longest first, so that no long job begins when all others are done
 //   5. rank           lowest first: leaves
 //   6. PackageId      lowest first
-// Invariant: holds p exactly while p is in kLoad, has no attempt and is not backing off (Lifecycle
-// keeps it so).
+// Invariant: PackageQueues::loads() holds p exactly while p is in kLoad, has no attempt, and is
+// neither backing off, parked nor set aside. Parked packages are in LoadQueues of their own.
 // Cost: Push, Remove, TopAtMost O(log n); Top O(1).
 // Threads: none; owned by PackageQueues.
 #pragma once
@@ -32,19 +32,19 @@ struct LoadOrder {
   Rank rank = 0;
 };
 
-// The class of an expected time: 0 below 32 ms, one more with each doubling. The classes are rough,
+// The class of an expected time: 0 below 32 ms, plus one for each doubling. The classes are coarse,
 // so that the rank decides among similar jobs.
 int LengthOf(absl::Duration expected);
 
 class LoadQueue {
  public:
-  // Puts the package in, or moves the package to its new place.
+  // Adds the package, or moves it to its new place.
   void Push(PackageId package, const LoadOrder& order);
   void Remove(PackageId package);
   // REQUIRES: not empty.
   PackageId Top() const;
   Urgency TopUrgency() const;
-  // The first package that is at most as urgent, and need not run alone. Invalid: none.
+  // The first package of at most this urgency that need not run alone. Invalid: none.
   PackageId TopAtMost(Urgency urgency) const;
   bool Contains(PackageId package) const { return keys_.contains(package); }
   bool empty() const { return order_.empty(); }

@@ -1,8 +1,8 @@
-// PackageQueues: where a package waits for its next step: to be looked up, to be handed over, for
-// the grant of resources, for a worker that may take it (*parked*), or for its back-off to end.
+// PackageQueues: the queues in which packages wait to be looked up, to be handed over, for a grant
+// of resources, for an eligible worker (*parked*), or for the end of their back-off.
 //
-// A package is in the queues that its state and its work say, once Refresh was called. Lifecycle,
-// through which every change goes, calls Refresh.
+// State and Work decide in which queues a package is. Refresh moves the package there; Lifecycle
+// calls Refresh after each change.
 // Cost: O(log n).
 // Threads: none; owned by Lifecycle.
 #pragma once
@@ -33,25 +33,27 @@ class PackageQueues {
   void Refresh(PackageId package);
   // Takes the package out of the queues of jobs to be handed over, until the next Refresh.
   void SetAside(PackageId package);
-  // The package waits in `queue` only (Lifecycle::Park). The caller calls Refresh.
+  // The package waits only in the parking queue `queue` (Lifecycle::Park). The caller calls
+  // Refresh.
   void Park(PackageId package, uint32_t queue);
   // REQUIRES: the package is parked. The caller calls Refresh.
   void LeaveParking(PackageId package);
-  // The package is not to be handed over before `until`. The caller calls Refresh.
+  // The package is not handed over before `until`. The caller calls Refresh.
   void BackOff(PackageId package, absl::Time until);
-  // Ends the back-off of one package whose back-off is over by `now`; an invalid id: there is none.
-  // The caller calls Refresh.
+  // Ends the back-off of a package whose back-off is over by `now`, and returns the package;
+  // invalid: none. The caller calls Refresh.
   PackageId TakeReleased(absl::Time now);
-  // The package is in no queue of jobs any more. REQUIRES: it has work, which is about to go.
+  // Takes the package out of the back-off and parking queues. REQUIRES: its work is about to be
+  // freed.
   void Leave(PackageId package);
 
   const RequestQueue& requests() const { return requests_; }
   const LoadQueue& loads() const { return loads_; }
   const SaveQueue& saves() const { return saves_; }
-  // By `queue`, each in the order of the load queue; none is empty.
+  // By parking queue, each in the order of LoadQueue; none is empty.
   const absl::btree_map<uint32_t, LoadQueue>& parked() const { return parked_; }
   bool has_backing_off() const { return !backing_off_.empty(); }
-  // Since when the first package of loads() waits; nullopt: there is none.
+  // Since when the package of loads() waits that has waited longest; nullopt: none waits.
   std::optional<absl::Time> ReadySince();
   // CHECKs the invariants over all packages.
   void CheckInvariants() const;
@@ -73,10 +75,10 @@ class PackageQueues {
   absl::btree_map<uint32_t, LoadQueue> parked_;
 };
 
-// The package waits for an output that a worker's cook asked for.
+// True: the package waits for an output that a worker's cook asked for.
 bool WaitsForOutput(const Work& work);
-// True while the package waits for something outside its look-ups: its generator's list, a new
-// snapshot, a cooked input.
+// True: the package is neither looked up nor cooked for now, since it waits for its generator's
+// list, a late change, a scan, or an output that a worker's cook asked for.
 bool IsBlocked(const Work& work);
 
 }  // namespace galley::director

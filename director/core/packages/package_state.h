@@ -1,4 +1,4 @@
-// State and Outcome of a package, and which changes of state are legal.
+// State and Outcome of a package, and the legal changes of state.
 //
 //        asked for          not up to date        loaded         every platform done
 //   Idle ---------> Request -------------> Load ----------> Save -------------------> Idle, cooked
@@ -36,20 +36,19 @@ bool IsLegalEdge(State from, State to);
 // (PackageProgress::Advance).
 enum class Phase : uint8_t {
   kUnwanted,    // this platform is not cooked
-  kToLookUp,    // to be asked for in the action cache
-  kLookingUp,   // asked
+  kToLookUp,    // to be looked up
+  kLookingUp,   // a look-up is on its way
   kWaiting,     // the look-up wants results of cooked inputs first
   kFollowing,   // must be cooked as far as is known, but another package's equal work is being
                 // cooked: when that is over, this platform is looked up again
   kToCook,      // must be cooked
-  kInHand,      // part of the current attempt
+  kInHand,      // in a current attempt
   kCommitting,  // its result is being made durable
   kDone,        // has a durable result
   kFailed,
 };
 
-// The phases in which a platform may lead equal work: the platform is ready, or is being cooked,
-// and waits for no package.
+// True: a platform in this phase may lead equal work, since it waits for no other package.
 inline bool CanLead(Phase phase) {
   return phase == Phase::kToCook || phase == Phase::kInHand || phase == Phase::kCommitting;
 }

@@ -1,9 +1,8 @@
-// ReadyLine: since when packages wait for a worker, in the order in which the packages began to
-// wait.
+// ReadyLine: since when packages wait for a worker, in the order in which they began to wait.
 //
-// A package that stops waiting is taken out when its place comes to the front, or when most places
-// of the line are of such packages. So a change costs O(1), and the line is at most twice as long
-// as its queue, plus kSpare.
+// The place of a package that stops waiting is removed when it comes to the front, or when most
+// places are of such packages. So a change costs O(1), amortised, and the line is at most twice as
+// long as its queue, plus kSpare.
 // Threads: none; owned by PackageQueues.
 #pragma once
 
@@ -26,9 +25,9 @@ class ReadyLine {
  public:
   static constexpr size_t kSpare = 1024;
 
-  // The package waits from `now` on. `waits(place)`: the package of the place has been waiting
-  // since then. `waiting`: how many packages wait, this package included. REQUIRES: `now` does not
-  // go back.
+  // The package waits from `now` on. `waits(place)` says whether the place's package has waited
+  // since place.since. `waiting`: how many packages wait, this one included. REQUIRES: `now` does
+  // not go back.
   template <typename Waits>
   void Add(PackageId package, absl::Time now, size_t waiting, const Waits& waits) {
     if (line_.size() > 2 * waiting + kSpare)

@@ -1,8 +1,8 @@
 // RequestQueue: packages that are ready to be looked up.
 //
 // Order: urgency, then first come, first served.
-// Invariant: holds p exactly while p is in kRequest, waits for nothing, and has a platform in
-// kToLookUp (Lifecycle keeps it so).
+// Invariant: holds p exactly while p is in kRequest, has begun, is not blocked (IsBlocked), has no
+// attempt, and has a platform in kToLookUp (kept by Lifecycle).
 // Cost: Push, Remove O(log n).
 // Threads: none; owned by PackageQueues.
 #pragma once
@@ -19,7 +19,7 @@ namespace galley::director {
 
 class RequestQueue {
  public:
-  // A package that is in the queue keeps its place among packages of its urgency.
+  // A package that is in the queue already keeps its place among packages of its urgency.
   void Push(PackageId package, Urgency urgency);
   void Remove(PackageId package);
   // REQUIRES: not empty.

@@ -1,5 +1,5 @@
-// SaveQueue: packages that wait for the director's grant of resources, one line for each resource
-// group (see Grants), so that a line whose resources are all taken does not hold up the others.
+// SaveQueue: packages that wait for a grant of resources. Each resource group (Grants) has a line,
+// so that a group whose resources are all taken does not hold up the others.
 //
 // Order in a line:
 //   1. urgency   highest first
@@ -7,7 +7,7 @@
 //                packages that waits for the package
 //   3. rank      lowest first
 //   4. name
-// Invariant: holds p exactly while p is in kSaveStalled (Lifecycle keeps it so).
+// Invariant: holds p exactly while p is in kSaveStalled and not set aside (kept by Lifecycle).
 // Cost: Push, Remove O(log n); BestAtMost O(groups log n).
 // Threads: none; owned by PackageQueues.
 #pragma once
@@ -30,16 +30,16 @@ struct SaveOrder {
   Urgency urgency = Urgency::kNormal;
   absl::Duration chain;
   Rank rank = 0;
-  std::string_view name;  // must live as long as the package is queued
+  std::string_view name;  // must outlive the package's place in the queue
 };
 
 class SaveQueue {
  public:
-  // Puts the package in, or moves the package to its new place.
+  // Adds the package, or moves it to its new place.
   void Push(PackageId package, uint32_t group, const SaveOrder& order);
   void Remove(PackageId package);
-  // The first package that is at most as urgent, in the lines of which `is_free(group, first)`;
-  // invalid: none.
+  // The first package of at most this urgency, in the lines for which `is_free(group, first)` is
+  // true; invalid: none.
   template <typename IsFree>
   PackageId BestAtMost(Urgency urgency, IsFree is_free) const {
     const Key from{-static_cast<int>(urgency), -absl::InfiniteDuration(), 0, "", PackageId()};
