@@ -1,8 +1,7 @@
-// Blame: how often a package's attempts ended without a result, and through whose fault.
+// Blame: the faults of each package's attempts: how many, whose, and on which workers and machines.
 //
-// Own faults (its executor crashed, outgrew its memory or its time) are few before the package is
-// quarantined, until the cook ends or its inputs change; faults of the infrastructure
-// (I/O, lost workers) are many, with a back-off that doubles.
+// A package's own faults are crashes of its executor, and outgrown memory and time limits. Faults
+// of the infrastructure are I/O errors and lost workers. RetryPolicy says how many are too many.
 //
 // Cost: O(1); remembers only packages that had a fault.
 // Threads: none; owned by Graph.
@@ -28,24 +27,25 @@ class Blame {
     bool are_others_expected = false;  // workers on other machines are about to attach
     absl::Duration awake;              // the core's waking time
   };
-  // Returns how many own faults the package has now. While workers on other machines are expected,
-  // and for at most kOthersMax after the first fault, all faults on one machine count as one: the
-  // machine may be at fault, and no other machine was there to try.
+  // While workers on other machines are expected, and for at most kOthersMax after the first fault,
+  // all own faults on one machine count as one: the machine may be to blame, and there was no other
+  // machine to try.
   static constexpr absl::Duration kOthersMax = absl::Minutes(1);
-  // The package goes to other machines first, since all workers of one machine may be as bad. The
-  // director's own machine is not avoided.
+  // Returns how many own faults the package has now. The package goes to other machines first,
+  // since other workers of the same machine may be as bad; the director's own machine is not
+  // avoided.
   uint32_t AddOwnFault(PackageId package, const OwnFault& fault);
   uint32_t AddInfrastructureFault(PackageId package);
-  // The package failed on this machine (MachineTable::NumberOf) for the machine's sake: the package
+  // The package failed on this machine (MachineTable::NumberOf) through the machine's fault, and
   // goes to other machines first. True: the package had not failed on this machine before.
   bool AddMachine(PackageId package, uint32_t machine);
   bool HasFailedAt(PackageId package, uint32_t machine) const;
   bool HasMachines(PackageId package) const;
-  // Says that the fault that was added last was a limit, for which the package's last attempt runs
-  // alone (exclusive_run.h).
+  // The own fault that was added last was an outgrown limit. After limits only, the package's last
+  // attempt runs alone (exclusive_run.h).
   void AddLimit(PackageId package) { ++faults_[package].limits; }
-  // Faults that an earlier director counted; the workers on which they happened are not known any
-  // more. Each cook that goes on is told of the same faults.
+  // Own faults that an earlier director counted; their workers are unknown. Several cooks may
+  // report the same faults, so the largest count is kept.
   void AddEarlierFaults(PackageId package, uint32_t count);
   // The workers on which the package failed through its own fault, each once, in order. The package
   // goes to other workers while there are some.
@@ -53,17 +53,17 @@ class Blame {
   bool HasFailedOn(PackageId package, WorkerId worker) const;
   struct Faults {
     uint32_t own = 0;
-    uint32_t limits = 0;  // faults among `own` that were limits (AddLimit)
+    uint32_t limits = 0;  // how many of `own` were limits (AddLimit)
     uint32_t infrastructure = 0;
     std::vector<WorkerId> workers;
     std::vector<uint32_t> machines;      // on which the package failed, each once, in order
     std::vector<uint32_t> own_machines;  // on which the `own` faults happened
     absl::Duration first_own_at;
   };
-  // The package goes to other workers while there are some, as if it had failed there.
+  // The package goes to other workers while there are some, as if it had failed on this worker.
   void Avoid(PackageId package, WorkerId worker);
   Faults Of(PackageId package) const;
-  // The package fails once it turns out that it must be cooked, with these faults.
+  // The package fails with these faults as soon as it turns out that it must be cooked.
   void Quarantine(PackageId package, CookRequested::Blamed faults) {
     quarantined_.insert_or_assign(package, std::move(faults));
   }
@@ -72,7 +72,7 @@ class Blame {
     const auto found = quarantined_.find(package);
     return found == quarantined_.end() ? nullptr : &found->second;
   }
-  // The package may be tried again: its inputs may have been mended.
+  // Ends the quarantine of the package: its inputs may have been corrected.
   void Pardon(PackageId package) { quarantined_.erase(package); }
   void PardonAll() { quarantined_.clear(); }
   Killings& killings() { return killings_; }

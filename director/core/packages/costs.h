@@ -1,9 +1,10 @@
-// Costs: the expected cost of a package's job when no earlier cook of the package is known.
+// Costs: guesses the time and memory of a package's job when no earlier cook of the package is
+// known.
 //
-// The cost is guessed from the measured jobs of the same cooker, in proportion to the source's size
-// plus a fixed part (a ratio estimate: sums only). Before any job was measured, the cost is guessed
-// from the size alone. Running jobs that take longer than guessed count as well: otherwise the jobs
-// that end first, which are the short jobs, would speak for all jobs.
+// The guess is a ratio estimate from the measured jobs of the same cooker: proportional to the
+// source's size plus a fixed part. Before any job was measured, a byte counts as 1 us. Running jobs
+// that take longer than guessed count as well: otherwise the short jobs, which end first, would
+// stand for all jobs.
 //
 // Cost: Guess O(1), without allocation.
 // Threads: none; owned by its layer.
@@ -33,9 +34,9 @@ class Costs {
   // The cooker's name. REQUIRES: TraitsOf gave its number. O(cookers).
   std::string NameOf(uint32_t cooker) const;
   absl::Duration Guess(const CostTraits& traits) const;
-  // A whole attempt took so long.
+  // A whole attempt took `time`.
   void Measured(const CostTraits& traits, absl::Duration time);
-  // Tells how long the running jobs have run: ClearRunning, then AddRunning for each running job.
+  // Updates how long the running jobs have run: ClearRunning, then AddRunning for each running job.
   void ClearRunning();
   void AddRunning(const CostTraits& traits, absl::Duration ran);
   // The guessed peak of a job's memory in bytes; 0: no job of this cooker was measured.
@@ -46,7 +47,7 @@ class Costs {
   struct Sums {
     absl::Duration time, running;
     double weight = 0, running_weight = 0;
-    double memory_ratio = 0;  // the highest of peak to weight; sinks slowly
+    double memory_ratio = 0;  // the highest ratio of peak to weight; decays slowly
   };
 
   absl::flat_hash_map<std::string, uint32_t> cookers_;

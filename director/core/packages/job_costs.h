@@ -10,12 +10,12 @@
 
 namespace galley::director {
 
-// The expected time of the platforms that are to be cooked; a platform of which nothing is known
-// counts as the mean of the other platforms.
+// The expected time of the platforms that are to be cooked. A platform without a known time counts
+// as the mean of the other platforms.
 absl::Duration CostOf(const PackageData& package, const Costs& costs);
 
-// The memory peak of the last cook, or the measured peak of the cooker's jobs; at most the memory
-// that the job may take. REQUIRES: the package is in the works.
+// The memory peak of the last cook, or else the peak guessed from the cooker's jobs, in bytes; at
+// most the package's limit. REQUIRES: the package is in the works.
 uint64_t MemoryOf(const PackageData& package, const Costs& costs);
 
 }  // namespace galley::director

@@ -1,17 +1,16 @@
-// Killings: executors that died by a SIGKILL which Galley did not send, and lost workers, each with
-// the package that ran there. Killings find the package that takes executors or workers along.
+// Killings: finds packages that kill executors or workers, from the deaths of executors by a
+// SIGKILL that Galley did not send, and from lost workers, each with the package that ran there.
 //
-// A machine that has too little memory kills whoever runs there; a package that kills its executor
-// does so wherever it runs. A *streak* of a machine is its last deaths in a row that are all of one
-// package. A package with a streak on two machines is to blame. A package with a streak of three on
-// one machine is to blame, too, where other jobs succeeded meanwhile, or where no other jobs could
-// run. Workers are lost for many reasons (a node is taken back, a cable is pulled), so losses need
-// longer streaks.
+// A machine with too little memory kills any job; a package that kills its executor does so on any
+// machine. The *streak* of a machine is its latest deaths in a row that belong to one package. A
+// package is to blame when it has a streak on two machines, or a streak of three on one machine
+// where other jobs succeeded meanwhile or no other jobs could run. Workers are lost for many other
+// reasons, so losses need longer streaks.
 //
-// A package whose executor died, or which was on two workers that were lost, is a *suspect* until
-// the package is over. At most one suspect at a time runs on a machine (culprits.h): so several
-// packages that kill make streaks of their own, and several large packages that have too little
-// memory together succeed one after the other.
+// A package is a *suspect*, until it is over, when its executor died, or when two workers were lost
+// on which it ran. At most one suspect runs on a machine at a time (suspects.h). So each package
+// that kills makes its own streaks, and large packages that only together need too much memory
+// succeed one after the other.
 //
 // Cost: O(log machines) for each change.
 // Threads: none; owned by Blame.
@@ -30,19 +29,19 @@ namespace galley::director {
 
 class Killings {
  public:
-  static constexpr uint32_t kDeathsMax = 3;    // of executors, on one machine
-  static constexpr uint32_t kMachinesMax = 2;  // on which executors died
+  static constexpr uint32_t kDeathsMax = 3;    // deaths of executors on one machine
+  static constexpr uint32_t kMachinesMax = 2;  // machines on which executors died
   static constexpr uint32_t kLossesMax = 10;   // with lost workers: deaths on one machine, machines
   static constexpr uint32_t kLossesToSuspect = 2;
-  // A longer streak keeps no other suspect from the machine: the success of another suspect would
-  // tell more.
+  // A suspect with so many deaths in a row no longer keeps other suspects from the machine: the
+  // success of another suspect would say more.
   static constexpr uint32_t kTurnMax = 5;
 
   enum class What : uint8_t { kExecutor, kWorker };
   using Machine = uint32_t;  // MachineTable::NumberOf
 
   void AddDeath(PackageId package, Machine machine, What what, absl::Duration now);
-  // A job of the package came to a result on the machine.
+  // A job of the package made a result on the machine.
   void NoteDone(PackageId package, Machine machine, absl::Duration now);
 
   struct Place {
@@ -51,15 +50,15 @@ class Killings {
     bool others_succeeded = false;  // since the first of these deaths
     bool operator==(const Place&) const = default;
   };
-  // The machines where the last deaths are the package's, when those deaths are enough to blame the
-  // package. `has_others`: jobs of other packages, no suspects, run or could run.
+  // The machines with a streak of the package; nullopt: not enough to blame the package.
+  // `has_others`: jobs of packages that are no suspects run, or could run.
   std::optional<std::vector<Place>> Judge(PackageId package, bool has_others) const;
 
   bool IsSuspect(PackageId package) const { return suspects_.contains(package); }
   const absl::btree_set<PackageId>& suspects() const { return suspects_; }  // some may be over
-  // The package whose turn it is to try again on the machine; invalid: no package's.
+  // The suspect whose turn it is to run on the machine; invalid: none.
   PackageId TurnAt(Machine machine) const;
-  // The package's deaths count no longer.
+  // The package's deaths do not count any more.
   void Forget(PackageId package);
 
  private:

@@ -1,12 +1,12 @@
 // PendingChanges: changes of the project that packages wait for, or that wait for cooks.
 //
-// Changes that come while roots are built are *late*: late changes belong to the next roots. A
-// package that has a late change, or whose cook reads a package that has one, is *held*: no worker
-// begins the package until the change is taken, for otherwise some platforms would be made of the
-// old files, and others of the new files.
+// A change that comes while roots are being built is *late*: it belongs to the next roots. A
+// package with a late change, or whose cook reads a package with one, is *held*: no worker begins
+// the package until the change is taken. Otherwise some of its platforms would be made of the old
+// files, and others of the new files.
 //
-// A package that is cleared (PackagesCleared) while a cook that wants it builds its roots is also
-// cleared late, and held until then: its bytes may be lost.
+// PackagesCleared is late, too, for a package that is in roots being built. The package is held
+// until it is cleared, since its bytes may be lost.
 //
 // A file that changed under an attempt is *stale*: the packages that read the file wait until the
 // file was scanned again.
@@ -39,34 +39,33 @@ class PendingChanges {
   void Hold(PackageId package) { held_.insert(package); }
   absl::btree_set<PackageId> TakeHeld() { return std::exchange(held_, {}); }
   bool IsHeld(PackageId package) const { return held_.contains(package); }
-  // The package's faults come from its inputs before a late change.
+  // Notes that the package's faults so far belong to its inputs before a late change.
   void ForgiveLate(PackageId package) { forgiven_late_.insert(package); }
   bool IsForgivenLate(PackageId package) const { return forgiven_late_.contains(package); }
-  // From now on the package is made of the files that are known now.
+  // The package begins again, with the present files: ends ForgiveLate.
   void ForgetLate(PackageId package) { forgiven_late_.erase(package); }
 
-  // The file changed, while these cooks run; the catalog of `epoch` knows the change. Returns the
-  // packages that wait for the scan.
+  // The file was scanned and has changed; the catalog of `epoch` knows the change. Returns the
+  // packages that wait for the scan, which do not wait any more.
   absl::btree_set<PackageId> NoteScanned(const std::string& path, CookMask running, uint32_t epoch);
-  // How often the file changed since the first of the running cooks saw the file change.
+  // How often the file changed while at least one cook ran that saw its first change; else 0.
   uint32_t ChangesOf(const std::string& path) const;
-  // An attempt that was handed over in `epoch` found the file changed. True: the attempt tells
-  // nothing new, since the last change of the file is known by now.
+  // True: a change that an attempt found, which was handed over in `epoch`, is known already.
   bool IsKnown(const std::string& path, uint32_t epoch) const;
-  // The package waits until the file was scanned again. True: the package is the first that waits.
+  // The package waits for a scan of the file. True: it is the first that waits for this file.
   bool WaitForScan(PackageId package, const std::string& path);
-  // The package waits no longer. The scan goes on, for other packages.
+  // The package does not wait any more. The scan goes on, for other packages.
   void StopWaitingForScan(PackageId package, const std::string& path);
   bool is_scan_awaited() const { return !stale_waiters_.empty(); }
-  // A cook is over: changes of files that only this cook saw count no more. O(files).
+  // The cook is over: changes that only this cook saw do not count any more. O(changed files).
   void LetGo(CookMask cook);
   size_t stale_files() const { return stale_files_.size(); }
 
  private:
   struct StaleFile {
     uint32_t changes = 0;
-    CookMask cooks = 0;  // cooks that ran at the first change, and still run
-    uint32_t epoch = 0;  // since when the catalog knows the last change
+    CookMask cooks = 0;  // running cooks that ran at the first change
+    uint32_t epoch = 0;  // of the catalog that knows the last change
   };
 
   std::vector<FilesChanged> late_;  // without their catalogs
