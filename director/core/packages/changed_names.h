@@ -1,4 +1,4 @@
-// Changed names: source files that have another name now.
+// Changed names: the new names of source files that were renamed.
 #pragma once
 
 #include <cstddef>

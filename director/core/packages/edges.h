@@ -1,17 +1,15 @@
 // Edges: the references between packages, and why each package is in the cook, in both directions.
 //
 // Forward: the resolved references of a package, with the platforms for which they hold, and the
-// other packages that it asked for. Backward: the instigators of a package, that is all reasons why
-// it is in the cook, in the order found. A reason stays for the cook though the reference that gave
-// the reason is gone (an edge of no platform).
+// other packages that it brought in. Backward: the instigators of a package, which are all reasons
+// why it is in the cook, in the order found. When a reference is gone, its reason stays, as an edge
+// of no platform.
 //
 // An edge is one word in each direction: the other end, the category, and whether the edge binds
-// ranks. Nearly always all edges of a package hold for the same platforms, the platforms that the
-// package was followed for; masks are kept only for a package whose edges differ. An edge takes
-// about 10 bytes for both directions together.
+// ranks. Nearly always, all edges of a package hold for the same platforms; masks are kept only for
+// a package whose edges differ. An edge takes about 10 bytes for both directions together.
 //
-// Cost: Follow O(edges of the package), Add O(log), more when `to` is lower than the target that
-// was added before.
+// Cost: Follow O(edges of the package); Add O(log), more when `to` is lower than the last target.
 // Threads: none; owned by Graph.
 #pragma once
 
@@ -46,28 +44,28 @@ class Edges {
   void Grow(size_t count);
   void Clear();
 
-  // Adds a root cause. False: the root cause is known already.
+  // Adds a root cause. False: it was known already.
   bool AddRoot(PackageId package, InstigatorCategory category);
   // The package has no root cause any more.
   void DropRoots(PackageId package) { roots_[package.index()] = 0; }
   void DropRoot(PackageId package, InstigatorCategory category) {
     roots_[package.index()] &= static_cast<uint16_t>(~RootBit(category));
   }
-  // Adds a reason other than a reference. An edge that binds ranks binds them from then on.
+  // Adds a reason other than a reference. An edge that binds ranks does so for good.
   struct Added {
     bool is_new = false;
-    bool binds_now = false;  // and did not bind before
+    bool binds_now = false;  // binds, and did not before
   };
   Added Add(PackageId from, const Target& to, bool binds_ranks);
 
-  // Sets the references for this platform to exactly `targets`; any order, repeats are welcome. The
-  // references bind ranks. Appends to `found` the targets for which `from` was no reason yet.
+  // Sets the references for this platform to exactly `targets`, in any order, also with repeats.
+  // The references bind ranks. Appends to `found` the targets for which `from` was no reason yet.
   void Follow(PackageId from, PlatformIndex platform, std::vector<Target> targets,
               std::vector<PackageId>& found);
   // Gives this platform the references of the platform `like`, which was followed.
   void FollowAlike(PackageId from, PlatformIndex platform, PlatformIndex like);
   void Unfollow(PackageId from);
-  // Platforms are numbered otherwise from now on.
+  // Platforms have new numbers.
   void Remap(PackageId from, const PlatformMap& map);
   PlatformMask followed(PackageId from) const { return followed_[from.index()]; }
 
@@ -90,8 +88,7 @@ class Edges {
       if (const auto why = InstigatorAt(package, i)) visit(*why);
     }
   }
-  // The reasons one by one: no reason changes its place while a cook runs. nullopt: a root cause
-  // that was dropped.
+  // The reasons by index, which stays the same while a cook runs. nullopt: a dropped root cause.
   size_t InstigatorCount(PackageId package) const {
     return package.index() < nodes_.size() ? To(package).size() : 0;
   }
@@ -102,7 +99,7 @@ class Edges {
     return InstigatorView{Category(word), PackageId()};
   }
 
-  // Words for Ranks, which BindsRanks and End read.
+  // The words of the edges, for Ranks; read them with BindsRanks and End.
   std::span<const uint32_t> From(PackageId package) const {
     return forward_.Words(nodes_[package.index()].forward);
   }
@@ -136,7 +133,7 @@ class Edges {
     return static_cast<InstigatorCategory>((word >> 2) & 15);
   }
   void AddBackward(PackageId package, uint32_t word);
-  // Marks the words that hold. Call it after a change of followed_ and mixed_.
+  // Sets kHolds in the words. Call it after a change of followed_ or mixed_.
   void MarkWhatHolds(PackageId from);
 
   ListPool forward_, backward_;

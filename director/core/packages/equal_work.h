@@ -1,11 +1,11 @@
-// EqualWork: among all packages that are to be cooked and whose work is equal (WorkId) one package
-// leads; the others follow. The followers wait until the lead is over, and are looked up again with
-// the values of their own places.
+// EqualWork: of all packages that are to be cooked and have equal work (WorkId), one leads and is
+// cooked; the others follow. When the lead ends, the followers are looked up again, each with the
+// values of its own folder.
 //
-// A package leads, for one of its platforms or for several whose work is equal, while the work is
-// ready for a worker, in a worker's hands, or being committed. A package that waits for anything
-// but workers leads no longer, so that no cycle of waits goes through equal work. How the lead ends
-// decides what becomes of the followers whose look-up misses:
+// A package leads, for one of its platforms or for several with equal work, while the work is ready
+// for a worker, in a worker's hands, or being committed. A package that waits for another package
+// does not lead, so that no cycle of waits goes through equal work. How the lead ends decides what
+// becomes of the followers whose look-up misses:
 //
 //   kResult     The leader has a durable result, a verdict too. The followers lie elsewhere, and
 //               are cooked at once, side by side.
@@ -19,16 +19,15 @@
 //   kNothing    The leader failed otherwise, is stale, backs off again, or is not wanted: one of
 //               the followers leads.
 //
-// A look-up may miss because it looked before a result was there, and answer after that: so results
-// are noted while look-ups are under way, and platforms that were asked before are asked once more.
+// A look-up may miss although a result came before its answer. So results are noted while look-ups
+// are open, and a platform that was asked before the result came is asked once more.
 //
-// A follower that waits no longer (it changed, left the cook) is not taken out: TakeFreed may give
-// it all the same, and the caller sees that it does not follow.
+// A follower that stops following, for example since it left the cook, is not removed. TakeFreed
+// still returns it, and the caller must check that it follows.
 //
-// Invariant: whoever follows has a leader that is another package, or is still to be given by
-// TakeFreed (Lifecycle keeps it so).
-// Cost: O(1), amortised; 16 bytes and a little for each work that has a leader, and for each result
-// that is noted.
+// Invariant: each follower's leader is another package, or TakeFreed still has to return the
+// follower (kept by Lifecycle).
+// Cost: O(1), amortised; about 16 bytes for each led work and for each noted result.
 // Threads: none; owned by Lifecycle.
 #pragma once
 
@@ -72,7 +71,7 @@ class EqualWork {
 
   // Notes a durable result or verdict of the work, whoever cooked it.
   void NoteResult(WorkId work) { results_[work] = ++results_noted_; }
-  // How many results were noted so far: kept with a question, for HasResultSince.
+  // How many results were noted so far. Keep the number with a question, for HasResultSince.
   uint32_t results_noted() const { return results_noted_; }
   bool HasResultSince(WorkId work, uint32_t noted_when_asked) const;
   // Forgets the noted results. REQUIRES: no question is open.
@@ -85,7 +84,7 @@ class EqualWork {
   struct Leader {
     PackageId package;
     uint16_t platforms = 0;
-    bool has_result = false;  // for one of the platforms that it led for
+    bool has_result = false;  // for some platform of its lead
   };
 
   absl::flat_hash_map<WorkId, Leader> leaders_;                   // look-up only

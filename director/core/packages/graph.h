@@ -1,6 +1,6 @@
-// Graph: the packages that some cook wants, and what is known of them together: why they are
-// wanted, their order, their queues, failures, and changes of the project. The graph begins anew
-// when no cook is left that wants any package.
+// Graph: the state of all packages that some cook wants: their edges, ranks, states and queues, the
+// agenda, faults, and pending changes. The graph begins anew with a cook that begins while no other
+// cook runs.
 // Threads: none; owned by its layer.
 #pragma once
 
@@ -49,29 +49,30 @@ class Graph {
 
   PackageId FindOrAdd(std::string_view name);
 
-  // Puts an item on the agenda, by the package's urgency. The item counts for the cooks that want
-  // the package.
+  // Puts an item on the agenda, with the package's urgency. The cooks that want the package wait
+  // for the item.
   void Push(const AgendaItem& item);
   // REQUIRES: the agenda is not empty.
   AgendaItem Pop();
   void ClearAgenda();
   void RemapAgenda(const PlatformMap& map);
-  // Explores the package by the present files when its turn comes, if any result of it is known.
+  // Puts a kExplore item on the agenda, if a result of the package is known: its references are
+  // followed again, by the present catalog.
   void PushExploreAnew(PackageId package);
 
-  // Makes the reason bind ranks.
+  // Adds the reason, or finds it, and makes it bind ranks.
   void BindRanks(PackageId dependent, PackageId dependency, InstigatorCategory category);
   void PlaceInRanks(PackageId dependent, const std::vector<PackageId>& dependencies,
                     bool are_cooked_inputs);
-  // Ranks all packages in one pass when so many edges were put aside that the edges justify its
-  // cost.
+  // Ranks all packages in one pass (Ranks::BulkRank) when it is due and some queue needs the ranks.
   void RankAnewIfDue();
 
-  // The package failed since nothing has the name of its generator; the package may be tried again.
+  // NoteNoGenerator: the package failed because its generator does not exist. It begins again when
+  // the generator does (ForEachWithReaders). ForgetNoGenerator: the package begins again.
   void NoteNoGenerator(PackageId package);
   void ForgetNoGenerator(PackageId package);
-  // Visits the package, and all packages whose cooks read its output, or wait for its list, or for
-  // its file to come. Packages in `done` are passed over; `done` grows.
+  // Visits the package, and all packages whose cooks read its output, or wait for its list or for
+  // its file. Skips packages in `done`, and adds the visited packages to `done`.
   void ForEachWithReaders(PackageId package, absl::btree_set<PackageId>& done,
                           absl::FunctionRef<void(PackageId)> visit) const;
 
@@ -86,7 +87,7 @@ class Graph {
     Agenda agenda;
     Blame blame;
     PendingChanges pending_changes;
-    // Packages that failed since nothing has the name of their generator, by that name's package.
+    // NoteNoGenerator: the packages that failed, by their missing generator.
     absl::btree_map<PackageId, absl::btree_set<PackageId>> without_generator;
   };
 

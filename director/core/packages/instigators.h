@@ -1,5 +1,5 @@
-// Instigators: the categories of reasons why a package is in the cook. The reasons themselves are
-// the backward half of Edges; following the referencers leads to the root causes.
+// Instigators: names and urgencies of the reasons why a package is in a cook. The reasons
+// themselves are the backward edges of Edges.
 #pragma once
 
 #include <string_view>
@@ -8,7 +8,7 @@
 
 namespace galley::director {
 
-// The urgency with which an instigator of this category asks for a package in such a cook.
+// The urgency of a package that is in a cook of this class for a reason of this category.
 Urgency UrgencyOf(CookClass of_class, InstigatorCategory category);
 std::string_view UrgencyName(Urgency urgency);  // "normal"
 // "HardDependency"

@@ -1,8 +1,8 @@
 // ListPool: very many short lists of 32-bit words, with neither a header nor a heap block for each.
 //
-// The owner of a list keeps the list's place, in 8 bytes. Capacity follows from the size: exact up
-// to 16 words, then eight classes for each doubling, so that a sixteenth is spare on average.
-// Blocks that lists have outgrown are handed out again. Long lists have a heap block each.
+// The owner of a list keeps the list's place, in 8 bytes. The capacity follows from the size: exact
+// up to 16 words, then eight classes for each doubling, so that on average a sixteenth is unused.
+// Blocks that lists have outgrown are reused. Each long list has a heap block.
 //
 // Cost: PushBack O(1) amortized.
 // Threads: none.
@@ -32,7 +32,7 @@ class ListPool {
   void PushBack(List& list, uint32_t word);
   // REQUIRES: `words` is no part of this pool.
   void Assign(List& list, std::span<const uint32_t> words);
-  // The bytes of all lists, spare and outgrown blocks included.
+  // The bytes of all lists, with unused words and outgrown blocks.
   size_t bytes() const;
 
  private:

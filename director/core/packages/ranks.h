@@ -1,24 +1,24 @@
-// Ranks: leaf-to-root labels in a topological order that is kept while edges arrive.
+// Ranks: a topological order of the packages, leaves first, kept up to date while edges arrive.
 //
 // An edge dependent -> dependency demands rank(dependency) < rank(dependent). The members of a
 // cycle are merged and share one rank. A new package gets a rank below all others, so the usual new
-// edge (something known refers to something new) costs O(1). An edge against the order is answered
-// by the algorithm of Pearce and Kelly ("A dynamic topological sort algorithm for directed acyclic
-// graphs", ACM JEA 11, 2006) on the representatives of cycles: search up from the dependent and
-// down from the dependency, within the ranks between them; nodes of both searches have become a
-// cycle; the ranks found are handed out again, dependencies first.
+// edge, from a known package to a new one, costs O(1). An edge against the order is placed by the
+// algorithm of Pearce and Kelly ("A dynamic topological sort algorithm for directed acyclic
+// graphs", ACM JEA 11, 2006) on the representatives of cycles: it searches up from the dependent
+// and down from the dependency, within the ranks between them. Nodes found by both searches form a
+// new cycle. The ranks found are assigned again, dependencies first.
 //
-// The search for a reference is given up after kVisitedEdgesMax edges, and earlier when all
-// searches together since the last pass have visited more than kVisitsPerEdge edges for each edge
-// that came: the edge is put aside and does not bind, for among references the order is only a
-// hint. Edges of cooked inputs are never put aside. BulkRank takes in the edges that were put
-// aside, in one pass over all edges. The owner of the ranks calls BulkRank when IsBulkDue: then the
-// pass costs O(1) for each edge that was put aside.
+// The search for a reference is given up after kVisitedEdgesMax edges, or earlier when the searches
+// since the last pass visited too many edges in all (kVisitsPerEdge for each edge that arrived).
+// Then the edge is *put aside* and does not order its ends: for references the order is only a
+// hint. Edges of cooked inputs are never put aside. BulkRank, one pass over all edges, takes in the
+// edges that were put aside. The owner calls BulkRank when IsBulkDue: then the pass costs O(1) for
+// each of these edges.
 //
 // Ranks read the edges of Edges that bind ranks, and take 13 bytes a package themselves.
 //
-// Invariant: every bound edge has rank(dependency) < rank(dependent) or both ends in one cycle;
-// ranks of different cycles differ.
+// Invariant: every edge that was not put aside has rank(dependency) < rank(dependent), or both ends
+// in one cycle; different cycles have different ranks.
 // Threads: none; owned by Graph.
 #pragma once
 
@@ -43,13 +43,13 @@ class Ranks {
 
   // Packages 0 .. count-1 exist from now on.
   void Grow(size_t count);
-  // Appends to `changed` the packages whose rank is another now. REQUIRES: the edge is in Edges,
-  // and has just begun to bind.
+  // Appends to `changed` the packages whose rank changed. REQUIRES: the edge is in Edges, and has
+  // just begun to bind ranks.
   void AddEdge(PackageId dependent, PackageId dependency, bool is_cooked_input,
                std::vector<PackageId>& changed);
   Rank RankOf(PackageId package) const { return rank_[Find(package.value())]; }
   bool AreInOneCycle(PackageId a, PackageId b) const { return Find(a.value()) == Find(b.value()); }
-  // Ranks everything anew, the edges put aside included: O(packages + edges), without recursion.
+  // Computes all ranks anew, from all edges: O(packages + edges), without recursion.
   void BulkRank();
   bool IsBulkDue() const;
   size_t put_aside() const { return put_aside_; }
@@ -71,7 +71,7 @@ class Ranks {
 
   const Edges& edges_;
   size_t visited_edges_max_;
-  mutable std::vector<Node> parent_;  // union-find; halved on the way
+  mutable std::vector<Node> parent_;  // union-find, with path halving
   std::vector<Rank> rank_;            // of a representative of a cycle
   std::vector<Node> next_member_;     // of the cycle; a ring
   std::vector<uint8_t> mark_;
@@ -79,7 +79,7 @@ class Ranks {
   size_t added_ = 0;      // edges
   size_t put_aside_ = 0;  // edges
   uint64_t visited_ = 0;
-  size_t credit_ = 0;  // of visits for references
+  size_t credit_ = 0;  // edges that searches for references may still visit
   // The bounds and finds of the last Search.
   Rank low_ = 0, high_ = 0;
   std::vector<Node> up_, down_;
