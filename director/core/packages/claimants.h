@@ -1,11 +1,10 @@
-// Claimants: the cooks that run, as seen by the packages that they want: what each cook asks for,
-// how far each cook is, and its numbers.
+// Claimants: the cooks as all parts of the core see them: what each cook asks for, how far it is,
+// and its counters.
 //
-// A Claimant is the state of one cook that all parts of the core may read. Cook and its parts
-// decide about the cook, and write its Claimant. A cook that is over keeps its slot until its
-// claims are let go, so that the results of the cook can still be asked for. While other cooks run,
-// the claims are let go in the next steps, as many in a step as its units reach. When no cook runs,
-// all of them are let go when the next cook begins.
+// A Claimant is the state of one cook. Cook and its parts write it; all parts of the core may read
+// it. A cook that is over keeps its slot until its claims are let go, so that its results can still
+// be asked for. While other cooks run, the next steps let the claims go, within the units of a
+// step. When no cook runs, all claims are let go when the next cook begins.
 // Cost: O(cooks) for each question about several cooks.
 // Threads: none; owned by its layer.
 #pragma once
@@ -35,41 +34,41 @@ namespace galley::director {
 struct Claimant {
   enum class Ending : uint8_t { kNone, kInterrupted, kFailFast };
 
-  // The Claimant before the first request: a cook of nothing, which is over.
+  // An empty cook that is over; stands for "the last cook" before the first request.
   explicit Claimant(const PackageTable& package_table) : packages(package_table), is_over(true) {}
   Claimant(const PackageTable& package_table, CookSlot of_slot, CookRequested of_request)
       : packages(package_table), slot(of_slot), request(std::move(of_request)) {}
 
   CookMask bit() const { return BitOf(slot); }
-  // The cook is to end now, with this error of the infrastructure; an empty error: with none.
+  // The cook is to end now, with this infrastructure error, if it is not empty.
   void Conclude(std::string infrastructure_error) { conclusion = std::move(infrastructure_error); }
   bool is_ending() const { return ending != Ending::kNone && !is_over; }
-  // Changes of the project reach the cook. While the cook's roots are being built, changes do not.
+  // True: packages can join, and changes of the project are taken. False once roots are being
+  // built.
   bool CanStillChange() const { return !is_over && !is_ending() && !is_settling; }
-  // The published roots stand: a failure while lost bytes are made again stops nothing.
+  // Published roots count: a failure while lost bytes are made again does not stop the cook.
   bool FailsFast() const { return !is_over && request.fail_fast && !has_published; }
   bool IsAllSelected() const { return selected == request.selected.size(); }
   bool Wants(PackageId package) const { return (packages[package].cooks & bit()) != 0; }
-  // The package is in the cook and need not be looked at.
+  // The package is in the roots of the last cook (CookRequested::standing), and not looked at.
   bool Stands(PackageId package) const {
     return request.standing != nullptr && !Wants(package) &&
            request.standing->Has(packages[package].name);
   }
-  // The cook has a package of this name, whether it looks at it or not.
+  // The cook contains a package of this name, whether or not the cook looks at the package.
   bool Holds(std::string_view name) const;
-  // The target of the reference belongs to the cook, too.
+  // The cook follows the reference to its target.
   bool Follows(const Edge& edge) const {
     return (edge.platforms & request.platforms) != 0 &&
            (request.follow_soft || edge.category != InstigatorCategory::kSoftDependency);
   }
-  // True: the cook wants the package for this reason, whatever other cooks want.
+  // True: the reason is one of this cook, not only of other cooks.
   bool HasReason(PackageId package, const InstigatorView& why) const;
-  // The platforms on which the package failed in this cook, whatever becomes of the platforms in
-  // other cooks.
+  // The platforms on which the package failed in this cook alone (`judged` and `settled`).
   PlatformMask JudgedOf(PackageId package) const;
-  // The packages that are wanted, each once, by id.
+  // The packages that the cook wants, each once, by id.
   std::vector<PackageId> Wanted() const;
-  // The wanted packages, each once, by name.
+  // The packages that the cook wants, each once, by name.
   std::vector<PackageId> WantedByName() const;
 
   const PackageTable& packages;
@@ -77,20 +76,20 @@ struct Claimant {
   CookRequested request;
   size_t selected = 0;  // packages of request.selected that were taken so far
   Tally tally;
-  // The packages that are or were wanted, in the order found, some perhaps twice.
+  // The packages that the cook wants or wanted, in the order found, some perhaps twice.
   std::vector<PackageId> members;
-  // By package. `judged`: the platforms that failed for how packages fit together; their results
-  // stand, and other cooks may read them. `settled`: the platforms that failed, and are tried again
-  // for the sake of another cook.
+  // The failures in this cook alone, by package. `judged`: platforms whose results do not fit with
+  // other packages; other cooks may read these results. `settled`: platforms that failed here, and
+  // are tried again for another cook.
   absl::btree_map<PackageId, PlatformMask> judged, settled;
   Ending ending = Ending::kNone;
   bool is_over = false;
-  bool is_let_go = false;      // its claims are gone
-  bool is_settling = false;    // its roots are being built, or more
+  bool is_let_go = false;      // its claims are let go
+  bool is_settling = false;    // its roots are being built, published or staged
   bool is_publishing = false;  // the cook's roots are being published, or staged
   bool is_staging = false;     // the cook's roots are being laid out in the sandboxes
-  bool has_published = false;  // the cook may be open again since
-  bool was_widened = false;    // from the difference to all that the cook selects
+  bool has_published = false;  // its roots were published; it may be open again
+  bool was_widened = false;    // from a difference to all that it selects
   uint32_t judged_epoch = 0;   // epoch of the catalog at the cook's last judgement
   uint32_t rounds = 0;         // how often the cook's roots had to be built again
   std::optional<std::string> conclusion;
@@ -101,8 +100,8 @@ struct CookMasks {
   CookMask running = 0;  // not over
   CookMask active = 0;   // running, and not ending
   CookMask open = 0;     // active, and not settling: packages can join these cooks
-  CookMask over = 0;     // over, with claims that are not let go yet
-  // Running cooks by what their requests ask for.
+  CookMask over = 0;     // over, with claims that are not let go
+  // Running cooks whose requests have these options.
   CookMask fail_fast = 0, forcing = 0, follow_soft = 0, with_standing = 0;
   uint32_t classes = 0;  // of the active cooks: a bit for each class
 
@@ -118,23 +117,22 @@ class Claimants {
 
   // A cook begins in this slot. REQUIRES: FreeSlot gave the slot.
   Claimant& Begin(CookSlot slot, CookRequested request);
-  // nullopt: as many cooks run as may.
+  // nullopt: as many cooks run as are allowed.
   std::optional<CookSlot> FreeSlot(uint32_t cooks_max) const;
-  // Lets go all claims of cooks that are over. REQUIRES: no cook runs.
+  // Marks all claims of cooks that are over as let go. REQUIRES: no cook runs.
   void LetAllGo();
   // Forgets the cooks that are over. REQUIRES: no cook runs.
   void Clear();
-  // Nothing new begins in the cook. False: the cook was stopped before, or its roots are being
-  // published.
+  // Stops the cook: nothing new begins in it. False: it was stopped before, is over, or its roots
+  // are being published.
   bool Stop(Claimant& cook, Claimant::Ending how);
-  // The cook is open again: roots that are being built are not wanted any more. Published roots
-  // stay.
+  // Opens the cook again: roots that are being built are discarded. Published roots stay.
   void OpenAgain(Claimant& cook);
-  // No running cook can go on: all running cooks end when the note is handed on (CooksFailed).
+  // No running cook can go on: all end when the note CooksFailed is handed on.
   void EndAll(const std::string& infrastructure_error) {
     notes_.cooks_failed.push_back({infrastructure_error});
   }
-  // The state of a cook changed: computes the masks anew.
+  // Computes the masks anew. Call it after any change of a cook's state.
   void NoteState();
 
   // visit(Claimant&) for each running cook among `cooks`, by slot.
@@ -147,7 +145,7 @@ class Claimants {
   // A cook was stopped since TakeStopped was called last.
   bool has_stopped() const { return has_stopped_; }
   bool TakeStopped() { return std::exchange(has_stopped_, false); }
-  // A cook ended in this step: the next cook may take its graph.
+  // A cook ended in this step.
   bool has_ended() const { return has_ended_; }
   void BeginStep() { has_ended_ = false; }
   void NoteOver(Claimant& cook) {
@@ -157,37 +155,37 @@ class Claimants {
 
   // Some active cook wants the package.
   bool IsWanted(PackageId package) const { return (packages_[package].cooks & masks_.active) != 0; }
-  // An active cook wants the package to be cooked whatever is known.
+  // An active cook with `force` wants the package.
   bool IsForced(PackageId package) const {
     return (packages_[package].cooks & masks_.active & masks_.forcing) != 0;
   }
-  // The phase of a platform of the package that must be cooked, or looked up first.
+  // The phase in which a platform of the package begins: to be cooked if forced, else looked up.
   Phase FirstPhaseOf(PackageId package) const {
     return IsForced(package) ? Phase::kToCook : Phase::kToLookUp;
   }
   // The cooks that want the package for one of these platforms.
   CookMask ClaimersOn(PackageId package, PlatformMask platforms) const;
-  // The cooks of ClaimersOn, without the cooks in which the package failed on the platform already.
+  // ClaimersOn without the cooks in which the package failed on the platform already.
   CookMask ListenersOn(PackageId package, PlatformIndex platform) const;
-  // The cooks among `cooks` in which the package stands (Claimant::Stands).
+  // The cooks among `cooks` in which the package stands.
   CookMask StandingIn(PackageId package, CookMask cooks) const;
-  // The cooks among `cooks` to which the target of the reference belongs, too.
+  // The cooks among `cooks` that follow the reference.
   CookMask FollowersOf(const Edge& edge, CookMask cooks) const;
   PlatformMask PlatformsOf(CookMask cooks) const;
   Urgency UrgencyOf(CookMask cooks, InstigatorCategory category) const;
-  // The running cook for which a result of the package counts. Null: none.
+  // The running cook for which a result of the package counts (Persist::Item::cook). Null: none.
   const Claimant* FirstOf(PackageId package) const;
   bool IsAllSelected() const;
   // The running cook with that number. Null: none.
   Claimant* Find(uint64_t request) const;
-  // The cook with that number: a running cook, or a cook whose claims are not let go yet.
+  // The cook with that number, running or over. REQUIRES: it still has its slot.
   Claimant& At(uint64_t request) const;
   // REQUIRES: a cook has the slot.
   Claimant& InSlot(CookSlot slot) const { return *slots_[slot]; }
   // The cook that began last; before the first cook, a cook of nothing.
   Claimant& last() const { return *last_; }
 
-  // Adds to the counter of all cooks that want the package, or of all running cooks.
+  // Count adds to the counter of each cook that wants the package, CountForAll of each running one.
   void Count(PackageId package, uint64_t Counters::*counter, uint64_t by = 1) const;
   void CountForAll(uint64_t Counters::*counter, uint64_t by = 1) const;
   void CountRetry(PackageId package, RetryCause cause) const;

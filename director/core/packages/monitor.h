@@ -1,12 +1,11 @@
-// Monitor: the work that a cook has done and the work that is left. Lifecycle, through which every
-// change goes, keeps the Monitor. CheckInvariants recomputes the sums that can be recomputed.
+// Monitor: the work of a cook that is done, and the work that is left. Lifecycle updates the
+// Monitor with each change of a package; CheckInvariants recomputes its sums.
 //
-// Rates are of a sliding window of time, which Advance is told. The time left is a sum: the
-// expected cost of the packages that are known to need a cook, corrected by how costs came out in
-// this cook, and the mean cost of the packages that are over for each package of which nothing is
-// known yet (it may be up to date). The sum less the work that the running jobs have done is shared
-// by the workers' slots. The time left is never less than the time that the running job which ends
-// last has left: no other worker can help that job.
+// Rates are over a sliding window of kWindow. The work left is the expected cost of the packages
+// that are known to need a cook, corrected by the ratio of measured to expected costs in this cook.
+// For each package that is not looked up yet, the mean cost of the packages that are over is added.
+// The time left is the work left, less the work that the running jobs have done, divided by the
+// workers' slots. It is never less than the time that the longest running job has left.
 //
 // Cost: O(1) for each change and each question.
 // Threads: none; owned by a Tally.
@@ -27,7 +26,7 @@ namespace galley::director {
 
 inline constexpr size_t kUrgencyCount = 5;
 
-// Workers that a launcher was asked for and that are not attached; the shell counts them. For
+// Workers that a launcher was asked for and that are not attached; counted by the shell, for
 // people.
 struct WorkersOnTheWay {
   std::string launcher;  // "slurm"; empty: there is none
@@ -40,13 +39,13 @@ struct Progress {
   double results_per_second = 0;  // done or failed, in the window
   double cooked_per_second = 0;
   uint32_t to_cook = 0;  // packages that are known to need a cook, and are not cooked yet
-  uint32_t unknown = 0;  // packages of which nothing is known yet
+  uint32_t unknown = 0;  // packages that are not looked up yet
   uint32_t pending = 0;  // jobs whose external programs merely wait; from WorkerTable
-  std::optional<absl::Duration> left;  // nothing to tell it by: nullopt
-  // The package that a worker has run for the longest time; empty: none. From Stragglers.
+  std::optional<absl::Duration> left;  // nullopt: unknown
+  // The package whose job has run for the longest time; empty: none. From Stragglers.
   std::string longest;
   absl::Duration longest_for;
-  // The longest job has the machine for itself (exclusive_run.h): all others wait.
+  // The longest job runs alone (exclusive_run.h): all others wait.
   bool is_alone = false;
   WorkersOnTheWay on_the_way;
 };
@@ -65,24 +64,24 @@ class Monitor {
 
   void Enter(State state, Urgency urgency) { ++Count(state, urgency); }
   void Leave(State state, Urgency urgency) { --Count(state, urgency); }
-  // A package is over, or is not over after all.
+  // A package is over, or is not over any more.
   void CountOver(bool is_over) { over_ += is_over ? 1u : ~0u; }
   // A platform has a result (`is_cooked`: a cooker made the result) or failed. A result that is
   // taken back does not change the window.
   void CountResult(bool is_cooked);
-  // A package is known to need a cook of this expected cost, or to need none any longer.
+  // A package is known to need a cook of this expected cost, or does not need it any more.
   void AddExpected(absl::Duration cost);
   void RemoveExpected(absl::Duration cost);
   // A whole attempt took `measured`.
   void Measured(absl::Duration expected, absl::Duration measured);
 
-  // `running`: jobs for packages of the cook.
+  // `running`: the running jobs of the cook's packages.
   Progress View(uint32_t slots, std::span<const RunningJob> running = {}) const;
   uint32_t In(State state) const;
   uint32_t over() const { return over_; }
   uint32_t to_cook() const { return to_cook_; }
   absl::Duration expected() const { return expected_; }
-  // The expected time of all work that is left, in one slot; zero: nothing is known to guess by.
+  // The expected time of all work that is left, in one slot; zero: unknown.
   absl::Duration Work() const;
 
  private:

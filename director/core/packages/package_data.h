@@ -1,9 +1,9 @@
 // PackageTable: every package that the director has heard of, by id and by name.
 //
-// A PackageData is made once and never moves (chunks), so pointers to its name hold for the table's
-// life. State that only a package in a cook needs goes when the cook is over (slots) or when the
-// package is idle (work). An idle package is small: 160 bytes in all, besides its name, edges and
-// results. Ids are dense, from 0, in the order of FindOrAdd.
+// A PackageData never moves, so pointers to it and to its name are valid until Clear. State that
+// only a package in a cook needs is freed when the cook is over (slots) or the package is idle
+// (work). An idle package takes 160 bytes, besides its name, edges and results. Ids are dense, from
+// 0, in the order of FindOrAdd.
 //
 // Cost: Find, FindOrAdd O(1).
 // Threads: none; owned by its layer.
@@ -27,40 +27,39 @@
 
 namespace galley::director {
 
-// Slot: the state of one platform of a package in the cook.
+// Slot: the state of one platform of a package in a cook.
 struct Slot {
   Phase phase = Phase::kUnwanted;
   ResultSource source = ResultSource::kCached;
-  bool is_leading = false;    // in EqualWork
-  bool has_followed = false;  // it followed equal work that is over: it does not follow another
-  uint32_t asked = 0;         // EqualWork::results_noted at its last look-up
-  WorkId work = 0;            // from a look-up that missed
-  absl::Duration last_load, last_save;  // of the last cook, when they are known
+  bool is_leading = false;              // in EqualWork
+  bool has_followed = false;            // it has followed, and does not follow again
+  uint32_t asked = 0;                   // EqualWork::results_noted at its last look-up
+  WorkId work = 0;                      // from a look-up that missed; 0: none
+  absl::Duration last_load, last_save;  // of the last cook; zero: unknown
   // From kCommitting on.
   ResultViewPtr result;
   ResultViewPtr explored;  // the result whose references are in Edges and `problems`
 };
 
-// A reference that leads nowhere, or somewhere other than its text says.
+// Problem: a reference that leads to no package, or whose name is spelled otherwise.
 struct Problem {
   // Hard: the package fails; soft: a warning.
   record::ReferenceKind kind = record::ReferenceKind::kHard;
   PlatformMask platforms = 0;
   std::string text;
-  bool is_remark = false;  // a warning, though the reference leads somewhere
+  bool is_remark = false;  // only a warning: the reference leads to a package
 };
 
-// Wait: a package waits for the result of another package.
+// Wait: a package waits for the result of the package `on`.
 struct Wait {
   PackageId on;
   PlatformIndex platform = 0;
-  // A worker's cook asked for the result. Otherwise a look-up asked for the sake of an old
-  // observation set that may no longer be the right one: when the result cannot be had, the
-  // platform is cooked instead.
+  // True: a worker's cook asked for the result. False: a look-up asked, to check an old observation
+  // set that may be outdated. If there is no such result, the platform is cooked instead.
   bool is_certain = false;
 };
 
-// The state of a package in the works; exists while state != kIdle.
+// Work: the state of a package in the works; exists while state != kIdle.
 struct Work {
   std::vector<Wait> waits;
   // Sorted: the packages that wait for this package's results or list of generated packages.
@@ -71,53 +70,53 @@ struct Work {
   bool wakes = false;                            // a wake of this package is on the agenda
   std::string stale_path;                        // not empty: waits for FilesChanged of this file
   absl::Time not_before = absl::InfinitePast();  // back-off
-  // No worker had the memory for the package; or its resources were taken, or too little was free.
+  // Since when the package is overtaken: no worker had the memory or the resources for it.
   absl::Time aside_since = absl::InfiniteFuture();
-  std::optional<uint32_t> parked;  // in this queue: Lifecycle::Park
+  std::optional<uint32_t> parked;  // the parking queue (Lifecycle::Park)
   uint32_t job_kind = 0;           // Eligibility::KindOf
-  bool needs_files = false;  // a program of the package failed where the project's files are not
-  AttemptId attempt = 0;     // the current one
+  bool needs_files = false;        // a program of it failed on a machine without the project
+  AttemptId attempt = 0;           // the current one
   // Current attempts beside `attempt` (stragglers.cc, job_splitting.cc).
   RareVector<AttemptId> others;
   bool is_loaded = false;          // by a current attempt
-  bool runs_alone = false;         // next time: its attempts outgrew limits (exclusive_run.h)
+  bool runs_alone = false;         // the next attempt runs alone (exclusive_run.h)
   uint32_t backups = 0;            // handed over so far
   uint64_t memory_last = 0;        // peak in the last cook; 0: unknown
-  uint64_t memory_max = 0;         // that the package's rule allows; 0: the rule says nothing
-  RareVector<uint64_t> last_read;  // LookedUp::Miss, of all platforms together
+  uint64_t memory_max = 0;         // the limit of the package's rule; 0: none
+  RareVector<uint64_t> last_read;  // LookedUp::Miss; all platforms together
   uint32_t needs = 0;              // waits for cooked inputs so far
-  // Asked: entered the works; ready: was found to need a cook; handed: last hand-over.
+  // When the package entered the works, was found to need a cook, and was last handed over.
   absl::Time asked, ready, handed;
   absl::Time in_line;        // since when the package waits for a worker (ReadyLine)
-  bool is_aside = false;     // PackageQueues::SetAside: the package keeps its place in line
+  bool is_aside = false;     // PackageQueues::SetAside; keeps its place in line
   uint32_t attempts = 0;     // hand-overs
   bool is_expected = false;  // the Monitor counts `expected` among the work to be done
   absl::Duration expected;
-  absl::Duration chain;  // expected cost of the longest chain of packages that waits for this one
+  absl::Duration chain;  // expected time of the longest chain of waiting packages
 };
 
-// PackageInCook: the state of a package in the cooks that want it; begins anew when no cook does.
+// PackageInCook: the state of a package in all cooks that want it; reset when no cook wants it.
 struct PackageInCook {
   Outcome outcome = Outcome::kNone;
   Urgency urgency = Urgency::kLow;
-  CookMask cooks = 0;        // cooks that want the package; some may be over (CookMasks::running)
-  CookMask selected_by = 0;  // cooks whose requests name the package: its closure is published
-  CookMask named_by = 0;     // cooks that name the package by itself, not by a folder
-  // Cooks that had come when its generator was over (WaitEvaluation::Unlisted).
+  CookMask cooks = 0;        // cooks that want the package, some of which may be over
+  CookMask selected_by = 0;  // cooks whose requests select the package
+  CookMask named_by = 0;     // cooks that select the package by its own name
+  // Cooks for which its generator was asked again (WaitEvaluation::Unlisted).
   CookMask asked_generator = 0;
-  bool is_cooked_input = false;  // some cook reads its output
-  bool was_loaded = false;       // in this cook
-  // The package is not attempted: its generator failed, or the cook ended before.
+  bool is_cooked_input = false;  // some package's cook reads its output
+  bool was_loaded = false;       // by some attempt
+  // The package is not attempted: its generator failed, or its cooks ended before.
   bool is_skipped = false;
-  bool is_listing_final = false;  // a result has listed what it generates
-  bool was_told = false;          // cooks heard that it is done, or failed
+  bool is_listing_final = false;  // a result, not only a load, listed `generates`
+  bool was_told = false;          // cooks were told that it is done or failed
   uint32_t on_agenda = 0;         // items of the package on the agenda
   uint32_t explored_epoch = 0;    // epoch of the catalog by which the package was explored
   RareVector<Slot> slots;         // by platform; empty: not in a cook
   RareVector<Problem> problems;
-  RareVector<PackageId> cooked_inputs;           // sorted: the cooked inputs that are known so far
-  RareVector<PackageId> generates;               // sorted by id: the packages that it lists now
-  std::unique_ptr<record::Generated> generated;  // how the package's generator lists it
+  RareVector<PackageId> cooked_inputs;           // sorted; as far as known
+  RareVector<PackageId> generates;               // sorted
+  std::unique_ptr<record::Generated> generated;  // null: not generated
 
   bool is_in_cook() const { return cooks != 0; }
 };
@@ -126,16 +125,15 @@ struct PackageData : PackageInCook {
   std::string name;
   State state = State::kIdle;
   uint32_t resource_group = 0;  // see Grants
-  uint32_t generation = 0;      // of look-ups; raised when older answers are void
-  uint32_t content = 0;         // the generation in which the package's inputs changed last
+  uint32_t generation = 0;      // raised when older look-ups become void
+  uint32_t content = 0;         // the generation of the last change of its inputs
   CostTraits cost_traits;
-  absl::Duration cost;  // expected for all platforms when the package began
+  absl::Duration cost;  // expected time of the platforms to be cooked
   std::unique_ptr<Work> work;
 
   // REQUIRES: the package is not in the works.
   void BeginCook();
-  // The package's inputs changed: answers to older questions are void, and so are the results of
-  // attempts that were handed over before.
+  // The package's inputs changed: older look-ups and the results of older attempts are void.
   void NoteNewContent() { content = ++generation; }
 };
 
@@ -158,7 +156,8 @@ class PackageTable {
   PackageTable& operator=(const PackageTable&) = delete;
 
   PackageId FindOrAdd(std::string_view name);
-  // Forgets all packages. Answers to questions about the old packages are void for new packages.
+  // Forgets all packages. Their ids are used again, with higher generations, so that answers about
+  // the old packages are void.
   void Clear();
   // Invalid when unknown.
   PackageId Find(std::string_view name) const;
@@ -170,7 +169,7 @@ class PackageTable {
   }
   const std::string& NameOf(PackageId id) const { return (*this)[id].name; }
   uint32_t size() const { return size_; }
-  // The bytes of the table, without the heap of its packages: long names, slots, work.
+  // The bytes of the table, without what its packages have on the heap.
   size_t bytes() const;
   bool Has(PackageId id) const { return id.valid() && id.value() < size_; }
 
@@ -178,8 +177,8 @@ class PackageTable {
   static constexpr size_t kChunkSize = 1024;
   std::vector<std::unique_ptr<PackageData[]>> chunks_;
   uint32_t size_ = 0;
-  uint32_t generation_ = 0;  // of a package that is new
-  // By name; look-up only. The ids alone: names are found through the chunks.
+  uint32_t generation_ = 0;  // of new packages
+  // Ids by name; look-up only. The names are in the chunks.
   struct NameHash {
     using is_transparent = void;
     size_t operator()(PackageId id) const { return (*this)(std::string_view((*table)[id].name)); }

@@ -1,7 +1,7 @@
-// Tally: what a cook has come to so far, in numbers.
+// Tally: the numbers of one cook so far.
 //
-// A Tally is the sum of what each package that the cook wants adds to it. Whoever changes a package
-// takes its part out before the change, and puts it in again after it (Lifecycle::Change).
+// A Tally is a sum over the packages that the cook wants. Lifecycle::Change subtracts a package
+// before the package changes, and adds it again afterwards.
 #pragma once
 
 #include <cstdint>
@@ -15,16 +15,15 @@ namespace galley::director {
 struct Tally {
   Counters counters;
   Monitor monitor;
-  uint32_t on_agenda = 0;  // items of the agenda that are of these packages
+  uint32_t on_agenda = 0;  // agenda items of these packages
 
-  // The package's part comes or goes. `platforms`: the platforms that the cook wants; `judged`: the
-  // platforms that failed in this cook alone, though their results stand.
+  // Adds the package (`is_there`), or subtracts it. `platforms`: those that the cook wants.
+  // `judged`: Claimant::JudgedOf.
   void Count(const PackageData& package, PlatformMask platforms, PlatformMask judged,
              bool is_there);
 };
 
-// True: the package ended one way or the other, or is not attempted, for a cook that wants these
-// platforms and judged the package so.
+// True: for a cook that wants `platforms` and has `judged`, the package is done, failed or skipped.
 bool IsOver(const PackageInCook& package, PlatformMask platforms, PlatformMask judged);
 
 }  // namespace galley::director

@@ -1,5 +1,5 @@
-// Urgencies: a package that another package waits for, or whose equal work it follows, is as urgent
-// as the waiting package, and has the chain of the packages that wait.
+// Urgencies: hands the urgency of a package, and the length of its chain, on to the packages that
+// it waits for, and to the leaders of its equal work.
 // Threads: none; owned by its layer.
 #pragma once
 
@@ -14,7 +14,8 @@ class Urgencies : PackagePart {
  public:
   explicit Urgencies(const PackageGround& ground) : PackagePart(ground) {}
 
-  // The packages that the package waits for become as urgent.
+  // Raises the urgency of the package, and of all packages that it waits for, to at least
+  // `urgency`.
   void RaiseUrgency(PackageId package, Urgency urgency);
   void LengthenChain(PackageId package, absl::Duration chain);
   // The packages whose equal work the package follows.

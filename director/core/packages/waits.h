@@ -1,6 +1,6 @@
-// Waits: which packages wait for the results of others, or for the lists of their generators.
+// Waits: which packages wait for results of other packages, or for the lists of their generators.
 //
-// A wait is on the waiting package (Work::waits) and on the awaited package (Work::waiters).
+// A wait is stored at the waiting package (Work::waits) and at the awaited one (Work::waiters).
 // Threads: none; owned by its layer.
 #pragma once
 
@@ -20,16 +20,16 @@ class Waits : PackagePart {
   Availability AvailabilityOf(PackageId package, PlatformIndex platform) const;
   bool IsOver(PackageId package) const;
   bool CanBeCookedInput(std::string_view name, std::string* error) const;
-  // Why the input has no result.
+  // The error text for an input that has no result.
   std::string WhyNone(PackageId input) const;
-  // Notes that the package reads the output of the input, whether there is any or not.
+  // Notes that the package reads the output of the input, if any (PackageInCook::cooked_inputs).
   void NoteInput(PackageId id, PackageId input);
-  // A package `on` that has no Work yet gets its Work here, before its Begin, to keep the waiter.
+  // If `on` is idle, it enters the works here, since Work keeps the waiters.
   void AddWaiter(PackageId on, PackageId waiter);
   void WakeWaiters(PackageId package);
-  // The platform does not wait for its look-up any more: the platform is cooked instead.
+  // Ends the waits of the platform's look-up as a miss: the platform is cooked.
   void MissInstead(PackageId package, PlatformIndex platform);
-  // The shortest way from the package back to itself along waits; empty when there is none.
+  // The shortest cycle of waits through the package; empty: none.
   std::vector<PackageId> ShortestCycle(PackageId package, bool certain_only) const;
 
  private:

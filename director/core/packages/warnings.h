@@ -1,7 +1,7 @@
 // Warnings: the warnings of each cook, each told once.
 //
-// Some warnings are told at once, others at the end of a cook: until the end a file may change, and
-// the warning become untrue.
+// Some warnings are told at once. Others are told at the end of the cook, since a change of a file
+// may make them untrue before.
 // Threads: none; owned by its layer.
 #pragma once
 
@@ -23,21 +23,19 @@ class Warnings : PackagePart {
 
   // A cook begins in the slot.
   void BeginCook(CookSlot slot) { cooks_[slot] = {}; }
-  // Tells the warning to these cooks at once. Another platform, or another attempt, may have the
-  // same warning.
+  // Tells the warning to these cooks at once, unless another platform or attempt had the same one.
   void TellOnce(CookMask cooks, PackageId package, const record::Warning& warning);
-  // The warnings of the package's last judgement. The warnings are told at the end, if the package
-  // is in the cook then.
+  // Sets the warnings of the package's last judgement. They are told at the end, if the package is
+  // in the cook then.
   void NoteJudged(const Claimant& cook, PackageId package,
                   absl::btree_set<record::Warning> warnings);
-  // Notes the packages that the reader's cook read, now or before. A package that a hard reference
-  // leads to joins these cooks through the reference; the others are judged at the end.
+  // Notes the names of the packages whose sources the reader's cook read. Packages that are in no
+  // cook at the end are warned of (TellUnsolicited).
   void NoteRead(CookMask cooks, PackageId reader, const std::vector<std::string>& read);
-  // The package is cooked again for this cook: its judgement is forgotten, and the names that its
-  // cook read.
+  // The package begins again: forgets its judgement, and the names that its cook read.
   void Forget(const Claimant& cook, PackageId package);
-  // Every package is judged: packages that refer to failed packages are warned of at the end,
-  // whatever becomes of the failed packages in other cooks meanwhile.
+  // Notes the references to packages that have failed in the cook by now, for TellFailedTargets.
+  // REQUIRES: every package is judged.
   void NoteFailedTargets(const Claimant& cook);
 
   void TellJudged(const Claimant& cook) const;
@@ -48,7 +46,7 @@ class Warnings : PackagePart {
   struct OfCook {
     std::vector<std::pair<PackageId, std::string>> failed_targets;  // texts, by name
     absl::btree_map<PackageId, absl::btree_set<record::Warning>> judged;
-    // Packages that were read and that were not in the cook then, by reader.
+    // Names of packages that were read and were not in the cook then, by reader.
     absl::btree_map<PackageId, absl::btree_set<std::string>> unsolicited;
     absl::btree_set<std::pair<PackageId, record::Warning>> told;
     size_t unsolicited_count = 0;    // names kept, at most kUnsolicitedMax
