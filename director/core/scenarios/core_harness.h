@@ -1,5 +1,4 @@
-// CoreHarness: a shell for CookCore that a test plays by hand, one event at a time, with a project
-// told as text.
+// CoreHarness: a shell for CookCore that a test drives, one event at a time. The project is a text.
 //
 //   Town -> Mesh Tree?   refers hard to Mesh, softly to Tree
 //   Town : a b           generates Town/_gen/a and Town/_gen/b
@@ -83,7 +82,7 @@ struct HarnessJob {
   Desire::Start start;
 };
 
-// The answer to the question: nothing is lost, and nothing in conflict.
+// The answer to `asked`: no blob is lost, and no outputs are in conflict.
 RootBuilt WholeRoot(const BuildRoot& asked);
 size_t CountOf(std::string_view part, std::string_view text);
 
@@ -93,12 +92,12 @@ class CoreHarness {
 
   void Request(const std::vector<std::string>& selected, CookRequested request = {});
   void Send(const Event& event);
-  // Sends the events one behind the other, without the further steps that the core asks for in
-  // between.
+  // Sends the events one after the other, without the Ticks that the core asks for in between.
   void SendAtOnce(const std::vector<Event>& events);
   // Time goes on, in steps of a second.
   void Pass(absl::Duration duration);
-  // Saves all open jobs, and the jobs that these bring, until the cook is over.
+  // Finish saves all open jobs, and those that follow, until the cook is over. Work saves the open
+  // jobs.
   void Finish();
   void Work();
 
@@ -119,7 +118,7 @@ class CoreHarness {
   // Sends the same report once more.
   void Resend(ReportId report);
   void ChangeProject(const std::string& project);
-  // `output`: its bytes; none has no output.
+  // `output`: the bytes of the output; empty: the result has no output.
   ResultViewPtr MakeResult(const std::string& name, const std::string& output = "");
 
   std::string TakeLog();
@@ -128,7 +127,7 @@ class CoreHarness {
   std::shared_ptr<const Catalog> project() const { return project_; }
   PackageId Id(const std::string& name) const { return core_->Find(name); }
   std::string StateOf(const std::string& name) const { return core_->StateText(Id(name)); }
-  // The package's state as people are told when they ask.
+  // The package's state, as QueryAsked tells people.
   std::string TellState(const std::string& name) {
     Send(QueryAsked{.package = name});
     return replies.back().package->state;
