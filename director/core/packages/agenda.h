@@ -1,5 +1,5 @@
-// Agenda: the work that the core has still to do of its own accord. A step takes items while their
-// units fit its bound; an item is never split (its cost is a package's references, at most).
+// Agenda: the work that the core still has to do without another event. A step takes items until
+// its units are used up. An item is never split; it costs at most the references of one package.
 //
 // Order: urgency, highest first; among equals first come, first served.
 // Cost: O(1).
@@ -40,7 +40,7 @@ class Agenda {
   AgendaItem Pop();
   bool empty() const { return size_ == 0; }
   void Clear();
-  // Platforms have new numbers; items of a removed platform go: gone(PackageId) for each.
+  // Platforms have new numbers. Drops the items of removed platforms, and calls `gone` for each.
   void Remap(const PlatformMap& map, absl::FunctionRef<void(PackageId)> gone);
 
  private:

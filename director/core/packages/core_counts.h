@@ -1,4 +1,4 @@
-// CoreCounts: the counts of the core for metrics, whichever cooks come and go.
+// CoreCounts: the counts over all cooks, for metrics.
 // Threads: none; owned by its layer.
 #pragma once
 
@@ -24,7 +24,7 @@ struct CoreCounts {
   PoolFigures& Of(Pool pool) { return figures.pools[static_cast<size_t>(pool)]; }
 
   const Costs& costs;
-  CoreFigures figures = {};  // `cookers` by CostTraits::cooker; counts nothing that waits
+  CoreFigures figures = {};  // `cookers` by CostTraits::cooker; only the counts are used
 };
 
 }  // namespace galley::director

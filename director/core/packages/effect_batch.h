@@ -27,12 +27,12 @@ struct EffectBatch {
     desire.worker = worker;
     return desire;
   }
-  // Tells the notice to these cooks. No cooks: to whoever listens to the director.
+  // Tells the notice to these cooks. No cooks: it is about no running cook.
   template <typename T>
   void Note(T notice, CookMask cooks) {
     notices.push_back({std::move(notice), cooks});
   }
-  // Moves all effects to the end of `effects`, and begins anew.
+  // Moves all effects to the end of `effects`; the batch is empty then.
   void Flush(std::vector<Effect>& effects);
 };
 

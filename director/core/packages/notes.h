@@ -1,8 +1,8 @@
-// Notes: what a part of the core tells the parts above it.
+// Notes: messages of a part of the core to the parts above it.
 //
-// A part calls only the parts that it was given, which lie below it. A part leaves a note where
-// parts above it must act. When the part has returned, Core hands the notes on, kind by kind in the
-// order of the fields, before the next event, and goes on while there are any notes.
+// A part calls only the parts that it was given, which lie below it. Where a part above must act,
+// the part leaves a note. When the part has returned, Core hands all notes on before the next
+// event, kind by kind in the order of the fields, until no note is left.
 // Threads: none; owned by its layer.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace galley::director {
 
-// The attempt ended, whatever became of it.
+// The attempt ended, for any reason.
 struct AttemptEnded {
   WorkerId worker;
   AttemptId attempt = 0;
@@ -22,12 +22,12 @@ struct AttemptEnded {
 // The roots of a cook are built anew: changes that waited for the old roots may be taken.
 struct RoundBegan {};
 
-// The package became urgent, and may be in the queue of a worker.
+// The package became High or more urgent, and its job may wait in a worker's queue.
 struct UrgencyRaised {
   PackageId package;
 };
 
-// The package was found to need a cook, and is in the queue of jobs to be handed over.
+// The package must be cooked, and is in a queue of jobs to be handed over. Only with a fleet.
 struct PackageReady {
   PackageId package;
 };

@@ -1,4 +1,4 @@
-// PackageLayer: what the core knows of packages and of the cooks that want them. Each part receives
+// PackageLayer: the parts that know the packages and the cooks that want them. A part receives
 // parts that are above it in the list.
 // Threads: none; owned by Core.
 #pragma once

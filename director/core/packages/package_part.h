@@ -1,5 +1,5 @@
-// PackagePart: the base of a part of the core. It holds the packages, the cooks that want them, and
-// the effects of a step: state that decides nothing by itself.
+// PackagePart: the base class of a part of the core. It gives access to the packages, the cooks
+// that want them, the graph, and the effects of the step: shared state that decides nothing.
 //
 // A part receives the other parts that it uses when its layer makes it.
 // Threads: none.

@@ -1,7 +1,6 @@
-// PlatformMap: how the platforms of one set are numbered in the next set. Platforms come and go
-// while a cook runs, and stored numbers are remapped (PlatformsChanged). Messages on their way are
-// not remapped: a message carries the number of its set, and PlatformSets leads from that set to
-// the present numbers.
+// PlatformMap: the numbers of one set of platforms in the next set. PlatformsChanged gives a new
+// set while cooks run, and all stored numbers are remapped. Messages on their way are not: a
+// message carries the number of its set, and PlatformSets maps from that set to the present one.
 //
 // Cost: O(platforms) for a mask, and for each change since the set.
 // Threads: none; StepContext owns the PlatformSets.
@@ -17,9 +16,9 @@ namespace galley::director {
 
 class PlatformMap {
  public:
-  // By old number; nullopt: removed. REQUIRES: numbers below 32, no two alike.
+  // By old number; nullopt: removed. REQUIRES: numbers below 32, all different.
   explicit PlatformMap(std::vector<std::optional<PlatformIndex>> to);
-  // nullopt: the platform was removed, or never there.
+  // nullopt: the platform was removed, or never existed.
   std::optional<PlatformIndex> Index(PlatformIndex platform) const {
     return platform < to_.size() ? to_[platform] : std::nullopt;
   }

@@ -1,5 +1,5 @@
-// RareVector: a vector that most owners leave empty. An empty RareVector takes the size of a
-// pointer, and nothing on the heap. `clear` gives the heap back.
+// RareVector: a vector that is mostly empty. An empty RareVector has the size of a pointer, and no
+// heap block. `clear` frees the heap block.
 //
 // Threads: none.
 #pragma once

@@ -1,7 +1,7 @@
-// StepContext: the time of the present step, and the project as the step sees it.
+// StepContext: the time of the present step, and the project as it is known now.
 //
-// Core sets the time, LostBlobRepair counts its looks, and ProjectChanges sets the rest. All parts
-// read them here.
+// All parts read it. Core sets the times, LostBlobRepair looks_for_lost, and ProjectChanges the
+// rest.
 // Threads: none; owned by its layer.
 #pragma once
 
@@ -16,8 +16,8 @@ namespace galley::director {
 
 struct StepContext {
   absl::Time now = absl::InfinitePast();
-  // The time that this process lived through: a pause of the whole machine is no silence of its
-  // workers.
+  // Waking time: the sum of the times between steps, each cut to silence_max / 8. So a pause of the
+  // whole machine is no silence of its workers.
   absl::Duration awake;
   std::shared_ptr<const Catalog> catalog;
   uint32_t epoch = 1;  // of the catalog
