@@ -1,5 +1,5 @@
-// Acknowledgements: the reports that a worker need not send again, and the attempts on which no
-// worker will report any more.
+// Acknowledgements: tells workers which reports they need not send again, and forgets the attempts
+// on which no worker will report any more.
 // Threads: none; owned by its layer.
 #pragma once
 
@@ -14,10 +14,10 @@ class Acknowledgements : JobPart {
   Acknowledgements(const JobGround& ground, Attempts& attempts, ResumedAttempts& resumed_attempts)
       : JobPart(ground), attempts_(attempts), resumed_attempts_(resumed_attempts) {}
 
-  // The report is durable, or no cook wants it: the worker need not send the report again.
+  // The report's result is durable, or not wanted: the worker need not send the report again.
   void Acknowledge(WorkerId worker, ReportId report);
-  // The worker's last report on the attempt was seen: the attempt is forgotten when all reports up
-  // to the last one are acknowledged. The caller acknowledges the last report.
+  // `report` is the worker's last report on the attempt. The attempt is forgotten when all reports
+  // up to it are acknowledged. The caller acknowledges `report`.
   void NoteEnded(WorkerId worker, ReportId report, AttemptId attempt);
 
  private:

@@ -1,9 +1,8 @@
-// AssignedJobs: the attempts in one worker's hands, in the order in which it takes them.
+// AssignedJobs: the attempts in one worker's hands, in the order in which the worker takes them.
 //
-// A worker runs the first `slots` of its attempts. The others wait, ordered by urgency, then in the
-// order of hand-over (the session has the same order: worker/session/session_core.h). An attempt is
-// taken to have begun when earlier attempts have left a slot free, unless the worker reports
-// otherwise:
+// A worker runs as many attempts as it has slots. The others wait, ordered by urgency, then in the
+// order of hand-over, as in worker/session/session_core.h. The core assumes that the next attempt
+// begins when a slot is free, unless the worker reports one of these states:
 //
 //   pending     The attempt has begun, and its time goes on, but its external program merely waits:
 //               the slot is free for another attempt, and no work is expected.
@@ -48,24 +47,23 @@ class AssignedJobs {
   };
 
   void SetSlots(uint32_t slots, absl::Duration awake);
-  // Returns how many attempts became pending. REQUIRES: the attempt is not in this hand.
+  // Returns how many attempts became pending. REQUIRES: the attempt is not assigned yet.
   size_t Add(AttemptId attempt, const InHand& job, absl::Duration awake);
-  // Returns how long the attempt ran; zero: the attempt is not known to have begun. REQUIRES: the
-  // attempt is in this hand.
+  // Returns how long the attempt ran in its slot; zero: it has not begun. REQUIRES: it is assigned.
   absl::Duration Remove(AttemptId attempt, absl::Duration awake);
-  // `attempts` are all attempts that are pending at the worker now, including attempts that come to
-  // this hand later; more than `slots` are not believed. Returns how many became pending.
+  // `attempts`: the complete list of the worker's pending attempts, of which at most `slots` are
+  // believed. Some may be assigned only later. Returns how many became pending.
   size_t SetPending(const std::vector<AttemptId>& attempts, absl::Duration awake);
-  // The attempt is uploading; the attempt may come to this hand later.
+  // The attempt is uploading. It may be assigned only later.
   void SetUploading(AttemptId attempt, absl::Duration awake);
-  // `begun` are all attempts that have begun at a held worker; nullptr: the worker is not held.
+  // `begun`: the attempts that have begun at the held worker; nullptr: the worker is not held.
   void SetHeld(const std::vector<AttemptId>* begun, absl::Duration awake);
 
   uint32_t slots() const { return slots_; }
   bool Contains(AttemptId attempt) const { return jobs_.contains(attempt); }
   std::optional<absl::Duration> BeganAt(AttemptId attempt) const;  // nullopt: the attempt waits
   bool HasBegun(AttemptId attempt) const { return BeganAt(attempt).has_value(); }
-  // REQUIRES: the attempt is in this hand.
+  // REQUIRES: the attempt is assigned.
   const InHand& At(AttemptId attempt) const { return jobs_.at(attempt); }
   size_t size() const { return jobs_.size(); }
   bool empty() const { return jobs_.empty(); }
@@ -78,30 +76,31 @@ class AssignedJobs {
   bool has_waiting() const { return !queue_.empty(); }
   bool has_free_slot() const { return !has_waiting() && active_count() < slots_; }
   absl::Duration expected() const { return expected_; }  // sum over the active attempts
-  // running: the attempts that began and are not uploading, in the order in which they began.
+  // running: the attempts that have begun and are not uploading, in the order in which they began.
   // Queue: the attempts that wait, the next one first.
   const std::vector<Running>& running() const { return running_; }
   std::vector<AttemptId> Queue() const;
   const absl::btree_map<AttemptId, Uploading>& uploading() const { return uploading_; }
-  // The worker reports on the attempt: sets uploaded_at() if the attempt is uploading.
+  // The worker reported on the attempt: sets uploaded_at() if the attempt is uploading.
   void NoteReport(AttemptId attempt, absl::Duration awake);
   // When the worker last reported on an uploading attempt.
   absl::Duration uploaded_at() const { return uploaded_at_; }
   std::vector<AttemptId> All() const;  // running(), then uploading(), then Queue()
-  // How many waiting jobs are at least this urgent.
+  // The number of waiting jobs of at least this urgency.
   size_t CountWaiting(Urgency urgency) const;
-  // How many Blocking jobs wait.
+  // The number of waiting Blocking jobs.
   size_t blocking_count() const { return CountWaiting(Urgency::kBlocking); }
-  // Guesses of the time until a slot is free. A job that runs for longer than expected is taken to
-  // run as long again. BlockingDelay: for a Blocking job that comes now. Delay: for any other job.
-  // DelayOf: for an attempt in this hand; zero: the attempt has begun.
+  // Guesses of the time until a job begins; infinite: no running job will free a slot. A job that
+  // has outlasted its expected time is assumed to run as long again. BlockingDelay: for a new
+  // Blocking job. Delay: for any other new job. DelayOf: for an assigned attempt; zero: it has
+  // begun.
   absl::Duration BlockingDelay(absl::Duration awake) const;
   absl::Duration Delay(absl::Duration awake) const;
   absl::Duration DelayOf(AttemptId attempt, absl::Duration awake) const;
-  // The guess for a job that is more urgent than all waiting jobs.
+  // The guess for a new job that is more urgent than all waiting jobs.
   absl::Duration NextSlot(absl::Duration awake) const;
-  // True: a job of `memory_bytes` fits into `limit_bytes` beside the largest jobs that may fill the
-  // other slots or be pending. Always true if no job is in this hand, or if the limit or the job's
+  // True: a job of `memory_bytes` fits into `limit_bytes` beside the largest jobs that may run in
+  // the other slots or be pending. Always true if no job is assigned, or if the limit or the job's
   // memory is unknown (0).
   bool HasMemoryFor(uint64_t memory_bytes, uint64_t limit_bytes) const;
   // HasMemoryFor beside the pending jobs alone.
@@ -117,13 +116,13 @@ class AssignedJobs {
   uint32_t slots_ = 1;
   absl::btree_map<AttemptId, InHand> jobs_;
   std::vector<Running> running_;
-  absl::btree_set<std::pair<int, AttemptId>> queue_;  // negated urgency
+  absl::btree_set<std::pair<int, AttemptId>> queue_;  // by negated urgency
   absl::btree_set<std::pair<uint64_t, AttemptId>> by_memory_;
   absl::Duration expected_;
   size_t pending_ = 0;  // attempts in running_
   absl::btree_set<AttemptId> said_to_be_pending_;
   absl::btree_map<AttemptId, Uploading> uploading_;
-  absl::btree_set<AttemptId> said_to_be_uploading_;  // not in this hand yet
+  absl::btree_set<AttemptId> said_to_be_uploading_;  // not assigned yet
   absl::Duration uploaded_at_;
   bool is_held_ = false;
   absl::btree_set<AttemptId> begun_there_;  // while the worker is held

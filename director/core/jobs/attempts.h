@@ -1,14 +1,13 @@
-// Attempts: every hand-over, by its id, and the current attempts of each package.
+// Attempts: all hand-overs by id, and the current attempts of each package.
 //
-// An attempt is *current* while its package counts on it: the attempt is in its worker's hand, and
-// in the package's Work. A *retracted* attempt may have begun, and goes on. Late results are judged
-// by the record that is kept of their attempt.
+// An attempt is *current* while its package counts on it: then it is among its worker's
+// AssignedJobs and in the package's Work. A *retracted* attempt is not current, but goes on if it
+// has begun. Late results are judged by the record of their attempt.
 //
-// An attempt is forgotten when no worker can report on it any more: its worker said that the
-// attempt ended, which is the attempt's last report, and all reports up to that report are
-// acknowledged. A worker that is lost, or that attaches without the attempt, may never say so: then
-// the attempt is forgotten CookOptions::unheard_max later. Reports on a forgotten attempt are
-// refused, and their results are lost.
+// An attempt is forgotten when no worker can report on it any more: its worker reported its end,
+// and all reports up to that one are acknowledged. A worker that is lost, or attaches without the
+// attempt, may never report its end: then the attempt is forgotten CookOptions::unheard_max later.
+// Reports on a forgotten attempt are refused, and their results are lost.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +38,7 @@ class Attempts : JobPart {
         grants_(grants),
         overrun_histogram_(overrun_histogram) {}
 
-  // nullptr: the attempt was never given, or is forgotten.
+  // nullptr: the attempt is unknown or forgotten.
   const Attempt* Find(AttemptId id) const;
   Attempt& at(AttemptId id) { return attempts_.at(id); }
   const Attempt& at(AttemptId id) const { return attempts_.at(id); }
@@ -47,57 +46,56 @@ class Attempts : JobPart {
   Attempt* Current(AttemptId id);
   // The current attempts at a package, in the order of hand-over.
   std::vector<AttemptId> At(PackageId package) const;
-  // The platforms that the package's current attempts are still to report.
+  // The platforms that the package's current attempts still have to report.
   PlatformMask StillInHand(PackageId package) const;
-  // Attempts at the package that were retracted and are not over.
+  // The retracted attempts at the package that may still run.
   std::span<const AttemptId> RetractedAt(PackageId package) const;
 
   // Returns the id of the next attempt.
   AttemptId NewId();
-  // Another director gave the attempt.
+  // True: another director handed the attempt over.
   bool IsOfAnotherTerm(AttemptId id) const;
   // REQUIRES: the attempt's worker is known.
   void Add(AttemptId id, const Attempt& attempt);
-  // A backup goes on beside the attempt that it backs up. REQUIRES: both are current.
+  // Marks the attempt as a backup of its package's other attempt. REQUIRES: both are current.
   void SetBackup(AttemptId id);
   uint64_t backups() const { return backups_; }  // current attempts that are backups
 
-  // The attempt has all workers to itself, until another job is handed over.
+  // The attempt runs alone (exclusive_run.h), until EndAlone or its end.
   void SetAlone(AttemptId id);
   void EndAlone();
   AttemptId alone() const { return alone_; }  // 0: no attempt runs alone
-  // How long attempts that had all workers to themselves took since BeginRound.
+  // The total time of attempts that ran alone, since BeginRound.
   absl::Duration alone_for() const { return alone_for_; }
 
   // Ends the attempt. The caller calls PackageProgress::Advance.
   void EndAttempt(AttemptId id, Tell tell);
-  // The package is over, or begins anew: its current and outrun attempts are cancelled.
+  // The package is over or begins again: cancels its current and outrun attempts.
   void EndAttempts(PackageId package);
-  // Ends the attempts that have nothing left to report; `reporter` has just said so itself.
+  // Ends the attempts that have nothing left to report. `reporter`: the attempt that has just
+  // reported.
   void EndSpent(PackageId package, AttemptId reporter);
-  // The attempt does not cook these platforms: the platforms are to be cooked, unless another
-  // attempt cooks them.
+  // The attempt does not make these platforms: they are to be cooked, unless another current
+  // attempt makes them.
   void TakeBack(const Attempt& attempt, PlatformMask platforms);
   void ForgetRetracted(AttemptId id);
   void ForgetRetractedOf(WorkerId worker);
 
   // REQUIRES: the attempt is not current.
   void Forget(AttemptId id);
-  // The attempt is forgotten later: its worker may never say that it ended.
+  // The attempt is forgotten later, since its worker may never report its end.
   void ForgetLater(AttemptId id);
-  // ForgetLater for all attempts that were given to the worker. REQUIRES: the worker is known.
+  // ForgetLater for all attempts of the worker. REQUIRES: the worker is known.
   void ForgetLaterOf(WorkerId worker);
-  // Returns an attempt of which nothing was heard for long enough; the caller forgets the attempt.
-  // nullopt: none.
+  // Returns an attempt whose time since ForgetLater is over; the caller forgets it. nullopt: none.
   std::optional<AttemptId> TakeUnheard();
   size_t size() const { return attempts_.size(); }
-  // Cancels jobs that had begun when they were moved: such a job runs twice, and no package waits
-  // for the retracted attempt.
+  // Cancels retracted attempts that still run: their jobs are made elsewhere.
   void CancelRetracted(PackageId package);
   void CancelAllRetracted();
-  // Cancels the attempts whose platforms others made, when all these platforms are durable.
+  // Cancels the outrun attempts whose platforms are all durable by now.
   void CancelOutrun(PackageId package, PlatformMask durable);
-  // Graph begins anew: no cook asks for the attempts of earlier cooks.
+  // The graph begins anew: attempts of earlier cooks are not wanted any more.
   void BeginRound() {
     retracted_.clear();
     alone_ = 0;
@@ -115,7 +113,7 @@ class Attempts : JobPart {
   absl::flat_hash_map<AttemptId, Attempt> attempts_;  // look-up only
   // Sorted, since cancels have an order.
   absl::btree_map<PackageId, std::vector<AttemptId>> retracted_;
-  // Attempts that are to be forgotten, and since when, in the core's waking time.
+  // The attempts that ForgetLater was called for, and when (StepContext::awake).
   std::deque<std::pair<absl::Duration, AttemptId>> unheard_;
   uint64_t given_ = 0;
   uint64_t backups_ = 0;

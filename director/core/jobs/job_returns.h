@@ -1,4 +1,4 @@
-// JobReturns: the jobs that a worker has in hand go to other workers.
+// JobReturns: takes jobs from a worker, for other workers.
 // Threads: none; owned by its layer.
 #pragma once
 
@@ -14,10 +14,11 @@ class JobReturns : JobPart {
       : JobPart(ground), attempts_(attempts), package_progress_(package_progress) {}
 
   // The jobs that wait at the worker go to other workers. Jobs that have begun stay, since they may
-  // succeed.
+  // succeed. A job that holds a resource stays, since it would hold the resource twice, and so does
+  // a job of a package with own faults, since it might kill one more executor.
   void TakeBackWaiting(WorkerId worker);
-  // The jobs in the worker's hand go to other workers, which are not told why. REQUIRES: the
-  // worker was just lost.
+  // The worker's jobs go to other workers; no package is blamed. REQUIRES: the worker was just
+  // lost.
   void GiveBack(WorkerId worker);
 
  private:

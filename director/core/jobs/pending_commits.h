@@ -1,6 +1,6 @@
-// PendingCommits: results on their way to the disk, and the reports that wait for an answer.
+// PendingCommits: results that are being committed, and the reports that wait for that.
 //
-// A result is committed once, however many reports name the result; each report is acknowledged
+// A result is committed once, however many reports bring it. All of these reports are acknowledged
 // when the result is durable.
 #pragma once
 
@@ -26,14 +26,14 @@ class PendingCommits : PackagePart {
     std::vector<std::pair<WorkerId, ReportId>> reports;
   };
 
-  // Commits the result. No platform: the result is for a removed platform, and only feeds the
-  // cache. `may_be_stored`: as in Persist.
+  // Commits the result. nullopt: its platform was removed, so it only feeds the cache.
+  // `may_be_stored`: as in Persist.
   void Commit(PackageId package, std::optional<PlatformIndex> platform, ResultId result,
               WorkerId worker, ReportId report, bool may_be_stored = false);
-  // Submits the item for the cook whose result it is (Persist::Item::cook).
+  // Sends the item, with the cook for which it counts (Persist::Item::cook).
   void Submit(Persist::Item item);
 
-  // Takes the answered commit. nullopt: no report waits for this commit.
+  // Removes and returns the commit that this item answers. nullopt: no report waits for it.
   std::optional<InFlight> Take(const Persisted::Item& item);
 
   bool empty() const { return commits_.empty(); }
@@ -41,14 +41,14 @@ class PendingCommits : PackagePart {
   // True: a commit of a package that one of these cooks wants is on its way. O(commits).
   bool HasAnyOf(CookMask cooks) const;
   bool Has(PackageId package, PlatformIndex platform) const;
-  // The worker's process is another process: the answers that the old process waited for are
-  // dropped, since the new process uses the same report numbers.
+  // The worker has a new process: no report of the old one is acknowledged, since the new process
+  // uses the same report numbers.
   void ForgetReportsOf(WorkerId worker);
   // Platforms have new numbers.
   void Remap(const PlatformMap& map);
 
  private:
-  // By package, result, and platform as Persist had it, whatever the platform's number is today.
+  // By package, result, and the platform's number in Persist, which may be another one today.
   absl::btree_map<std::tuple<PackageId, ResultId, PlatformIndex>, InFlight> commits_;
 
   EqualWorkFollowers& equal_work_followers_;

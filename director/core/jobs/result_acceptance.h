@@ -1,4 +1,4 @@
-// ResultAcceptance: accepts a result for a package and commits it.
+// ResultAcceptance: makes a worker's result the result of its package, and commits it.
 // Threads: none; owned by its layer.
 #pragma once
 
@@ -32,8 +32,8 @@ class ResultAcceptance : PackagePart {
     ReportId report = 0;
     AttemptId attempt = 0;
   };
-  // Commits the result; the report is acknowledged when the commit is durable. `source.attempt`:
-  // the attempt that has just reported the result, or that agrees with it; 0: none.
+  // The report is acknowledged when the commit is durable. `source.attempt`: the attempt that has
+  // just reported this result or, as a proof, an equal one; 0: none.
   void Accept(const Source& source, const WorkerReport::Saved& saved);
 
  private:

@@ -1,5 +1,5 @@
-// ResumedAttempts: the attempts that workers of an earlier director have in hand, or may have in
-// hand until the workers attach (survivors.h).
+// ResumedAttempts: the attempts of an earlier director that surviving workers have, or may have
+// until they attach (survivors.h).
 // Threads: none; owned by its layer.
 #pragma once
 
@@ -23,7 +23,7 @@ class ResumedAttempts : JobPart {
     AttemptId attempt = 0;
     std::optional<Digest> generated_source;
     bool has_begun = false;
-    absl::Time over_at = absl::InfiniteFuture();  // the attempt's reports are here by then
+    absl::Time over_at = absl::InfiniteFuture();  // all reports on it are here by then
   };
   using ByPackage = absl::btree_map<PackageId, Resumed>;
 
@@ -37,37 +37,37 @@ class ResumedAttempts : JobPart {
   bool empty() const { return resumed_.empty(); }
   bool names_packages() const { return !resumed_.empty() || !given_.empty(); }
   ByPackage& all() { return resumed_; }
-  // Takes the package's resumed attempt, which is resumed no longer. nullopt: the package has none.
+  // Removes and returns the package's resumed attempt. nullopt: it has none.
   std::optional<Resumed> Take(PackageId package);
-  // Packages whose resumed attempt may hold resources that are not known yet: the attempt is
-  // settled once the resources are known.
+  // Packages for whose resumed attempt Survivors::HoldResources did not decide yet whether it holds
+  // resources.
   absl::btree_set<PackageId>& unsettled() { return unsettled_; }
-  // Some resumed attempts may hold resources: which resources, or on which machine, is not known.
+  // True: some resumed attempt may hold resources, but the resources or their machine are unknown.
   bool is_unsure() const { return is_unsure_; }
   void SetUnsure(bool is_unsure) { is_unsure_ = is_unsure; }
 
   void ForgetResumed(AttemptId id);
   void ForgetResumedOf(WorkerId worker);
-  // No worker can report on the attempt any more: the attempt is forgotten.
+  // Forgets an attempt on which no worker can report any more.
   void ForgetAttempt(AttemptId id);
-  // A step begins: attempts of which nothing was heard for long enough are forgotten.
+  // Runs at the begin of a step: forgets the attempts of Attempts::TakeUnheard.
   void ForgetUnheard();
-  // The package's inputs have changed under this director: its resumed attempts count as any
-  // outdated attempt.
+  // The package's inputs have changed under this director: the attempts that an earlier director
+  // gave are outdated, and resumed ones are cancelled.
   void Outdate(PackageId package);
   void CancelResumed();
-  // A cook was stopped: the attempts of packages that no other cook wants end.
+  // A cook was stopped: cancels the attempts at packages that no active cook wants.
   void EndUnwanted();
   ByPackage::iterator Erase(ByPackage::iterator at);
-  // The attempt's results are made from the package's present inputs. The shell has seen that files
-  // and settings are as in the earlier term; a generated source may be another.
+  // True: the attempt's results are made from the package's present inputs. For an attempt of an
+  // earlier term, the shell has compared files and settings, but not generated sources: false then.
   bool IsOfToday(const Attempt& attempt) const;
 
  private:
   ByPackage resumed_;
   absl::btree_set<PackageId> unsettled_;
   bool is_unsure_ = false;
-  // By package: all attempts that the journal knows of.
+  // By package: all attempts of earlier directors.
   absl::flat_hash_map<PackageId, std::vector<AttemptId>> given_;  // look-up only
 
   Grants& grants_;
