@@ -1,4 +1,4 @@
-// Breaker: whether a worker, or a machine, is given jobs.
+// Breaker: decides whether a worker, or a machine, gets jobs.
 //
 //            three faults in a row                the pause is over
 //   closed ------------------------> open, paused ----------------> open, on trial
@@ -7,18 +7,17 @@
 //     +--------------------------------------- a success --------------------+
 //                                           (a fault: the pause doubles)
 //
-// A fault is a failure for the machine's sake: the machine's disk is full, a library is missing,
-// the worker said what cannot be. On trial one job is given. The next job is given when the trial
-// job has ended and said nothing of the machine (the package's own fault, or the job was taken
-// back).
+// A fault is a failure through the machine's fault: its disk is full, a library is missing, or the
+// worker broke the protocol. On trial, the worker gets one job. If that job ends without a fault of
+// the machine or a success, for example because it was taken back, the next job is the trial.
 //
-// A package can do harm that looks like the machine's: a program of the package fills the disk,
-// say. So three faults of one package open no breaker where other packages had succeeded before:
-// such a package has a limit of its own. In the same way, three faults of one worker say nothing of
-// its machine while other workers are there.
+// A package can do harm that looks like the machine's fault, for example fill the disk. So three
+// faults of one package do not open the breaker where any job succeeded before; RetryPolicy limits
+// such a package. Likewise, three faults of one worker say nothing of its machine while other
+// workers are attached there.
 //
 // Cost: O(1).
-// Threads: none; time is an argument, the core's waking time.
+// Threads: none. Times are StepContext::awake.
 #pragma once
 
 #include <cstdint>
@@ -35,14 +34,14 @@ class Breaker {
 
   struct Fault {
     WorkerId worker;
-    PackageId package;     // invalid: any job would have failed there
+    PackageId package;     // invalid: any package would have failed there
     bool is_only = false;  // no other worker that the breaker covers is attached
   };
 
-  // True: the breaker was closed, and is open now.
+  // True: the breaker has just opened.
   bool AddFault(const Fault& fault, absl::Duration awake);
-  // True: the breaker was open, and is closed now. A success during a pause is of a job from before
-  // the pause, and changes nothing.
+  // True: the breaker has just closed. A success during a pause is of an older job, and does not
+  // close the breaker.
   bool AddSuccess(absl::Duration awake);
   // Opens the breaker whatever was counted. True: as AddFault.
   bool Open(absl::Duration awake);
@@ -53,9 +52,9 @@ class Breaker {
   bool NoteEnded(AttemptId attempt);
 
   bool is_open() const { return is_open_; }  // paused or on trial
-  // The last job that told anything of the worker or machine failed for its sake.
+  // The last job that said anything of the worker or machine was a fault.
   bool has_faults() const { return faults_ > 0; }
-  // The breaker is open, or would be open after more faults of the same kind.
+  // The breaker is open, or would open after more such faults.
   bool is_bad() const {
     return is_open_ || (faults_ > 0 && (are_of_several_packages_ || !has_succeeded_));
   }

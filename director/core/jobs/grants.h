@@ -1,15 +1,14 @@
 // Grants: resources that jobs hold from hand-over to end.
 //
-// Resources that [resources] names belong to the whole farm: all jobs in hand together hold at most
-// so many. The other resources belong to machines: a worker says how many its machine has, and the
-// jobs in the hands of all workers of that machine hold at most so many. A worker that says nothing
-// has none. A worker may also say how many of a farm resource its machine may hold; without that
-// word, the machine may hold all.
+// The resources in [resources] belong to the whole farm, and all jobs together hold at most the
+// given numbers. Other resources belong to machines: a worker offers what its machine has, and the
+// jobs of all workers of the machine together hold at most that. A worker that offers nothing has
+// none. An offer may also limit how much of a farm resource its machine may hold.
 //
-// A resource *group* is the resources that one job asks for: a count of each resource. Groups are
-// numbered in the order met; group 0 is nothing.
-// Cost: O(resources of the group), and O(workers that offer any) for IsFree when somebody's share
-// of a machine changed since.
+// A resource *group* is what a job asks for: a count of each resource. Groups are numbered in the
+// order of first use; group 0 asks for nothing.
+// Cost: O(resources of the group); IsFree O(workers that offer any) when some machine's use has
+// changed.
 // Threads: none; owned by its layer.
 #pragma once
 
@@ -34,36 +33,34 @@ class Grants {
   bool GroupOf(const record::ResourceCounts& wanted, uint32_t* group, std::string* why);
   record::ResourceCounts WantedBy(uint32_t group) const;
   const record::ResourceCounts& totals() const { return totals_; }
-  // True: the group wants more than one unit in all, so that jobs that want less can overtake it.
+  // True: the group wants more than one unit in all, so that smaller jobs can overtake it.
   bool IsComposite(uint32_t group) const { return groups_[group].is_composite; }
   bool has_composite() const { return has_composite_; }
 
   // Sets the resources that the machine of an attached worker offers.
   void SetOffer(WorkerId worker, const std::string& machine, const record::ResourceCounts& offered);
   void Forget(WorkerId worker);
-  // True: a machine that has this could do the group's jobs, as far as resources go.
+  // True: a machine that offers this has enough for a job of the group when nothing is held there.
   bool CanEver(uint32_t group, const record::ResourceCounts& offered) const;
 
-  // True: enough is free of the farm, and on some worker's machine, if any machine has enough at
-  // all.
+  // True: the farm has enough free, and so has some machine, if any machine ever has enough.
   bool IsFree(uint32_t group) const;
-  // FreeOfFarm: for how many more jobs of the group the farm has enough. JobsOn: for how many jobs
-  // a machine that offers this has enough when nothing is held there. Where nothing limits the
-  // jobs: UINT64_MAX.
+  // FreeOfFarm: how many more jobs of the group the farm's free resources allow. JobsOn: how many a
+  // machine with this offer allows when nothing is held there. UINT64_MAX: no limit.
   uint64_t FreeOfFarm(uint32_t group) const;
   uint64_t JobsOn(uint32_t group, const record::ResourceCounts& offered) const;
-  // True: the farm has enough free for both groups of each resource that `group` wants.
+  // True: the farm has enough free for both groups together, of the resources that `group` wants.
   bool IsFreeBeside(uint32_t group, uint32_t other) const;
-  // True: enough is free on the worker's machine; the farm is not asked.
+  // True: the worker's machine has enough free; the farm is not checked.
   bool IsFreeAt(uint32_t group, WorkerId worker) const;
-  // True: the worker's machine has enough free for both groups of each resource that both want.
-  // Where `other` is 0: enough for `group`.
+  // True: the worker's machine has enough free for both groups together, of the resources that both
+  // want. `other` is 0: enough for `group`.
   bool IsFreeAtBeside(uint32_t group, uint32_t other, WorkerId worker) const;
   // nullptr: the worker offers nothing.
   const std::string* MachineOf(WorkerId worker) const;
-  // True: both workers offer something, of one machine.
+  // True: both workers offer something, and are on one machine.
   bool IsSameMachine(WorkerId a, WorkerId b) const;
-  // How many units are missing on the worker's machine. REQUIRES: CanEver.
+  // How many units for a job of the group are missing on the worker's machine. REQUIRES: CanEver.
   uint64_t MissingAt(uint32_t group, WorkerId worker) const;
 
   // REQUIRES: IsFree(group) and IsFreeAt(group, worker); the attempt holds nothing.
@@ -86,7 +83,7 @@ class Grants {
   struct Group {
     std::vector<Wanted> wanted;  // by resource
     bool is_composite = false;
-    // Whether IsFree finds a machine, as of `version`.
+    // The last answer of FindMachine; valid while `version` is version_.
     mutable uint64_t version = 0;
     mutable bool has_machine = false;
   };
@@ -111,12 +108,12 @@ class Grants {
   const record::ResourceCounts totals_;
   std::vector<Resource> resources_;
   std::vector<Group> groups_;
-  absl::btree_map<WorkerId, Offer> offers_;  // of the attached workers that offer some
+  absl::btree_map<WorkerId, Offer> offers_;  // of attached workers that offer any
   absl::btree_set<WorkerId> silent_;         // the other attached workers
   absl::btree_map<std::string, Use> use_;    // by machine, where something is held
   absl::btree_map<AttemptId, Held> held_;
   bool has_composite_ = false;
-  uint64_t version_ = 1;  // raised when a machine has more or less free
+  uint64_t version_ = 1;  // raised when what machines have free changes
 };
 
 }  // namespace galley::director

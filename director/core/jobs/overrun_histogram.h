@@ -1,7 +1,7 @@
-// OverrunHistogram: by how much attempts outlast their expected time, as a histogram of the ratio.
+// OverrunHistogram: a histogram of the ratio of the time that attempts took to their expected time.
 //
-// Says from when on a running job is a straggler. Jobs below 100 ms tell nothing: most of their
-// time is the way to the worker and back.
+// The histogram decides when a running job is a straggler. Jobs that are expected to take less than
+// 100 ms, and do so, are not counted: most of their time is the way to the worker and back.
 //
 // Cost: O(1), a few dozen counts.
 // Threads: none; owned by its layer.
@@ -16,19 +16,17 @@ namespace galley::director {
 
 class OverrunHistogram {
  public:
-  // An attempt ran for `ran` from its begin to its end, in the core's waking time.
+  // An attempt ran for `ran`, from its begin to its end (StepContext::awake).
   void Measured(absl::Duration expected, absl::Duration ran);
-  // The time in which nineteen of twenty jobs of that expected time end, and at least one and a
-  // half times the expected time. A job that runs for longer has more time left than another run
-  // would take (the time left grows with the time that has passed when costs have long tails).
-  // Before enough jobs were measured: four times the expected time.
+  // The time within which 95% of the jobs of that expected time end; at least 1.5 times the
+  // expected time. Costs have long tails, so a job that runs for longer probably has more time left
+  // than another run would take. Before enough jobs were measured: four times the expected time.
   absl::Duration Limit(absl::Duration expected) const;
-  // The time that hardly any job takes, one of two hundred; at least a quarter more than the limit.
+  // The time that only 0.5% of the jobs exceed; at least 1.25 times Limit.
   absl::Duration FarLimit(absl::Duration expected) const;
-  // The median ratio of measured to expected time. Infinite before a few attempts were measured:
-  // then no worker can be told from the others.
+  // The median ratio. Infinite before a few attempts were measured, so that no worker seems slow.
   double Usual() const;
-  // Jobs below this time tell nothing.
+  // Jobs of less time say nothing.
   static constexpr absl::Duration kTellsSomething = absl::Milliseconds(100);
 
  private:

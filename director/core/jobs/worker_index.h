@@ -1,13 +1,12 @@
-// WorkerIndex: sorted lists of the attached workers, from which a worker is chosen for a job, and
-// sums over the attached workers.
+// WorkerIndex: the attached workers, in the orders in which parts choose among them, with sums.
 //
-// Window: a worker has room for a job while it holds fewer than `jobs_max` jobs and, in addition,
-// has fewer than slots + 1 active jobs or active jobs with an expected time below `window`. Pending
-// and uploading jobs are not active. A draining or held worker has no room. A worker that was
-// silent for `suspect_after` is *suspect*: other workers are preferred.
+// A worker has *room* while it has fewer than `jobs_max` jobs and either fewer than slots + 1
+// active jobs or less than `window` of expected time in active jobs. Pending and uploading jobs are
+// not active. Draining and held workers have no room. A worker that was silent for `suspect_after`
+// is *suspect*: other workers are preferred.
 //
-// Cost: O(log workers) for each change.
-// Threads: none; owned by WorkerTable.
+// Cost: O(log workers) for each change; Add and Remove O(workers).
+// Threads: none; owned by WorkerTable, which calls Unlist and List around each change of a worker.
 #pragma once
 
 #include <array>
@@ -28,11 +27,11 @@ namespace galley::director {
 struct WorkersOptions {
   absl::Duration window;
   uint32_t jobs_max = 1;
-  absl::Duration silence_max = absl::InfiniteDuration();  // while the worker holds jobs
+  absl::Duration silence_max = absl::InfiniteDuration();  // while it has jobs, or drains
   absl::Duration start_max = absl::InfiniteDuration();
   absl::Duration survivor_max = absl::InfiniteDuration();  // start_max if Worker::is_survivor
   absl::Duration suspect_after = absl::InfiniteDuration();
-  absl::Duration lost_max = absl::InfiniteDuration();  // a lost worker is kept for so long
+  absl::Duration lost_max = absl::InfiniteDuration();  // how long a lost worker is kept
 };
 
 class WorkerIndex {
@@ -40,11 +39,11 @@ class WorkerIndex {
   // `options` must outlive the index.
   explicit WorkerIndex(const WorkersOptions& options) : options_(options) {}
 
-  // The worker attached, or is no longer attached. REQUIRES: the worker is not listed.
+  // The worker attaches, or does not count as attached any more. REQUIRES: it is not listed.
   void Add(WorkerId id);
   void Remove(WorkerId id) { std::erase(ring_, id); }
-  // Call Unlist before and List after each change of an attached worker: they take the worker out
-  // of the sorted lists and the sums, and put it back. They do nothing for other workers.
+  // Unlist takes an attached worker out of the orders and sums; List puts it in again. Call them
+  // before and after each change of the worker.
   void Unlist(WorkerId id, const Worker& worker);
   void List(WorkerId id, const Worker& worker);
 
@@ -53,8 +52,8 @@ class WorkerIndex {
     return !worker.is_suspect || suspects_ >= ring_.size();
   }
   bool has_suspects() const { return suspects_ > 0; }  // some attached worker is suspect
-  // The workers with room: suspect workers last, then the least expected time for each slot first.
-  // Every active job adds 1 us, so that jobs without an expected time count, too.
+  // The workers with room: suspect workers last, then by least expected time for each slot. Each
+  // job counts for at least 1 us.
   struct Load {
     bool is_suspect = false;
     absl::Duration load;
@@ -66,8 +65,7 @@ class WorkerIndex {
   const absl::btree_set<Load>& with_room() const { return with_room_; }
   // The workers with a free slot.
   const absl::btree_set<WorkerId>& idle() const { return idle_; }
-  // The workers with waiting jobs: suspect workers first, then the most expected time for each
-  // slot.
+  // The workers with waiting jobs: suspect workers first, then by most expected time for each slot.
   struct Excess {
     bool is_trusted = false;
     absl::Duration negated_load;
@@ -84,8 +82,8 @@ class WorkerIndex {
   uint64_t slots() const { return slots_; }
   uint64_t jobs_in_hand() const { return jobs_in_hand_; }
   uint64_t jobs_in_hand(Pool pool) const { return jobs_of_[static_cast<size_t>(pool)]; }
-  uint64_t pending() const { return pending_; }  // pending among jobs_in_hand()
-  // CHECKs that the lists and sums are those of `workers`. O(workers).
+  uint64_t pending() const { return pending_; }  // part of jobs_in_hand()
+  // CHECKs that the orders and sums are those of `workers`. O(workers).
   void CheckInvariants(const absl::btree_map<WorkerId, Worker>& workers) const;
 
  private:

@@ -1,10 +1,8 @@
-// WorkerTable: the workers that the core knows, the jobs in their hands, and the reports that were
-// seen.
+// WorkerTable: all workers that the core knows.
 //
-// An attached worker that is lost is kept for some time: its results are still welcome, and the
-// worker may attach again under its id. Ids tell where a worker comes from (PoolOf). The workers
-// that the core asks for (Spawn) have dense ids from the beginning of their pool on; the shell
-// gives an id to a worker that attaches of its own accord.
+// A lost worker is kept for WorkersOptions::lost_max: its results are still welcome, and it may
+// attach again under its id. A worker that is lost before it attached is forgotten at once. pools.h
+// says which ids workers have.
 //
 // Cost: O(log workers) for each change; functions that look at all workers say so.
 // Threads: none; owned by its layer.
@@ -33,10 +31,9 @@ class WorkerTable {
   WorkerTable(const WorkerTable&) = delete;  // WorkerIndex refers to the options
   WorkerTable& operator=(const WorkerTable&) = delete;
 
-  // Adds a worker in kStarting. An id that another worker attached under is passed over. REQUIRES:
-  // not kForeign.
+  // Adds a worker in kStarting, under the next free id of the pool. REQUIRES: not kForeign.
   WorkerId AddOwn(Pool pool, absl::Duration heard_at);
-  // Adds a worker in kStarting. REQUIRES: unknown.
+  // Adds a worker in kStarting. REQUIRES: the worker is unknown.
   void AddSurvivor(WorkerId worker, absl::Duration heard_at);
   // AddOwn gives ids of kLocal from here on.
   void BeginOwnAt(uint32_t first_free) { next_local_ = std::max(next_local_, first_free); }
@@ -46,7 +43,7 @@ class WorkerTable {
   // Forgets the workers that were lost for too long.
   void ForgetLost(absl::Duration awake);
   void Heard(WorkerId worker, absl::Duration awake);
-  // The worker waits for a machine, for as long as that takes. REQUIRES: known, and starting.
+  // The worker waits for a machine, for any time. REQUIRES: known, and starting.
   void SetQueued(WorkerId worker) {
     workers_.at(worker).heard_at = absl::InfiniteDuration();
     workers_.at(worker).is_queued = true;
@@ -56,7 +53,7 @@ class WorkerTable {
     workers_.at(worker).is_queued = false;
     Heard(worker, awake);
   }
-  // Some worker waits for a machine. O(workers).
+  // True: some worker waits for a machine. O(workers).
   bool AnyQueued() const;
   // Calls AssignedJobs::Add.
   size_t Take(WorkerId worker, AttemptId attempt, const InHand& job, absl::Duration awake);
@@ -74,15 +71,15 @@ class WorkerTable {
   void SetDraining(WorkerId worker, bool is_draining);
   // A held worker has no room, and is never idle. REQUIRES: attached.
   void SetHeld(WorkerId worker, bool is_held);
-  // visit(WorkerId, Worker&) for all workers, lost workers included. The visit changes nothing by
-  // which workers are listed.
+  // visit(WorkerId, Worker&) for all workers, lost ones included. REQUIRES: the visit changes
+  // nothing that WorkerIndex uses.
   template <typename Visit>
   void ForEach(Visit visit) {
     for (auto& [id, worker] : workers_) visit(id, worker);
   }
-  // The workers that hold jobs, or drain, and were last heard of too long ago, and the workers that
-  // have been starting for too long. Looks at all present workers, now and then only, and finds the
-  // suspect workers meanwhile.
+  // The workers that have jobs or drain, and were silent for too long, and the workers that have
+  // been starting for too long. Also marks suspect workers. O(workers), but mostly returns at once:
+  // it looks 32 times within the shortest of these times.
   std::vector<WorkerId> Silent(absl::Duration awake);
 
   size_t size() const { return workers_.size(); }  // lost workers included
@@ -96,23 +93,24 @@ class WorkerTable {
   void ForgetRefusals() {
     for (auto& [id, worker] : workers_) worker.refuses.clear();
   }
-  // True: a worker that was asked for may attach soon on another machine. O(workers).
+  // True: a worker that was asked for within the last minute may attach on another machine than
+  // `machine`. O(workers).
   bool ExpectsBeside(uint32_t machine, absl::Duration awake) const;
   uint64_t losses() const { return losses_; }  // so far
   // Sorted.
   const absl::btree_set<WorkerId>& present() const { return present_; }
   const WorkerIndex& attached() const { return attached_; }
 
-  // The workers that hold jobs, whatever their presence. O(workers).
+  // The workers that have jobs, lost ones included. O(workers).
   std::vector<WorkerId> Holding() const;
-  // CHECKs that the indexes are true. O(workers).
+  // CHECKs the indexes and counts. O(workers).
   void CheckInvariants() const;
 
  private:
   void SetPresent(WorkerId id, bool is_present);
   WorkersOptions options_;
   absl::btree_map<WorkerId, Worker> workers_;
-  // The lost workers, by when each was lost; some came back since.
+  // The lost workers, by the time of their loss; some have come back since.
   std::deque<std::pair<absl::Duration, WorkerId>> lost_;
   absl::btree_set<WorkerId> present_;
   WorkerIndex attached_{options_};
