@@ -1,4 +1,4 @@
-// CacheQueries: questions to the action cache, in batches, and their answers.
+// CacheQueries: sends look-ups in batches, and applies their answers.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +35,7 @@ class CacheQueries : PackagePart {
 
   void SendLookUps();
   void OnLookedUp(const LookedUp& event);
-  // The question was asked, or the attempt handed over, before the package's inputs changed.
+  // True: the look-up of this generation is void, since something of the package has changed.
   bool IsOutdated(PackageId package, uint64_t generation) const;
   size_t in_flight() const { return in_flight_; }
 

@@ -1,8 +1,9 @@
-// Claims: which cooks want a package, and why.
+// Claims: which cooks want a package, and why. Packages join cooks, leave them, and begin again
+// here.
 //
-// A claim is handed on along references, to the packages that a package generates, and to the
-// packages that it needs. Results that stand are told to a cook that comes later. A failed package
-// is tried again for a later cook, while the earlier cooks keep the failure.
+// A claim spreads along references, to generated packages, and to cooked inputs. A cook that comes
+// later is told of results that stand. A failed package is tried again for a later cook, while the
+// earlier cooks keep the failure.
 #pragma once
 
 #include <string>
@@ -36,39 +37,35 @@ class Claims : PackagePart {
 
   std::string NameAsked(std::string_view name_or_file) const;
 
-  // Adds a reason: a referencer, or none for a root cause. The package is wanted in those cooks
-  // among `cooks` which packages can still join.
+  // Adds a reason; no referencer: a root cause. The package joins the open cooks among `cooks`.
   void Join(PackageId package, InstigatorCategory category, PackageId referencer, CookMask cooks);
   // Join for a reason that is in `edges` already.
   void Bring(PackageId package, InstigatorCategory category, PackageId referencer, CookMask cooks);
-  // Hands the package's claims on. Returns the units of work.
+  // Spreads the package's claims. Returns the units of work.
   size_t Spread(PackageId package);
-  // Lets the claims of a cook that is over go, as far as the units reach: the cook's members get
-  // fewer. The knowledge of packages that no cook wants any more goes with the claims. Returns the
-  // units of work.
+  // Lets claims of a cook that is over go, within the units, and removes their packages from
+  // `members`. Forgets packages that no cook wants any more. Returns the units of work.
   size_t LetGo(Claimant& cook, size_t units_max);
-  // The packages that `generator` generated leave. A package that a cook asked for itself fails in
-  // that cook, and is not lost in silence.
+  // The packages that `generator` generated leave their cooks. A package that some cook selected
+  // begins again there instead, and fails if it is not found.
   void LeaveOrphans(PackageId generator, std::string_view reason);
   // The package leaves all cooks, with all packages that it generated.
   void Leave(PackageId package, std::string_view reason);
-  // The package leaves these cooks, and goes on in others.
+  // The package leaves these cooks, and stays in others.
   void Unclaim(PackageId package, CookMask cooks);
-  // The cooks that heard of the package hear that the package left. A cook whose roots are being
-  // built or published keeps its judgements.
+  // Tells PackageLeft to these cooks if notices about the package were sent, but not to cooks whose
+  // roots are being built or published.
   void TellLeft(PackageId package, CookMask cooks);
   // The package is not attempted, since its generator failed.
   void Skip(PackageId package);
-  // The package leaves these cooks, in which nothing leads to the package.
+  // The package leaves these cooks, since nothing in them leads to it.
   void LeaveCook(PackageId package, CookMask cooks);
-  // The package begins again: its results no longer hold.
+  // The package begins again, since its results no longer hold.
   void Requeue(PackageId package);
-  // Requeue for the package and all packages whose cooks read its output, or wait for its list, or
-  // for its file to come.
+  // Requeue for all packages of Graph::ForEachWithReaders.
   void RequeueWithReaders(PackageId package, absl::btree_set<PackageId>& done);
   // RequeueWithReaders for a package whose bytes may be lost. The packages that it generates wait
-  // until it lists them again: the bytes of their sources may be what is gone, and no machine could
-  // work on them.
+  // until it lists them again, since the bytes of their sources may be lost, too.
   void MakeAgain(PackageId package, absl::btree_set<PackageId>& done);
 
  private:

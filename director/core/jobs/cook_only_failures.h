@@ -1,8 +1,8 @@
-// CookOnlyFailures: the packages that failed in one cook alone, while their results stand for other
-// cooks.
+// CookOnlyFailures: the failures of packages that count in one cook alone (Claimant::judged,
+// settled).
 //
-// A package may not fit in with other packages of the cook. Or a package failed, and is tried again
-// for the sake of another cook, while this cook keeps the failure.
+// Either the package does not fit with other packages of the cook, though it has results. Or it
+// failed, and is tried again for another cook, while this cook keeps the failure.
 // Threads: none; owned by its layer.
 #pragma once
 
@@ -19,21 +19,20 @@ class CookOnlyFailures : PackagePart {
   CookOnlyFailures(const PackageGround& ground, PackageProgress& package_progress)
       : PackagePart(ground), package_progress_(package_progress) {}
 
-  // The package fails in the cook on these platforms.
+  // The package fails in the cook on these platforms, since it does not fit.
   void Fail(Claimant& cook, PackageId package, PlatformMask platforms, Stage stage,
             const std::string& error);
-  // The package failed on these platforms, and is tried again for the sake of another cook.
+  // The package failed on these platforms, and is tried again for another cook.
   void Settle(Claimant& cook, PackageId package, PlatformMask platforms);
-  // The package begins anew, or leaves these cooks. Since failures of fitting in stand against each
-  // other, all packages that failed so are judged anew.
+  // The package begins again, or leaves these cooks. Two packages may not fit with each other, so
+  // all packages that failed in this way are judged again.
   void Forget(CookMask cooks, PackageId package);
-  // Takes back the failures of all packages whose own results are there: the packages are judged
-  // anew, and the next judgement may tell the failures again.
+  // Takes back the failures of all packages that have results; the next judgement may tell them
+  // again.
   void TakeBack(Claimant& cook);
-  // Roots of the cook are built anew, from packages that changed.
+  // Packages changed after the cook's roots were begun: opens the cook again for another round.
   void BeginRound(Claimant& cook);
-  // Platforms have new numbers: a failure that was not explored yet may have stood for other
-  // platforms. REQUIRES: no tally counts the packages (Lifecycle::CountEvery).
+  // Platforms have new numbers. REQUIRES: no tally counts the packages (Lifecycle::CountEvery).
   static void Remap(Claimant& cook, const PlatformMap& map);
 
  private:

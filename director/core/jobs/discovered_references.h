@@ -1,6 +1,5 @@
-// DiscoveredReferences: takes the generated packages and the references from a package's result.
-// The generated packages join the cook at once. The references are followed later, when the agenda
-// comes to the package.
+// DiscoveredReferences: takes the references and generated packages of a load or a result.
+// Generated packages join the cook at once; the references are followed from the agenda.
 // Threads: none; owned by its layer.
 #pragma once
 
@@ -22,8 +21,8 @@ class DiscoveredReferences : PackagePart {
         claims_(claims),
         wait_evaluation_(wait_evaluation) {}
 
-  // `view` is the package's result on the platform. If `is_result` is false, the package was only
-  // loaded so far, and the lists in `view` may be incomplete.
+  // `view` is a result of the platform or, if `is_result` is false, the list of its load so far,
+  // which may be incomplete.
   void SetExplored(PackageId package, PlatformIndex platform, const ResultViewPtr& view,
                    bool is_result);
 

@@ -1,7 +1,6 @@
-// EqualWorkFollowers: the followers of equal work, whose leader is one package's platform
-// (equal_work.h).
+// EqualWorkFollowers: decides which packages follow and lead equal work (equal_work.h).
 //
-// Forced work is not looked up, so its WorkId is not known: forced work neither leads nor follows.
+// Forced work is not looked up, so its WorkId is unknown: it neither leads nor follows.
 #pragma once
 
 #include "director/core/jobs/resumed_attempts.h"
@@ -19,7 +18,7 @@ class EqualWorkFollowers : PackagePart {
   void FollowEqualWork(PackageId package);
   void LeadEqualWork(PackageId package);
   void LookUpWithInputs(PackageId package);
-  // True: some package or person waits for the package's result.
+  // True: a package or a person waits for the package's result.
   bool IsAwaited(PackageId package) const;
 
  private:

@@ -1,5 +1,5 @@
-// JobLayer: the work on packages: look-ups, attempts, commits, and the jobs in each worker's hands.
-// A part receives parts that are above it in the list.
+// JobLayer: the parts that do the work on packages: look-ups, attempts, commits, and the jobs in
+// each worker's hands. A part receives parts that are above it in the list.
 // Threads: none; owned by Core.
 #pragma once
 

@@ -1,4 +1,4 @@
-// JobPart: the base of a part of the core that also knows the workers (PackagePart).
+// JobPart: the base class of a part that also knows the workers (PackagePart).
 // Threads: none.
 #pragma once
 

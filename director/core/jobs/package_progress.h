@@ -1,7 +1,7 @@
-// PackageProgress: how a package gets on: the package's state follows from the phases of its
+// PackageProgress: moves a package on. The package's state follows from the phases of its
 // platforms.
 //
-// A platform that is done or has failed is settled; when all wanted platforms are settled, the
+// A platform that is done or has failed is *settled*. When all wanted platforms are settled, the
 // package is over. PackageProgress has no state of its own.
 #pragma once
 
@@ -24,42 +24,39 @@ class PackageProgress : PackagePart {
         equal_work_followers_(equal_work_followers),
         waits_(waits) {}
 
-  // Decides the package's state. Call it after any change that decides the state.
+  // Sets the package's state. Call it after any change on which the state depends.
   void Advance(PackageId package);
-  // The platform has its durable result.
+  // The platform has a durable result: tells the cooks, and wakes the packages that wait for it.
   void Settle(PackageId package, PlatformIndex platform);
   // Tells these cooks that the platform is done. REQUIRES: it is done.
   void TellDone(PackageId package, PlatformIndex platform, CookMask cooks);
-  // Decides how the package ended, from how its platforms ended.
+  // Sets the package's outcome, from the phases of its platforms.
   void Conclude(PackageId package);
-  // Nothing new begins in the cook; jobs that only this cook wants end.
+  // Stops the cook: nothing new begins in it, and jobs that only this cook wants are cancelled.
   void StopCook(Claimant& cook, Claimant::Ending how);
-  // Fails the platforms of `platforms` that have not failed yet. The caller calls Advance.
+  // Fails those wanted platforms in `platforms` that have not failed yet. The caller calls Advance.
   void FailPlatforms(PackageId package, PlatformMask platforms, Stage stage,
                      const std::string& error, const std::string& log,
                      FailureCause cause = FailureCause::kProject, AttemptId attempt = 0);
   void FailPackage(PackageId package, Stage stage, const std::string& error);
-  // Tells these cooks that the package failed on these platforms: once, when the platforms are all
-  // that the cook wants.
+  // Tells these cooks that the package failed on these platforms. A cook that wants no other
+  // platform gets one notice for all.
   void NoteFailed(PackageId package, PlatformMask platforms, Stage stage, const std::string& error,
                   CookMask cooks, const std::string& log = "",
                   FailureCause cause = FailureCause::kProject, AttemptId attempt = 0);
-  // Only cooks that are over or ending want the package: the package is attempted no longer.
+  // No active cook wants the package: it is not attempted any more.
   void GiveUp(PackageId package);
-  // The package waits for a late change. REQUIRES: PendingChanges::IsHeld, and the package is in
-  // the works.
+  // The package waits for a late change. REQUIRES: PendingChanges::IsHeld; it is in the works.
   void Hold(PackageId package);
-  // The package waits until `path` was scanned again. An attempt that was handed over before the
-  // last change of the file was known tells nothing new.
+  // An attempt of `attempt_epoch` found that `path` changed: the package waits for a scan of the
+  // file, unless the change is known already.
   void WaitForScan(PackageId package, const std::string& path, uint32_t attempt_epoch);
-  // The package waits no longer; the scan goes on, for others. REQUIRES: the package is in the
-  // works.
+  // The package does not wait for a scan any more. REQUIRES: the package is in the works.
   void StopWaitingForScan(PackageId package);
 
-  // Followers whose lead is over go on. Returns the units of work.
+  // Followers whose lead has ended go on. Returns the units of work.
   size_t GoOnWithFollowers(size_t units_max);
-  // Cooks that were told of more own faults of the package than `own_faults` hear that the faults
-  // are fewer.
+  // If the package has more own faults than `own_faults`, tells its cooks that only so many count.
   void NoteForgiven(PackageId package, uint32_t own_faults);
 
  private:

@@ -1,7 +1,7 @@
-// WaitCycles: finds and breaks the cycles of waits that a new wait of a package may close.
+// WaitCycles: adds waits, and breaks the cycles of waits that they close.
 //
-// A cycle of certain waits fails all packages that are on the cycle; any other cycle is broken
-// where a look-up waits.
+// The packages on a cycle of certain waits fail. Any other cycle is broken at a look-up that waits,
+// which becomes a miss.
 // Threads: none; owned by its layer.
 #pragma once
 
@@ -21,9 +21,9 @@ class WaitCycles : PackagePart {
         waits_(waits),
         package_progress_(package_progress) {}
 
-  // False: the wait closed a cycle, which was dealt with.
+  // False: the wait closed a cycle, which was broken.
   bool AddWait(PackageId package, const Wait& wait);
-  // True: the package is on no cycle of waits.
+  // Breaks all cycles through the package. True: there was none that made it fail or miss.
   bool BreakCycles(PackageId package);
 
  private:

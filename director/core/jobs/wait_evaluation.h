@@ -1,5 +1,5 @@
-// WaitEvaluation: decides how a package goes on when something that it waited for has changed: an
-// input, or its generator, which may be over or list the package by now.
+// WaitEvaluation: decides how a package goes on when a package that it waits for has changed: a
+// cooked input, or its generator, which may be over or list the package by now.
 // Threads: none; owned by its layer.
 #pragma once
 
@@ -27,8 +27,8 @@ class WaitEvaluation : PackagePart {
   void EvaluateWaits(PackageId package);
   void EvaluateGenerator(PackageId package);
   void WaitForGenerator(PackageId package, PackageId generator);
-  // The package's generator is over and does not list the package. A reference to the package is
-  // judged at the end.
+  // The package's generator is over and does not list the package: it is skipped in cooks where the
+  // generator failed, fails in cooks that select it or need its output, and leaves the others.
   void Unlisted(PackageId package, PackageId generator);
 
  private:
