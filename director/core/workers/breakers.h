@@ -1,15 +1,15 @@
-// Breakers: the workers and machines that are *held*: they get no jobs, since their jobs failed too
-// often in a row for the machine's sake (breaker.h). Each worker has a breaker, and each machine.
+// Breakers: decides which workers are *held*: they get no jobs for now, since jobs failed too often
+// in a row through the machine's fault (breaker.h). Each worker and each machine has a breaker.
 //
-// The jobs that wait at a worker when the worker is held go to other workers. A cook is told once
-// of each held worker and machine, with the reason. Where all attached workers are held, or would
-// be held after more faults of the same kind, and no other worker is about to come, the cooks end
-// with exit 3 after kAllHeldMax.
+// The jobs that wait at a worker when it becomes held go to other workers. A cook is told once of
+// each held worker and machine, with the reason. The cooks end with exit 3 after kAllHeldMax, if
+// all attached workers are held, or would be after more such faults, and no other worker is
+// starting.
 //
-// A worker that breaks the protocol kViolationsMax times in its life (a result that the director
-// refuses, say) is ended, and its breaker opens: if the worker comes back, it has to wait.
+// A worker whose process breaks the protocol kViolationsMax times, for example by a result that the
+// director refuses, counts as lost, and its breaker opens: a new process has to wait.
 //
-// Cost: O(bad workers at the beginning of the ring) for a step; O(workers) while a breaker is open.
+// Cost: a step O(bad workers before the first good one); a change of an open breaker O(workers).
 // Threads: none; owned by its layer.
 #pragma once
 
@@ -32,10 +32,10 @@ namespace galley::director {
 
 class Breakers : JobPart {
  public:
-  // With the attempts that began before, the cooks end within two minutes.
+  // Together with attempts that began before, the cooks end within two minutes.
   static constexpr absl::Duration kAllHeldMax = absl::Seconds(95);
-  // Meanwhile each held worker is tried at least so often, however long its pause is: a worker may
-  // have been mended.
+  // While all are bad, the pauses of all held workers end at these intervals: their machines may
+  // have been repaired.
   static constexpr absl::Duration kBetweenTries = absl::Seconds(10);
   static constexpr uint32_t kViolationsMax = 3;
 
@@ -49,25 +49,25 @@ class Breakers : JobPart {
   };
   Breakers(const JobGround& ground, const Deps& deps) : JobPart(ground), deps_(deps) {}
 
-  // Something failed at the worker for its machine's sake. `package`: the package that was cooked;
-  // invalid: any package would have failed. An unknown worker changes nothing.
+  // A job failed at the worker through the machine's fault. `package`: the job's package; invalid:
+  // any package would have failed. An unknown worker is ignored.
   void AddFault(WorkerId worker, PackageId package, const std::string& why);
   // The worker made a result.
   void AddSuccess(WorkerId worker);
-  // The worker said what cannot be, or what is not true. The worker may be lost when this returns.
+  // The worker broke the protocol. It may be lost when this returns.
   void AddViolation(WorkerId worker, const std::string& why);
-  // Call NoteGiven and NoteEnded when an attempt comes to a worker's hand and leaves it.
+  // Call NoteGiven when a worker gets an attempt, and NoteEnded when the attempt ends.
   void NoteGiven(WorkerId worker, AttemptId attempt);
   void NoteEnded(WorkerId worker, AttemptId attempt);
-  // The worker attached: its machine may be held.
+  // The worker attached: it may be held already, by its own breaker or its machine's.
   void NoteAttached(WorkerId worker);
-  // A cook began, and is told of the held workers and machines; `is_only`: no other cook runs.
-  // Pauses end for the only cook, since faults may have been mended.
+  // A cook began, and is told of the held workers and machines. If it `is_only`, no other cook
+  // runs, and all pauses end, since machines may have been repaired.
   void BeginCook(CookMask cook, bool is_only);
-  // Runs once in each step: ends pauses that are over, and ends the cooks when no worker is left.
+  // Runs once in each step: ends pauses, and ends the cooks when no worker is left for too long.
   void Look();
-  uint64_t held() const { return held_; }  // attached workers that are held
-  // True: no worker is left; failures from now on say nothing of the package.
+  uint64_t held() const { return held_; }  // attached workers with an open breaker
+  // True: all workers are held, so that a failure now says nothing of its package.
   bool are_all_held() const {
     return held_ > 0 && held_ == workers_.attached().count() &&
            workers_.alive() == workers_.attached().count();
@@ -84,9 +84,9 @@ class Breakers : JobPart {
   void TellOver(WorkerId worker, bool is_worker, bool is_machine);
   std::string WhyNobody() const;
 
-  // Since then every attached worker is bad.
+  // Since when every attached worker is bad (IsBad).
   std::optional<absl::Duration> all_bad_since_;
-  int64_t tries_ = 0;  // of all held workers, since all_bad_since_
+  int64_t tries_ = 0;  // how often all pauses were ended since then
   bool are_any_open_ = false;
   absl::Duration looks_at_ = absl::InfiniteDuration();  // when a pause ends; waking time
   uint64_t held_ = 0;

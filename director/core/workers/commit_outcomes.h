@@ -1,5 +1,4 @@
-// CommitOutcomes: decides how packages and workers go on when results are durable, or when their
-// commit failed.
+// CommitOutcomes: handles the end of commits: results are durable, refused, or not committed.
 // Threads: none; owned by its layer.
 #pragma once
 

@@ -1,8 +1,6 @@
-// Culprits: packages that take their executors or workers along (killings.h): how such packages are
-// tried again, one at a time on a machine, and how they fail.
+// Culprits: retries and fails the packages that may kill their executors or workers (killings.h).
 //
-// A failure of this kind is no verdict and no limit: the failure is not kept, and the next cook
-// tries again.
+// Their failure is neither a verdict nor a limit: it is not kept, and the next cook tries again.
 #pragma once
 
 #include <string>
@@ -28,14 +26,14 @@ class Culprits : JobPart {
         package_progress_(package_progress),
         faults_(faults) {}
 
-  // The attempt's executor, or its program, was killed. The package fails, or is tried again with a
+  // The attempt's executor or program was killed. The package fails, or is tried again with a
   // back-off, on another machine first.
   void OnKilled(AttemptId id, const WorkerReport::Failed& failed, PlatformMask platforms);
-  // The attempt ran on a worker that was lost. True: the package has failed for the loss. REQUIRES:
-  // the attempt is ended.
+  // The attempt ran on a worker that was lost. True: the package failed. REQUIRES: the attempt is
+  // ended.
   bool OnWorkerLost(AttemptId id, const Attempt& attempt, const std::string& reason);
-  // No worker can take the package now. True: the package is a suspect, and waits without holding
-  // up the jobs behind it.
+  // No worker can take the package now. True: it is a suspect, and backs off, so that it does not
+  // hold up the jobs behind it.
   bool PutOff(PackageId package);
 
  private:

@@ -1,8 +1,8 @@
-// Faults: decides who is to blame for attempts that ended without a result, and when the faults are
-// enough.
+// Faults: decides who is to blame for an attempt that ended without a result, and whether the
+// package is tried again.
 //
-// A package with too many faults of its own is quarantined for the cook. If an earlier director
-// counted too many, the package is quarantined as soon as it turns out that it must be cooked.
+// A package with too many own faults is quarantined for the cook: it fails. If an earlier director
+// counted too many, it fails as soon as it turns out that it must be cooked.
 #pragma once
 
 #include <cstdint>
@@ -35,16 +35,16 @@ class Faults : JobPart {
   // Returns how many own faults the package has now.
   uint32_t CountOwnFault(PackageId package, WorkerId worker, const WorkerReport::Failed& failed,
                          bool is_of_today = true);
-  // Counts a fault of the infrastructure; fails the platforms when there were too many. The first
-  // fault on a machine (`is_new_there`) is not counted while there are other machines to try.
+  // Counts a fault of the infrastructure, and fails the platforms after too many. The first fault
+  // on a machine (`is_new_there`) does not count while there are other machines to try.
   void BlameInfrastructure(PackageId package, PlatformMask platforms, const std::string& error,
                            const std::string& log, RetryCause cause = RetryCause::kMachine,
                            bool is_new_there = false);
   // Adds the faults that an earlier director counted.
   void AddEarlier(PackageId package, CookRequested::Blamed blamed);
-  // False: the package may be tried (again).
+  // True: the package was quarantined, and fails now.
   bool Quarantine(PackageId package);
-  // True: no platform of the package's generator came out well.
+  // True: the package's generator failed on some platform, and is done on none.
   bool HasFailedGenerator(PackageId package) const;
 
  private:

@@ -1,6 +1,6 @@
-// Proofs: a share of the jobs of workers on other machines is done again, on another machine than
-// the first. Until the second result is there, the first result is *held*: it is neither committed
-// nor seen by anybody, so that a worker which lies poisons no cache with it.
+// Proofs: a share of the jobs of workers on other machines is made again on a second machine. Until
+// the second result is there, the first one is *held*: it is neither committed nor told, so that a
+// worker that lies cannot poison the cache.
 //
 //   W1 on m1 says a            held: the package is to be cooked once more, anywhere but on m1
 //   W2 on m2 says a            proven: a is committed, as made by W1
@@ -10,20 +10,19 @@
 //   W3 on m3 says c            the package fails, uncached: its cooker is not deterministic, and
 //                              nobody is blamed
 //
-// Workers of one machine count as one worker, so that no worker is blamed by two workers of its
-// machine. The director's own machine (Pool::kLocal) is believed: its results are not proven. Its
-// result counts as the second result, and as the third result even where it was the second, since
-// the machine would have to contradict itself. Where no other machine is there for a while
-// (CookOptions::proofs), the first result is committed as it is, and counted
-// (Counters::results_unproven); where two results differ and there is no third, the package fails.
+// Workers of one machine count as one, so that two workers of one machine cannot blame a third. The
+// director's own machine (Pool::kLocal) is believed: its results are not proven. It may make the
+// second result, and also the third one where it made the second, since it then would have to
+// contradict itself. If there is no other machine for some time (ProofOptions), the first result is
+// committed unproven (Counters::results_unproven). If two results differ and there is no third
+// machine, the package fails.
 //
-// The packages' names and a seed that no worker knows decide which jobs are proven, and not the
-// order of anything. A chosen result that only feeds the cache (it came late, or is of older files)
-// is dropped.
+// The package's name and a seed that no worker knows decide which jobs are proven; the order of
+// events has no influence. A chosen result that would only feed the cache, because it is late or of
+// older files, is dropped.
 //
 // Packages with a held result are ordinary jobs. Eligibility asks HeldResults which workers may
-// take them. When no worker has room such packages are parked (Lifecycle::Park), in one queue for
-// each set of machines that matters.
+// take them. When none of these workers has room, the packages are parked (HeldResults::QueueOf).
 //
 // Cost: O(1) where nothing is held; Sweep O(held).
 // Threads: none; owned by its layer.
@@ -68,9 +67,9 @@ class Proofs : JobPart {
   };
   Proofs(const JobGround& ground, const Deps& deps) : JobPart(ground), deps_(deps) {}
 
-  // Takes a result that is wanted now. False: the result need not be proven, and the caller commits
-  // it. True: Proofs sees to the result; the report may be acknowledged by now. REQUIRES: the
-  // attempt was given to the worker; its `remaining` is without the platform.
+  // Takes a wanted result. False: it need not be proven, and the caller commits it. True: Proofs
+  // handles the result; its report may be acknowledged already. REQUIRES: the attempt is one of the
+  // worker's; its `remaining` is without the platform.
   struct Report {
     WorkerId worker;
     ReportId report = 0;
@@ -78,14 +77,14 @@ class Proofs : JobPart {
   };
   bool Take(PackageId package, PlatformIndex platform, const Report& report,
             const WorkerReport::Saved& saved);
-  // True: no attached worker of a machine other than the director's may take the package.
+  // True: no attached worker on another machine than the director's may take the package.
   bool NeedsHome(PackageId package) const;
-  // True: an attached worker may take the first package in the queue. Otherwise the parked packages
-  // are settled, if no worker came for long enough. REQUIRES: the queue is parked.
+  // True: an attached worker may take the first package of the parking queue. False: none may;
+  // after ProofOptions' times the queue's packages are committed unproven, or fail. REQUIRES: the
+  // queue is not empty.
   bool IsOffered(uint32_t queue);
 
-  // A step begins: held results that are not wanted any more go (their package is over, or has
-  // other files).
+  // Drops held results that are not wanted any more: their package is over, or its inputs changed.
   void Sweep();
 
  private:

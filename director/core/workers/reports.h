@@ -1,4 +1,4 @@
-// Reports: takes the workers' reports on their attempts.
+// Reports: handles the workers' reports on their attempts.
 #pragma once
 
 #include <cstdint>
@@ -56,14 +56,14 @@ class Reports : JobPart {
   void OnWorkerReported(const WorkerReported& event);
 
  private:
-  // Answer: when a report is acknowledged. kOfProofs: Proofs acknowledges the report.
+  // Answer: when a report is acknowledged. kOfProofs: Proofs acknowledges it.
   enum class Answer : uint8_t { kNow, kWhenDurable, kOfProofs };
 
   void OnReport(WorkerId worker, const WorkerReport& report);
   void CountBytes(Attempt& attempt, const WorkerReport& report);
   void OnLoaded(AttemptId id, const WorkerReport::Loaded& loaded);
   Answer OnSaved(WorkerId worker, ReportId report, AttemptId id, const WorkerReport::Saved& saved);
-  // No platform: as for PendingCommits::Commit.
+  // nullopt: as in PendingCommits::Commit.
   Answer FeedCache(PackageId package, std::optional<PlatformIndex> platform,
                    const ResultAcceptance::Source& source, const WorkerReport::Saved& saved);
   void DropResult(PackageId package, PlatformIndex platform, const Attempt& attempt,

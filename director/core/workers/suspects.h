@@ -1,4 +1,4 @@
-// Suspects: packages that may kill their executors (killings.h) run one at a time on a machine.
+// Suspects: lets one suspect at a time run on a machine (killings.h).
 // Threads: none; owned by WorkerChoice.
 #pragma once
 

@@ -1,17 +1,17 @@
 // WorkerTrust: which workers are *doubtful*, and which jobs a doubtful worker may still be given.
 //
-// A worker is doubtful while the last job of the worker or of its machine failed for their sake
-// (breaker.h), while jobs take kSlow times as long at the worker as elsewhere (pace.h), and while
-// one of its jobs runs for far too long (OverrunHistogram::FarLimit). A doubtful worker works as
-// any other as long as there is plenty to do: it gets a job if the job could be made there, and
-// then once more at a trusted worker, before the trusted workers have done all work that is left.
-// So no cook waits for a doubtful worker at the end. Jobs that only doubtful workers can do go to
-// them.
+// A worker is doubtful while the last job of the worker or of its machine was a fault (breaker.h),
+// or while it is *slow*: jobs take kSlow times as long there as elsewhere (pace.h), or one of its
+// jobs runs for far too long (OverrunHistogram::FarLimit). If most workers seem slow, the expected
+// times are wrong, and none counts as slow. A doubtful worker gets a job only if the job could be
+// made there, and then again at a trusted worker, before the trusted workers have done all work
+// that is left. So no cook waits for a doubtful worker at the end. Jobs that only doubtful workers
+// can do go to them.
 //
-// The jobs that wait at a worker when it turns out to be slow go to other workers.
+// The jobs that wait at a worker when it becomes slow go to other workers.
 //
-// Cost: Look O(workers + running jobs), ten times a second; MayTake O(1) while no worker is
-// doubtful, O(workers) else.
+// Cost: Look O(workers + running jobs), ten times a second; MayTake O(workers) for a doubtful
+// worker, else O(1).
 // Threads: none; owned by its layer.
 #pragma once
 
@@ -42,21 +42,21 @@ class WorkerTrust : JobPart {
   };
   WorkerTrust(const JobGround& ground, const Deps& deps) : JobPart(ground), deps_(deps) {}
 
-  // Looks which workers are doubtful, now and then. True: it looked, and some are.
+  // Finds the doubtful workers, ten times a second. True: it has looked just now, and some are.
   bool Look();
-  // The worker's breaker, or the breaker of its machine, saw a fault or a success.
+  // The breaker of the worker or of its machine has counted a fault or a success.
   void NoteJudged(WorkerId worker);
   void NoteLost(WorkerId worker) {
     doubtful_.erase(worker);
     slow_.erase(worker);
   }
-  // Some worker with room is trusted, or all are doubtful.
+  // True: some trusted worker has room or, if no worker is trusted, any worker has.
   bool HasRoom() const;
   bool IsDoubtful(WorkerId worker) const { return doubtful_.contains(worker); }
   bool MayTake(PackageId package, WorkerId id, const Worker& worker) const;
-  // How many times as long jobs take at the worker as elsewhere; at least 1.
+  // By which factor jobs take longer at the worker than elsewhere; at least 1.
   double PaceOf(const Worker& worker) const;
-  // True: the worker is doubtful for its pace, or for a job that runs for far too long.
+  // True: the worker is slow.
   bool IsSlow(WorkerId worker) const { return slow_.contains(worker); }
 
  private:
@@ -64,7 +64,7 @@ class WorkerTrust : JobPart {
   bool HasReason(WorkerId id) const;
   double LatenessOf(const Worker& worker) const;
   bool CanTrustedDo(PackageId package) const;
-  // The time in which the trusted workers do all work that is left.
+  // The time that the trusted workers need for all work that is left.
   absl::Duration Left() const;
 
   absl::btree_set<WorkerId> doubtful_;  // attached
