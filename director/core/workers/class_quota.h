@@ -1,9 +1,9 @@
-// ClassQuota: the class of cooks from which the next job comes.
+// ClassQuota: from which class of cooks the next job comes.
 //
-// A higher class goes first. Lower classes together get a tenth of the expected time of all jobs
-// that are handed over while they have jobs, so that no class starves; a lower class never goes
-// before a Blocking job. Each job of a higher class earns the lower classes a ninth of its time;
-// when the earned time is enough for the first job of the lower classes, this job is handed over.
+// A higher class goes first. So that no class starves, the lower classes together get a tenth of
+// the expected time that is handed over while they have jobs; but they never go before Blocking
+// jobs. Each job of a higher class earns the lower classes a ninth of its expected time. When the
+// earned time covers the first job of the lower classes, this job is handed over.
 //
 // Cost: O(1).
 // Threads: none; owned by JobQueue.
@@ -25,7 +25,7 @@ class ClassQuota {
   // The most urgent urgency below the class. REQUIRES: not the lowest class.
   static Urgency UrgencyBelow(size_t of_class);
 
-  // True: it is the turn of a job with that expected time from a class below `of_class`.
+  // True: a job of this expected time, from a class below `of_class`, goes first.
   bool IsTurnOfLower(size_t of_class, absl::Duration expected) const {
     return of_class > 0 && of_class + 1 < kClasses && earned_[of_class] >= expected;
   }
@@ -35,7 +35,7 @@ class ClassQuota {
   void Spend(size_t of_class, absl::Duration expected) { earned_[of_class] -= expected; }
 
  private:
-  std::array<absl::Duration, kClasses> earned_{};  // by those below the class
+  std::array<absl::Duration, kClasses> earned_{};  // by the classes below the index
 };
 
 }  // namespace galley::director

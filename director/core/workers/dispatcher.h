@@ -1,4 +1,4 @@
-// Dispatcher: hands over all jobs that may be handed over in a step.
+// Dispatcher: hands over, in each step, all jobs that workers can take.
 // Threads: none; owned by its layer.
 #pragma once
 

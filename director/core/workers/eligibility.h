@@ -1,19 +1,19 @@
-// Eligibility: which workers can do which jobs. A worker of another build lacks some cookers. A
-// worker on a machine without the project may have other tools than the director, and finds that
-// out when it has a job that wants the tools: the worker *refuses* the job, and then gets no job of
-// the same programs, until its process ends or a cook begins. A program that failed on such a
-// machine is tried again where the project's files are (Work::needs_files). When kNeedFilesMax jobs
-// of the same programs needed files, with no result from such a machine between them, all jobs of
-// these programs are cooked where the files are, until a cook begins.
+// Eligibility: which workers can do which jobs. A worker of another build *lacks* some cookers. A
+// worker on a machine without the project may have other tools than the director, and notices that
+// only with a job that needs them: it *refuses* the job, and gets no job of the same programs until
+// its process ends or a cook begins. A job whose program failed on such a machine is tried again
+// where the project's files are (Work::needs_files). After kNeedFilesMax such jobs of the same
+// programs, without a result from such a machine between them, all jobs of these programs are
+// cooked where the files are, until a cook begins.
 //
 // Rules may *demand* labels and resources of a job's machine (common/record/worker_offer.h). A
-// worker that lacks a label, or whose machine never has enough of a resource (grants.h), gets no
-// such job. The offer of a launcher's workers is known before the workers come: so no worker of the
-// farm is asked for when the farm's offer does not meet the demand.
+// worker without the label, or whose machine never has enough of the resource (grants.h), gets no
+// such job. The offer of launched workers is known in advance, so none is asked for if the offer
+// does not meet the demand.
 //
-// Jobs are of one *kind* if a worker that can do one of them can do all. A kind is the jobs of one
-// cooker; or, for a cooker that starts programs, the jobs that start the same programs; or all jobs
-// that need files. Within these, jobs of one kind demand the same.
+// Jobs are of one *kind* if a worker that can do one of them can do all. They have the same demand
+// and the same cooker and, for a cooker that starts programs, the same programs. All jobs that need
+// files and have the same demand are one kind.
 #pragma once
 
 #include <cstdint>
@@ -47,44 +47,42 @@ class Eligibility : JobPart {
   void SetLacks(WorkerId worker, const std::vector<std::string>& cookers);
   // Sets the offer of a worker that attaches.
   void SetOffer(WorkerId worker, const std::string& machine, const record::WorkerOffer& offer);
-  // The worker has other tools than the package's programs want. The waiting jobs of the same
-  // programs go to other workers.
+  // The worker refused a job of the package. Jobs of the same programs that wait there go to other
+  // workers.
   void Refuse(WorkerId worker, PackageId package, const std::string& error);
-  // A program of the package failed where its files are not. False: no worker has the files, or
-  // could have them.
+  // A program of the package failed on a machine without the project. False: no worker has the
+  // project's files, or could have them.
   bool NeedFiles(PackageId package, const std::string& error);
   // A worker made a result of the package.
   void NoteMade(WorkerId worker, PackageId package);
-  // A cook begins. Kinds of programs that no package has are forgotten, too.
+  // A cook begins. If no package is in the works, all kinds of programs are forgotten as well.
   void ForgetRefusals();
   // The number of kinds that are in use.
   size_t kinds() const { return kinds_.size() - free_.size(); }
   bool Has(WorkerId id, const Worker& worker, PackageId package) const;
-  // True: some worker lacks something, or lacked something before.
+  // True: some worker cannot do some kind, or could not before.
   bool has_lacking() const { return has_lacking_; }
   // The kind demands something of its worker's machine.
   bool IsDemanding(uint32_t kind) const { return kinds_[kind].demand != 0; }
-  // Workers that are started on this machine meet the demand of the kind.
+  // Workers started on this machine meet the demand of the kind.
   bool IsOfLocal(uint32_t kind) const { return DemandOf(kind).is_of_local; }
-  // The kind of a package. REQUIRES: it is in the works.
+  // The kind of the package's jobs now. REQUIRES: the package is in the works.
   uint32_t KindOf(PackageId package) const;
   bool Lacks(WorkerId id, const Worker& worker, uint32_t kind) const;
-  // HasAttached: an attached worker can do the kind. HasElsewhere: an attached worker that is no
-  // helper can do the kind.
+  // HasAttached: an attached worker can do the kind. HasElsewhere: one outside Pool::kLocal can.
   bool HasAttached(uint32_t kind) const;
   bool HasElsewhere(uint32_t kind) const;
-  // A launcher may bring up a worker that can do the kind.
+  // A launcher may start a worker that can do the kind.
   bool MayBeLaunched(uint32_t kind) const;
-  // Launched workers are known not to do the kind.
+  // Launched workers are known to be unable to do the kind.
   bool FleetLacks(uint32_t kind) const;
-  // True: a worker that can do the kind is there, or may come.
+  // True: a worker that can do the kind is attached, or may come.
   bool IsOffered(uint32_t kind) const;
-  // Texts for people: what the kind wants of a worker; what the workers offer; why no worker can do
-  // the kind.
+  // Texts for people: what the kind demands; what the workers offer; why no worker can do the kind.
   std::string WantedText(uint32_t kind) const;
   std::string OfferedText() const;
   std::string WhyUnoffered(uint32_t kind) const;
-  // CHECKs that the jobs in hand are where they may be, and hold no more resources than there are.
+  // CHECKs that all jobs are at workers that meet their demands, and hold no more than is offered.
   void CheckInvariants() const;
 
  private:
@@ -92,17 +90,17 @@ class Eligibility : JobPart {
   struct Demand {
     std::vector<std::string> labels;  // sorted
     uint32_t group = 0;               // Grants
-    bool is_of_local = true;          // workers that are started on this machine have it
-    bool is_of_fleet = true;          // workers that are launched on other machines have it
+    bool is_of_local = true;          // workers started on this machine meet it
+    bool is_of_fleet = true;          // launched workers meet it
   };
   struct Kind {
-    uint32_t of_cooker = 0;  // the kind of all jobs of its cooker
-    uint32_t of_all = 0;     // the kind of the same jobs that demand nothing
+    uint32_t of_cooker = 0;  // the kind of its cooker
+    uint32_t of_all = 0;     // the same kind without a demand
     uint32_t demand = 0;
-    std::string name;  // in numbers_; empty: not in use, or with a demand
+    std::string name;  // the key in numbers_; empty: not in use, or with a demand
     std::string cooker;
-    std::string refusal;        // the text of the last worker that refused a job of the kind
-    uint32_t needed_files = 0;  // how many jobs needed files, with no result between them
+    std::string refusal;        // the reason of the last refusal
+    uint32_t needed_files = 0;  // since the last result without files
   };
 
   uint32_t NewNumber();
@@ -113,7 +111,7 @@ class Eligibility : JobPart {
   const Demand& DemandOf(uint32_t kind) const { return demands_[kinds_[kind].demand]; }
   bool MayBeLocal(uint32_t kind) const;
   bool NeedsFiles(uint32_t kind) const { return kinds_[kind].needed_files >= kNeedFilesMax; }
-  // True also for jobs that were parked before the need of files was learned.
+  // True also for jobs that were parked before the need became known.
   bool WantsFiles(const Kind& of) const {
     return of.of_all == kNeedsFiles || NeedsFiles(of.of_all);
   }
@@ -125,9 +123,9 @@ class Eligibility : JobPart {
   absl::flat_hash_map<std::string, uint32_t> numbers_;  // look-up only
   std::vector<Demand> demands_;                         // by number; 0: nothing
   absl::btree_map<std::pair<uint32_t, uint32_t>, uint32_t> demanding_;  // kind, demand -> kind
-  bool has_lacking_ = false;  // some worker lacks something, or did
-  // fleet_lacks_: what the launched worker that came last lacks. fleet_refuses_: what launched
-  // workers refused.
+  bool has_lacking_ = false;                                            // never false again
+  // fleet_lacks_: the kinds that the last launched worker lacks. fleet_refuses_: the kinds that any
+  // launched worker refused.
   absl::btree_set<uint32_t> fleet_lacks_, fleet_refuses_;
 
   Grants& grants_;

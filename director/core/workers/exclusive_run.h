@@ -1,14 +1,12 @@
-// ExclusiveRun: when all other attempts at a package outgrew their memory or their time, its last
-// attempt has the machine for itself: only then the package's own need counts, and not the need of
-// the jobs that ran beside it.
+// ExclusiveRun: decides which attempts run alone. When all attempts at a package outgrew their
+// memory or time limits, its last attempt runs alone, so that jobs beside it are not the cause.
 //
-// The attempt waits until all else is done: no job is in hand or could be in hand, and no look-up,
-// commit or scan is open. While the attempt runs no other job begins, except a Blocking job, which
-// ends its aloneness. A Blocking package waits for no other. When such attempts took
-// options.alone_max in a cook, waiting jobs wait no longer, and other last attempts run beside
-// other jobs, as with fail_fast. The shell keeps a failure of an attempt that was alone
-// (FailureCause::kLimit), for the platform that was at work. All workers are taken to be on one
-// machine.
+// The attempt waits until all else is done: no job runs or could run, and no look-up, commit or
+// scan is open. While it runs, no job begins but Blocking ones, which end its aloneness. A Blocking
+// package does not wait. When such attempts have taken CookOptions::alone_max in total, other jobs
+// begin again, and last attempts run beside them. Packages of a fail_fast cook never run alone. The
+// shell keeps the failure of an attempt that was alone (FailureCause::kLimit), for the platform
+// that it was making. All workers are assumed to be on one machine.
 #pragma once
 
 #include "absl/time/time.h"

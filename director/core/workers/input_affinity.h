@@ -1,10 +1,9 @@
-// InputAffinity: which inputs are warm at which worker: the inputs of the jobs that the worker was
-// given last.
+// InputAffinity: which inputs are *warm* at which worker: the inputs of the last jobs that it got.
 //
-// An input is any 64-bit id of something that jobs have in common. A worker is remembered for
-// kInputsMax inputs, and an input for kHoldersMax workers; the oldest are forgotten first.
+// An input is a 64-bit id of anything that jobs have in common. For each worker the last kInputsMax
+// inputs are kept, and for each input the last kHoldersMax workers.
 //
-// Cost: one look-up for each input, and in Note as many comparisons as the bounds say.
+// Cost: O(inputs); Note compares up to kInputsMax + kHoldersMax ids for each input.
 // Threads: none; owned by its layer.
 #pragma once
 
@@ -28,11 +27,11 @@ class InputAffinity {
   void Forget(WorkerId worker);
   struct Holder {
     WorkerId worker;
-    double share = 0;  // of the inputs that is warm there: up to 1
+    double share = 0;  // of the inputs that are warm there, 0 to 1
     bool operator==(const Holder&) const = default;
   };
-  // The workers where some of `inputs`, each named once, are warm: the largest share first, then by
-  // id.
+  // The workers where some of `inputs` are warm: largest share first, then by id. REQUIRES:
+  // `inputs` has no repeats.
   std::vector<Holder> Holders(std::span<const uint64_t> inputs) const;
 
  private:

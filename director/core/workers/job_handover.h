@@ -37,10 +37,10 @@ class JobHandover : JobPart {
   JobHandover(const JobGround& ground, const Deps& deps) : JobPart(ground), deps_(deps) {}
 
   void HandOver(PackageId package, const Placement& at);
-  // Gives the package to a worker while no job is in hand anywhere (exclusive_run.h), if there is a
-  // worker.
+  // Hands the package over to run alone (exclusive_run.h), if some worker can take it. REQUIRES: no
+  // job is in hand anywhere.
   void HandOverAlone(PackageId package);
-  // Returns the platforms among `of` that are to be cooked.
+  // Moves the platforms among `of` that are to be cooked to kInHand, and returns them.
   PlatformMask PutInHand(PackageId package, PlatformMask of = ~PlatformMask{0});
   void SetHandedOver(PackageId package, AttemptId attempt);
   // REQUIRES: the attempt's package, worker, group and expected time are known.

@@ -1,5 +1,5 @@
-// JobQueue: the package that is to be handed over next: the most urgent package, except for the
-// share of lower classes (class_quota.h).
+// JobQueue: chooses the package that is handed over next: the most urgent one, except for the share
+// of the lower classes (class_quota.h).
 // Threads: none; owned by its layer.
 #pragma once
 
@@ -27,21 +27,21 @@ class JobQueue : JobPart {
 
   // True: some job is ready, waits for something, or is in hand.
   bool HasLoadWork() const;
-  // The next package whose resources are free; packages met on the way whose resources are not free
-  // go to the save queue. Invalid: none.
+  // The next package whose resources are free. Packages before it whose resources are taken go to
+  // the save queue. Invalid: none.
   PackageId NextJob();
   // True: the package's resources are free, and are not reserved for another package.
   bool HasResources(PackageId package) const;
   bool HasBlockingJob() const;
-  // The package's urgency, or the urgency that its class's turn lends to the package.
+  // The package's urgency, or the higher urgency that it has while it is its class's turn.
   Urgency UrgencyOf(PackageId package) const;
-  // The package is handed over: charges its class, and credits lower classes (ClassQuota).
+  // The package is handed over: updates ClassQuota.
   void Account(PackageId package, absl::Duration expected);
-  // Ends the turn of the job that goes before its time.
+  // The job that NextJob chose for its class's turn is not handed over now.
   void EndTurn() { lent_ = {}; }
 
  private:
-  // Lent: the urgency that a job of a lower class has while it is the class's turn.
+  // Lent: the urgency that a job of a lower class gets while it is its class's turn.
   struct Lent {
     PackageId package;
     Urgency urgency = Urgency::kLow;

@@ -1,10 +1,11 @@
-// JobSplitting: platforms of a running job go to an idle worker, which loads the package once more
-// for them. The first worker is told to leave the platforms out; a platform that has begun there
-// goes on, and the first result counts.
+// JobSplitting: moves platforms of a running job to an idle worker, which loads the package again.
+// The first worker is told to leave these platforms out. A platform that has begun there goes on,
+// and the first result counts.
 //
-// A worker cooks a package's platforms in their order, so the last platforms go. A job that is
-// worth it is split once more at each look, up to as many attempts as a package that kills its
-// executors may have: the package may yet turn out to kill. Not split is a package that
+// A worker cooks a package's platforms in order, so the last platforms move. A job may be split
+// again at each look, but the attempts at one time are limited
+// (RetryPolicy::MayHaveAnotherAtATime), since the package may turn out to kill its executors. A
+// package is not split if it
 //   - holds a resource, which it would hold twice;
 //   - failed through its own fault, now or under an earlier director;
 //   - has a backup;
@@ -37,13 +38,13 @@ class JobSplitting : JobPart {
   struct Share {
     AttemptId attempt = 0;
     PlatformMask platforms = 0;
-    absl::Duration expected;  // with a load of its own
-    absl::Duration gain;      // by how much sooner the package is done
+    absl::Duration expected;  // with another load
+    absl::Duration gain;      // how much sooner the package is done
   };
 
   std::vector<Share> Shares() const;
   bool MayHaveAnother(PackageId package) const;
-  // No platforms: nothing is gained. `ran`: how long the attempt has run.
+  // `platforms` is 0: there is no gain. `ran`: how long the attempt has run.
   Share ShareOf(AttemptId attempt, absl::Duration ran) const;
 
   Attempts& attempts_;

@@ -1,7 +1,7 @@
-// LargeJobs: a job that no worker has the memory for now is *set aside* while smaller jobs go on.
-// When the wait lasts too long a worker is *kept* for the job, and gets no other job until there is
-// room. A parked job (Eligibility) gets a kept worker, too: such a job demands something of its
-// worker that smaller jobs, which could go to other workers, do not demand.
+// LargeJobs: a job for which no worker has enough free memory now is *set aside*, and smaller jobs
+// go on. When it was overtaken for too long, a worker is *kept* for it, which gets no other job
+// until there is room. A parked job may get a kept worker, too: few workers meet its demand, and
+// jobs without a demand would keep them full.
 #pragma once
 
 #include <vector>
@@ -37,12 +37,13 @@ class LargeJobs : JobPart {
   LargeJobs(const JobGround& ground, const Deps& deps)
       : JobPart(ground), deps_(deps), kept_worker_(deps.reservations.kept_worker()) {}
 
-  // False: the package is to wait at the head of its queue.
+  // Takes the package out of its queue for this step, and appends it to `aside`. False: the package
+  // stays at the head of its queue.
   bool SetAside(PackageId package, std::vector<PackageId>& aside);
-  // A step hands jobs over: the first parked job of each kind may have waited too long. O(workers
-  // with room) for each kind.
+  // Runs when a step hands jobs over: the first parked job of each kind may have waited too long.
+  // O(kinds * workers with room).
   void LookAtParked();
-  // Hands the job that a worker is kept for to that worker before all other jobs.
+  // Hands the job for which a worker is kept to this worker, before all other jobs.
   void HandOverKept();
 
  private:

@@ -1,4 +1,4 @@
-// LoadBalancer: moves work from the busiest worker to an idle worker.
+// LoadBalancer: moves waiting jobs from the busiest workers to idle workers.
 #pragma once
 
 #include "director/core/jobs/attempts.h"
@@ -28,8 +28,8 @@ class LoadBalancer : JobPart {
   LoadBalancer(const JobGround& ground, const Deps& deps) : JobPart(ground), deps_(deps) {}
 
   void Balance();
-  // A package in hand became High, or more urgent: its job is taken back from a worker's queue, and
-  // goes before less urgent waiting jobs.
+  // A package became High or more urgent. If its job waits at a worker, the job is taken back and
+  // handed over again, before less urgent jobs.
   void TakeForward(PackageId package);
 
  private:

@@ -1,14 +1,12 @@
-// ParkedJobs: a package is *parked* when no worker that can do its kind (Eligibility) can take the
-// package now, so that it holds up no jobs that other workers could do. For each kind, only the
-// first parked package is asked for whether some worker can take it by now.
+// ParkedJobs: a package is *parked* when no worker that can do its kind (Eligibility) can take it
+// now, so that it does not hold up jobs that other workers can do. In each step, only the first
+// parked package of each kind is tried again.
 //
-// A package whose kind the launched workers are known to lack, or all refuse, is parked at once,
-// for the helpers (fleet.h).
+// A package whose kind launched workers cannot do is parked at once, for the helpers (fleet.h).
 //
-// When no worker of this machine is started, and no attached worker can do the kind for
-// `unoffered_max`, the kind's packages fail: no package waits for ever. The failure is in no cache.
-// A package whose demand no worker meets waits as long as a launcher may bring up a worker that
-// meets the demand.
+// So that no package waits for ever, the packages of a kind fail when for `unoffered_max` no worker
+// could do the kind (Eligibility::IsOffered). The failure is not kept. A package with a demand
+// waits as long as a launcher may start a worker that meets it.
 // Threads: none; owned by its layer.
 #pragma once
 
@@ -46,23 +44,23 @@ class ParkedJobs : JobPart {
 
   // A cook begins.
   void BeginCook();
-  // Parks the package. False: no worker with room lacks its kind, so that no package waits in vain
-  // behind it; or kParkedMax packages were parked in this step. REQUIRES: WorkerChoice::Place found
-  // no worker. O(workers with room) where a worker lacks any kind.
+  // Parks the package. False: it is not parked, since no worker with room is held up by it, or
+  // since kParkedMax packages were parked in this step. REQUIRES: WorkerChoice::Place found no
+  // worker. O(workers with room) if any worker lacks any kind.
   bool Park(PackageId package);
-  // A step begins: packages that launched workers lack are parked, as far as they come first in the
-  // queue, so that no launched worker is asked for on their behalf. Then call Unpark.
+  // Runs before a step asks for workers: parks packages at the head of the queue that launched
+  // workers cannot cook, so that no launched worker is asked for because of them. Then call Unpark.
   void ParkForHelpers();
-  // Packages that workers can take now go back to their queue; packages that no worker ever could
-  // take fail.
+  // Packages that workers can take now go back to their queue. Packages that no worker could take
+  // for too long fail.
   void Unpark();
   // The number of parked packages that workers on other machines cannot cook. O(workers) for each
   // kind of such packages.
   size_t CountForHelpers() const;
-  // The number of parked packages that demand something which launched workers have.
+  // The number of parked packages with a demand that launched workers meet.
   size_t CountForFleet() const;
-  // The package was found to need a cook. If its demand is beyond the farm's workers, the package
-  // is parked at once, so that no launched worker is asked for on its behalf.
+  // The package must be cooked. If launched workers do not meet its demand, it is parked at once,
+  // so that none is asked for because of it.
   void ParkBeyondFleet(PackageId package);
   // Why the package is parked, for people; empty: the package is not parked.
   std::string WhyParked(PackageId package) const;
@@ -72,8 +70,8 @@ class ParkedJobs : JobPart {
   void UnparkOf(uint32_t kind);
   void FailUnoffered(uint32_t kind);
 
-  std::vector<PackageId> beyond_fleet_;  // packages that went back to their queue in a step
-  size_t parked_ = 0;                    // in this step
+  std::vector<PackageId> beyond_fleet_;                        // packages unparked in the last step
+  size_t parked_ = 0;                                          // in this step
   absl::btree_map<uint32_t, absl::Duration> unoffered_since_;  // by kind; StepContext::awake
 
   const Deps deps_;

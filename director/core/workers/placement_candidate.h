@@ -1,10 +1,10 @@
-// PlacementCandidate: a worker that may take a job, as seen when a worker is chosen.
+// PlacementCandidate: a worker that may take a job, when a worker is chosen for it.
 //
-// The job goes where it ends first: to the worker with the least expected time for each slot, less
-// the time that the job saves where its inputs are warm. While a slot is free somewhere, the job
-// waits for no worker unless the job ends sooner there all the same. While all workers have work,
-// the job may wait half as long again as elsewhere for the sake of warm inputs: no worker idles for
-// the job, and a job that waits too long at the end is moved (load_balancer.cc).
+// The job goes where it probably ends first: to the worker with the least expected time for each
+// slot, less the time that warm inputs save the job there. While some worker has a free slot, the
+// job waits for another worker only if it ends sooner there. While no slot is free, the job may
+// wait for warm inputs by half the least load longer: no worker is idle meanwhile, and a job that
+// waits too long at the end is moved (load_balancer.h).
 // Threads: none.
 #pragma once
 
@@ -21,11 +21,11 @@ inline constexpr size_t kCandidatesMax = 16;
 
 struct PlacementCandidate {
   WorkerId worker;
-  absl::Duration load;          // expected time of the jobs in its hands, for each slot
+  absl::Duration load;          // expected time of its jobs, for each slot
   absl::Duration delay;         // until the job would begin; zero: a slot is free
-  absl::Duration saved;         // of the job's time, since inputs are warm there
-  double warm = 0;              // share of the job's inputs that is warm there: 0 .. 1
-  bool is_large_enough = true;  // the job alone fits into its memory
+  absl::Duration saved;         // of the job's time, by warm inputs
+  double warm = 0;              // share of the job's inputs that are warm there, 0 to 1
+  bool is_large_enough = true;  // its memory is enough for the job alone
 };
 
 // O(candidates). REQUIRES: there is a candidate.

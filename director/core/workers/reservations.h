@@ -1,12 +1,12 @@
-// Reservations: a job that wants several units of resources does not wait for ever while other
-// jobs, which want fewer, take each unit that comes free.
+// Reservations: keeps a job that wants several units of resources from waiting for ever, while jobs
+// that want fewer units take each unit that becomes free.
 //
-// A job that waits for resources for overtaken_max, and is the first of the jobs that want the
-// same, gets its units *reserved*: of the farm, and on the machine where the fewest units are
-// missing. Other jobs may take only the units beyond the reservation. More urgent jobs go before
-// the reservation all the same, until its job has waited for overtaken_by_urgent_max; Blocking jobs
-// always do. There is one reservation at a time, and it ends when its job is handed over or waits
-// no longer: so no two jobs wait for each other.
+// When the first of the jobs that want the same has waited for CookOptions::overtaken_max, its
+// units are *reserved*: of the farm, and on the machine where the fewest units are missing. Other
+// jobs may take only units beyond the reservation. More urgent jobs still go before it, until its
+// job has waited for overtaken_by_urgent_max; Blocking jobs always do. There is one reservation at
+// a time, so no two jobs wait for each other. The reservation ends when its job is handed over or
+// does not wait any more.
 //
 // Cost: Look O(groups of resources that wait), twice a second; the other calls O(1).
 // Threads: none.
@@ -24,7 +24,7 @@
 
 namespace galley::director {
 
-// A worker that gets no other job until the worker has room for a large job.
+// KeptWorker: a worker that gets no other job before this large one (LargeJobs).
 struct KeptWorker {
   WorkerId worker;
   PackageId package;  // the large job
@@ -39,15 +39,15 @@ class Reservations : JobPart {
         exclusive_run_(exclusive_run),
         eligibility_(eligibility) {}
 
-  // A step hands jobs over: makes and ends reservations.
+  // Runs when a step hands jobs over: makes and ends reservations.
   void Look();
-  // MayTake: the package leaves the units that the farm reserves for another package. MayTakeAt:
-  // the same for the worker's machine.
+  // MayTake: the package does not take units of the farm that are reserved for another package.
+  // MayTakeAt: the same for the worker's machine, which must also have the units free.
   bool MayTake(PackageId package) const;
   bool MayTakeAt(PackageId package, WorkerId worker) const;
-  // The worker that is kept for a large job (LargeJobs).
+  // Set by LargeJobs.
   std::optional<KeptWorker>& kept_worker() { return kept_worker_; }
-  // True: the worker is kept for another package than this one.
+  // True: the worker is kept for another package.
   bool IsKeptFrom(PackageId package, WorkerId worker) const {
     return kept_worker_.has_value() && kept_worker_->worker == worker &&
            kept_worker_->package != package;

@@ -1,12 +1,12 @@
-// Stragglers: near the end, a job that runs for too long gets a second attempt (a *backup*) on an
-// idle worker. The first result wins, and the other attempt is cancelled when the first result is
-// durable.
+// Stragglers: near the end of a cook, a job that runs for too long gets a second attempt, a
+// *backup*, on an idle worker. The first result wins; the other attempt is cancelled when that
+// result is durable.
 //
 // A straggler is a job that takes much longer than expected (overrun_histogram.h), or whose worker
-// has not been heard of for a while. A job whose outputs are on their way is no straggler as long
-// as some outputs come from its worker: made again, the outputs would have to go the same way. Two
-// kinds of packages get no backup: a package that holds a resource, which it would hold twice, and
-// a package that failed through its own fault before, which would only kill more executors.
+// is suspect or doubtful (worker_trust.h). An uploading job is no straggler while its worker
+// reports on such jobs: outputs made again would have to be uploaded, too. No backup is given to a
+// package that holds a resource, which it would hold twice, or that has own faults, since it might
+// kill more executors.
 #pragma once
 
 #include <vector>
@@ -36,23 +36,23 @@ class Stragglers : JobPart {
   };
   Stragglers(const JobGround& ground, const Deps& deps) : JobPart(ground), deps_(deps) {}
 
-  // True: some worker is idle, and the last look at all running jobs is long enough ago.
+  // True: some worker is idle, and the last look at the running jobs was long enough ago.
   bool IsTimeToLook();
   void BackUp();
-  // An idle worker that may take the attempt's job. `is_elsewhere`: a worker other than the
-  // attempt's own.
+  // An idle worker that may take the attempt's job; invalid: none. `is_elsewhere`: not the
+  // attempt's own worker.
   WorkerId IdleFor(const Attempt& attempt, bool is_elsewhere) const;
   // The jobs that run for packages of these cooks.
   std::vector<RunningJob> RunningOf(CookMask cooks) const;
-  // The job that runs for the longest time.
+  // Sets `longest`, `longest_for` and `is_alone`.
   void FindLongest(Progress& view) const;
 
  private:
   bool MayBeBackedUp(AttemptId attempt) const;
   bool IsHopeless(AttemptId attempt) const;
   std::vector<AttemptId> Find() const;
-  // The trusted worker where the attempt's job would begin first, whatever other jobs are to be
-  // handed over. Invalid: none. O(workers).
+  // The trusted worker where the attempt's job would begin first, also beyond its window. Invalid:
+  // none. O(workers).
   WorkerId BestFor(const Attempt& attempt) const;
   void GiveBackup(PackageId package, WorkerId worker);
 

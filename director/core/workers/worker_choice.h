@@ -1,7 +1,6 @@
-// WorkerChoice: chooses the worker that gets a job among a few workers that may take it
-// (placement_candidate.h). A Blocking job goes where it begins first, whatever the windows. A
-// suspect worker gets only jobs that no other worker can do: the worker answers, or is lost for the
-// jobs that it holds.
+// WorkerChoice: chooses a worker for a job, among a few that may take it (placement_candidate.h). A
+// Blocking job goes where it begins first, also beyond windows. A suspect worker gets only jobs
+// that no other worker can do; with such a job, it either answers or is lost after silence_max.
 #pragma once
 
 #include <cstdint>
@@ -35,17 +34,18 @@ class WorkerChoice : JobPart {
       : JobPart(ground), deps_(deps), suspects_(ground, deps.attempts, deps.exclusive_run) {}
 
   Placement Place(PackageId package) const;
-  // A worker where the package, with that urgency, comes before waiting jobs of lower classes.
-  // Invalid: none. O(workers).
+  // A worker with waiting jobs, where the package, with this urgency, goes before jobs of lower
+  // classes. Invalid: none. O(workers).
   WorkerId PlaceBefore(PackageId package, Urgency urgency) const;
   bool MayTake(PackageId package, WorkerId id, const Worker& worker) const;
   // True: the worker's machine failed the package, and a worker on another machine may take it.
   // O(workers) if the machine failed the package.
   bool IsBetterElsewhere(PackageId package, const Worker& worker) const;
-  // True: a worker that could take the package is on a machine that has not failed it. O(workers).
+  // True: some worker that can do the package's job is on a machine that has not failed it.
+  // O(workers).
   bool IsUntriedAnywhere(PackageId package) const;
   absl::Duration SavedAt(PackageId package, WorkerId worker) const;
-  // `warm`: the share of the package's inputs that is warm there.
+  // `warm`: the share of the package's inputs that are warm there.
   PlacementCandidate ViewOf(PackageId package, WorkerId id, const Worker& worker,
                             double warm) const;
   // The inputs that the package is known to read beside its source.
