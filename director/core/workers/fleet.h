@@ -1,19 +1,18 @@
-// Fleet: how many workers there are to be, and which workers may go.
+// Fleet: decides how many workers are started, and which idle workers end.
 //
-// On this machine as many workers as CookOptions::workers says are kept while there is work. On
-// other machines as many workers are kept as the work is worth, within FleetOptions: a further
-// worker is asked for when each worker has work for kWorthStarts times the time that a worker takes
-// to start, and never more workers than jobs are ready. While jobs are ready, at least one worker
-// is asked for. Jobs that wait for units of machines, all of which are held, ask for as many
-// further machines as the jobs could keep busy. No further machines are asked for while an idle
-// worker could do the jobs, so that further machines seem to bring nothing. A worker that was idle
-// for idle_max ends, but for as many as are wanted; so the number of workers does not follow each
-// lull.
+// On this machine, CookOptions::workers are kept while there is work. On other machines, the number
+// of workers follows the work, within FleetOptions: each worker must have work for kWorthStarts
+// times the time that a worker takes to start, and there are no more slots than jobs that are ready
+// or in hand. While jobs are ready, at least one worker is asked for. Jobs that wait for resources
+// of machines, all of which are held, ask for as many further machines as they could keep busy; but
+// not while an idle worker could do them, since further machines seem useless then. A worker that
+// was idle for idle_max ends, if more than the wanted number are there. So the number of workers
+// does not follow each lull.
 //
-// Helpers are workers of this machine beside such a fleet: helpers come when packages wait that
-// launched workers cannot cook (Eligibility), and go like the others.
+// *Helpers* are workers of this machine beside a fleet. They are started when packages wait that
+// launched workers cannot cook (Eligibility), and end when idle.
 //
-// Cost: Keep O(cooks + cookers that wait), O(workers) while a job waits for units of machines;
+// Cost: Keep O(cooks + parking queues), O(workers) while a job waits for a machine's resources;
 // LetIdleGo O(workers), once a second.
 // Threads: none.
 #pragma once
@@ -52,19 +51,19 @@ class Fleet : JobPart {
   void Keep();
   void LetIdleGo();
   StartFailures& start_failures() { return start_failures_; }
-  // The most workers that the core asks for.
+  // The most workers that the core may ask for.
   uint32_t most() const;
 
  private:
   uint32_t Wanted();
   uint32_t FurtherMachines();
-  bool IsNobodyThere() const;  // there is no launched worker, or all are about to go
+  bool IsNobodyThere() const;  // no launched worker, or all are draining
   bool IsAnyIdleFor(PackageId package) const;
   uint32_t Busy() const;
   uint32_t HelpersWanted() const;
   void SpawnUpTo(Pool pool, uint32_t count);
 
-  // Groups (Grants) that jobs wait for, and for which further machines bring nothing.
+  // Groups (Grants) whose jobs wait, and for which further machines seem useless.
   absl::btree_set<uint32_t> in_vain_;
   absl::Duration looked_at_ = -absl::InfiniteDuration();  // of LetIdleGo
   StartFailures start_failures_;

@@ -1,4 +1,4 @@
-// StartFailures: how often in a row workers failed to start, or were lost before they did any work.
+// StartFailures: how often in a row workers failed to start, or were lost before any worker worked.
 // Threads: none; a value.
 #pragma once
 
@@ -15,8 +15,8 @@ struct StartFailures {
   uint32_t Of(Pool pool) const {
     return std::max(pool == Pool::kLaunched ? launches : spawns, losses);
   }
-  // The worker did a part of a job, which clears the counts. Only the first time counts for each
-  // worker: later work says nothing of workers that cannot begin, or are lost at once.
+  // The worker did part of a job: clears the counts if it is the first time of its process. Later
+  // work says nothing of workers that cannot start, or are lost at once.
   void NoteWorks(Worker& worker) {
     if (!std::exchange(worker.has_worked, true)) Clear();
   }
@@ -25,11 +25,11 @@ struct StartFailures {
 
   uint32_t spawns = 0;
   uint32_t launches = 0;
-  // Launch failures in a row whose reason would fail any other worker, too.
+  // Launch failures in a row whose cause would fail any other worker, too.
   uint32_t unfit = 0;
   // When a launch failure was last counted.
   absl::Duration launch_failed_at = -absl::InfiniteDuration();
-  uint32_t losses = 0;  // workers lost, with no work in between
+  uint32_t losses = 0;  // workers lost in a row, without work in between
 };
 
 }  // namespace galley::director

@@ -1,13 +1,13 @@
-// Survivors: workers that outlive a director bring to the next director jobs and reports that it
-// does not know. The journal says which of these jobs an earlier term gave the workers
-// (WorkersSurvived); the other jobs are cancelled, and their reports refused.
+// Survivors: workers that outlive a director come to the next one with jobs and reports that it
+// does not know. WorkersSurvived says which jobs earlier directors gave them, from the journal. All
+// other jobs are cancelled, and reports on them are refused.
 //
-// An attempt that may still be in hand is *resumed*: when its package comes to be handed over, the
-// attempt is taken for the hand-over. The package waits until the attempt's worker has spoken or is
-// given up. When all requested packages are looked up, attempts that are not wanted are cancelled.
+// An attempt that its worker may still have is *resumed*: when its package is to be handed over,
+// the attempt counts as the hand-over. The package waits until the attempt's worker attaches or is
+// given up. When all requested packages are looked up, unwanted attempts are cancelled.
 //
-// Until then the attempt holds the resources of its package (Grants). While these resources, or
-// their machine, are not known yet, no other job gets any resource: `is_unsure`.
+// Until then the attempt holds the resources of its package (Grants). While these resources or
+// their machine are unknown, no other job gets resources (ResumedAttempts::is_unsure).
 #pragma once
 
 #include <optional>
@@ -47,12 +47,12 @@ class Survivors : JobPart {
   Survivors(const JobGround& ground, const Deps& deps) : JobPart(ground), deps_(deps) {}
 
   void OnWorkersSurvived(const WorkersSurvived& event);
-  // A worker says which jobs it really has.
+  // A worker attached and says which jobs it has.
   void Resume(const WorkerAttached& event);
-  // True: the package needs no hand-over for now.
+  // True: the package is not to be handed over now: its resumed attempt counts, or it has to wait.
   bool TakeUp(PackageId package);
   void DropUnwanted();
-  // A step hands jobs over. O(resumed attempts whose resources are not settled).
+  // Runs when a step hands jobs over. O(ResumedAttempts::unsettled).
   void HoldResources();
 
  private:
@@ -60,7 +60,7 @@ class Survivors : JobPart {
   std::optional<uint32_t> GroupOf(PackageId package) const;
   bool SettleHold(PackageId package, const ResumedAttempts::Resumed& one);
 
-  uint32_t settled_epoch_ = 0;  // StepContext::epoch for which the other attempts are settled
+  uint32_t settled_epoch_ = 0;  // StepContext::epoch of the last HoldResources
   // When DropUnwanted looked last (StepContext::awake).
   absl::Duration dropped_at_ = -absl::InfiniteDuration();
 

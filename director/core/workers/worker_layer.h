@@ -1,4 +1,4 @@
-// WorkerLayer: the choice of workers for jobs, the number of workers, and the workers' reports.
+// WorkerLayer: the parts that choose workers for jobs, start workers, and take their reports.
 // A part receives parts that are above it in the list.
 // Threads: none; owned by Core.
 #pragma once

@@ -1,4 +1,4 @@
-// WorkerLifecycle: workers start, attach, fall silent and are lost.
+// WorkerLifecycle: handles workers that start, attach, fall silent, drain and are lost.
 #pragma once
 
 #include <algorithm>
@@ -58,15 +58,15 @@ class WorkerLifecycle : JobPart {
   void OnWorkerAlive(const WorkerAlive& event);
   void OnLauncherReported(const LauncherReported& event);
   void LoseTheSilent();
-  // A cook begins: workers that did not start for an earlier cook may start for this cook. Results
-  // whose commit failed may be durable this time, and are sent again.
+  // A cook begins: start failures are forgotten, and workers send results whose commit failed
+  // again.
   void BeginCook();
 
  private:
   void NoteUploading(WorkerId worker, AttemptId attempt);
   void CountSpawnFailure(const std::string& error);
   void CountLaunchFailure(absl::Duration asked_at, const std::string& error, bool is_unfit = false);
-  // Ends the cooks if no attached worker ever worked: other workers would be lost as well.
+  // Ends the cooks if too many workers were lost in a row and no attached worker ever worked.
   void EndIfAllAreLost(const std::string& reason);
 
   const Deps deps_;

@@ -1,4 +1,4 @@
-// WorkerLoss: a worker is lost, or is to go: its jobs in hand go to other workers.
+// WorkerLoss: what follows when a worker is lost, or has to end.
 // Threads: none; owned by its layer.
 #pragma once
 
@@ -28,16 +28,14 @@ class WorkerLoss : JobPart {
   };
   WorkerLoss(const JobGround& ground, const Deps& deps) : JobPart(ground), deps_(deps) {}
 
-  // The worker is lost. The caller ends the jobs in its hand. `is_in_order`: the worker said
-  // goodbye.
+  // The worker is lost. The caller ends its jobs. `is_in_order`: not counted as a loss.
   void Lose(WorkerId worker, bool is_in_order = false);
-  // The worker broke the protocol: its jobs in hand go to other workers, and the worker counts as
-  // lost.
+  // The worker broke the protocol: it counts as lost, and its jobs go to other workers.
   void LoseViolator(WorkerId worker);
-  // The worker gets no more jobs, finishes the jobs that have begun there, and ends. REQUIRES:
-  // attached.
+  // The worker gets no more jobs, finishes its jobs that have begun or hold a resource, and ends.
+  // Its other jobs go to other workers. REQUIRES: attached.
   void Drain(WorkerId worker);
-  // The worker gets no more jobs, its jobs in hand go to other workers, and the worker ends.
+  // The worker gets no more jobs, its jobs are cancelled and go to other workers, and it ends.
   void Dismiss(WorkerId worker);
 
  private:
