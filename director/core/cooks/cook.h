@@ -1,7 +1,7 @@
-// Cook: one request, from when its turn comes until the cook is published or given up.
+// Cook: one CookRequested, from its turn until it is published, staged or given up.
 //
 // A Cook decides how its request goes on. The cook's state is in its Claimant, which all parts may
-// read; the packages that the cook wants are in Graph.
+// read; the state of its packages is in Graph.
 // Threads: none; owned by CookTable.
 #pragma once
 
@@ -38,9 +38,9 @@ class Cook : JobPart {
   Cook(const JobGround& ground, const CookParts& parts, Claimant& claimant);
 
   Claimant& claimant() const { return cook_; }
-  // True: no work of the cook is under way.
+  // True: nothing of the cook is left to do before its roots are built.
   bool IsQuiet() const;
-  // Takes the request's selected packages, as far as the units reach. Returns the units of work.
+  // Takes further selected packages of the request, within the units. Returns the units of work.
   size_t SelectSome(size_t units_max);
 
   void OnRootBuilt(const RootBuilt& event);
@@ -49,23 +49,24 @@ class Cook : JobPart {
   void OnLossSeen(const LossSeen& event);
   void OnLostFound(const LostFound& event);
 
-  // The request's platforms have new numbers, and `added` platforms are asked for as well.
+  // Platforms have new numbers; the request also asks for `added`.
   void Remap(const PlatformMap& map, PlatformMask added);
 
-  // Somebody asks for the cook's end: nothing new begins; jobs in hand are cancelled; commits on
-  // their way are waited for. Once the roots are being published, the cook goes on to its end.
+  // Stops the cook: nothing new begins, jobs that no other cook wants are cancelled, and open
+  // commits are awaited. A cook whose roots are being published goes on, and stops only if staging
+  // lacks bytes or the cook is opened again.
   void Interrupt();
-  // REQUIRES: the cook was stopped. Packages that no other cook wants are given up.
+  // Gives up the packages that no active cook wants. REQUIRES: the cook was stopped.
   void GiveUp();
-  // At the end of a step: the cook settles when it is quiet, and ends when it is settled. False:
-  // the cook was stopped just now: its jobs in hand are to be given up before the cook goes on.
+  // Runs at the end of a step: judges a cook that is quiet, and builds its roots; ends a stopped
+  // cook. False: the cook was stopped just now; call GiveUp, then GoOn again.
   bool GoOn();
   void End(const std::string& infrastructure_error);
   // CHECKs that the tally is the sum over the packages.
   void CheckTally() const;
 
  private:
-  // Looks at the packages that stood as well: `whole` is all that the cook selects.
+  // The cook looks at `whole`, all packages that it selects, instead of a difference.
   void Widen(std::vector<SelectedPackage> whole);
   void EndIfConcluded();
   void CountUnfinished();
@@ -85,7 +86,7 @@ class Cook : JobPart {
   LostBlobRepair lost_blob_repair_;
   CookRoots roots_;
   bool is_empty_ = false;       // CookEnded::is_empty
-  const uint32_t begun_epoch_;  // epoch of the catalog when the cook began
+  const uint32_t begun_epoch_;  // StepContext::epoch when the cook began
 };
 
 }  // namespace galley::director

@@ -1,5 +1,5 @@
-// CookLayer: the cooks, how packages join them and fit together, and people's questions. Each part
-// receives parts that are above it in the list.
+// CookLayer: the parts that run the cooks, let packages join them, judge how packages fit together,
+// and answer questions. A part receives parts that are above it in the list.
 // Threads: none; owned by Core.
 #pragma once
 

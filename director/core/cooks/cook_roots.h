@@ -1,7 +1,8 @@
-// CookRoots: builds the trees of a cook that is done, publishes them together, and stages them.
+// CookRoots: builds the roots of a cook whose packages are done, publishes them together, and has
+// them staged.
 //
-// A cook is *settling* from when its roots are being built: then later changes do not reach the
-// cook, until the cook is opened again.
+// A cook is *settling* once its roots are being built. Later changes do not reach it, unless it is
+// opened again.
 #pragma once
 
 #include <vector>
@@ -25,15 +26,15 @@ class CookRoots : PackagePart {
         cook_(cook),
         lost_blob_repair_(lost_blob_repair) {}
 
-  // Builds the roots of these packages. REQUIRES: all packages are judged.
+  // Builds a root for each platform. `by_name`: the wanted packages. REQUIRES: they are judged.
   void Build(const std::vector<PackageId>& by_name);
-  // True: the cook looked at too few packages: it is to look at all of event.whole.
+  // True: the cook must look at more packages: event.whole.
   bool OnRootBuilt(const RootBuilt& event);
   void OnRootPublished(const RootPublished& event);
   void OnRootsStaged(const RootsStaged& event);
   // Publishes all built roots together, unless a look for lost bytes is open.
   void PublishIfBuilt();
-  // Platforms have new numbers. Roots that are being published go on by the old numbers.
+  // Platforms have new numbers. Roots that are being published keep the old numbers.
   void Remap(const PlatformMap& map);
 
  private:
@@ -44,9 +45,9 @@ class CookRoots : PackagePart {
   Warnings& warnings_;
   Claimant& cook_;
   LostBlobRepair& lost_blob_repair_;
-  PlatformMask unpublished_ = 0;  // while publishing: platforms of `publishing_set_`
-  uint32_t publishing_set_ = 0;   // the set of platforms by which roots are published
-  absl::btree_map<PlatformIndex, Digest> built_;  // published together, when all roots are built
+  PlatformMask unpublished_ = 0;                  // while publishing, in the set `publishing_set_`
+  uint32_t publishing_set_ = 0;                   // of the roots that are being published
+  absl::btree_map<PlatformIndex, Digest> built_;  // published together when all are built
 };
 
 }  // namespace galley::director

@@ -1,4 +1,4 @@
-// CookTable: the cooks that run, each in a slot of its own, and the cooks that wait.
+// CookTable: the running cooks, each in a slot, and the cooks that wait for their turn.
 // Threads: none; owned by its layer.
 #pragma once
 
@@ -39,27 +39,29 @@ class CookTable : PackagePart {
   void OnCookUnfit(const CookUnfit& event);
   void OnMemoryShort();
   void OnPackagesDiscovered(const PackagesDiscovered& event);
-  // OnPackagesDiscovered for new files, for cooks that go on with the new files.
+  // OnPackagesDiscovered for new files, except for cooks whose roots are being built or that are
+  // ending.
   void Discover(const std::vector<PackagesDiscovered>& all);
   void OnRootBuilt(const RootBuilt& event);
   void OnRootPublished(const RootPublished& event);
   void OnRootsStaged(const RootsStaged& event);
   void OnLossSeen(const LossSeen& event);
   void OnLostFound(const LostFound& event);
-  // No running cook can go on: all running cooks end.
+  // Ends all running cooks with this error.
   void EndAll(const std::string& infrastructure_error);
 
-  // A step begins.
+  // Runs at the begin of a step.
   void Advance();
-  // Lets the claims of cooks that are over go, while other cooks run. Returns the units of work.
+  // Lets claims of cooks that are over go, if other cooks run. Returns the units of work.
   size_t LetGo(size_t units_max);
-  // Gives up the packages that only stopped cooks want (cooks that stopped since the last call).
+  // Gives up the packages that only stopped cooks want. Does nothing if no cook stopped since the
+  // last call.
   void GiveUp();
   // Returns the units of work.
   size_t SelectSome(size_t units_max);
-  // At the end of a step: settles or ends the cooks that are done.
+  // Runs Cook::GoOn for each running cook, at the end of a step.
   void GoOn();
-  // Begins the next cooks. REQUIRES: GoOn was called in this step.
+  // Begins waiting cooks while there are free slots. REQUIRES: GoOn was called in this step.
   void BeginNext();
   bool HasAgenda() const;
   void CheckTallies() const;

@@ -1,6 +1,5 @@
-// CookValidation: judges whether the references of packages lead to packages, and which warnings
-// are errors. A package is judged when all is cooked; with fail_fast, as soon as its references are
-// known. CookOnlyFailures keeps the failures.
+// CookValidation: judges the references and warnings of packages: when all packages are done, and
+// with fail_fast as soon as a package's references are known. CookOnlyFailures keeps the failures.
 // Threads: none; owned by its layer.
 #pragma once
 
@@ -16,11 +15,10 @@ class CookValidation : PackagePart {
                  Warnings& warnings)
       : PackagePart(ground), cook_only_failures_(cook_only_failures), warnings_(warnings) {}
 
-  // Puts packages that were explored by an older catalog on the agenda, so that they are explored
-  // again. False: the agenda has nothing for this cook.
+  // Has packages explored again that were explored by an older catalog. False: there are none.
   bool Reexplore(Claimant& cook);
-  // A hard reference that leads nowhere fails the package, though its results stand; a soft one is
-  // a warning.
+  // A hard reference to no package fails the package in this cook; a soft one is a warning. A
+  // warning that the rules make an error fails it, too.
   void Judge(Claimant& cook, PackageId package);
 
  private:

@@ -1,4 +1,5 @@
-// GraphExploration: the packages that a result refers to or generates join the cook.
+// GraphExploration: follows the references of results, so that the packages they lead to join the
+// cook.
 #pragma once
 
 #include <string>
@@ -18,7 +19,7 @@ class GraphExploration : PackagePart {
 
   // Returns the units of work.
   size_t Explore(PackageId package, PlatformIndex platform);
-  // Explores the packages that waited while roots were built of the files before a change.
+  // Explores the packages that waited for a late change.
   void ExploreLate();
 
  private:

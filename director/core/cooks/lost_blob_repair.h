@@ -1,6 +1,6 @@
-// LostBlobRepair: looks for all bytes that the store lost under a cook, wherever the loss was met
-// (staging, a worker), and has them made again, once for each package; then all roots are built,
-// published and staged again.
+// LostBlobRepair: when a cook meets bytes that the store lost, finds all lost bytes of the cook's
+// results, and has their packages cooked again. Then all roots are built, published and staged
+// again. CookOptions::lost_rounds_max and lost_rounds_in_all_max limit this.
 #pragma once
 
 #include <cstdint>
@@ -26,15 +26,16 @@ class LostBlobRepair : PackagePart {
         cook_(cook) {}
 
   void OnLossSeen(const LossSeen& event);
-  // True: built roots may be published now, if no look for lost bytes is open.
+  // True: nothing is lost, and built roots may be published.
   bool OnLostFound(const LostFound& event);
-  // Staging lacks something: `loss` says what and where.
+  // Staging lacks bytes. `loss`: the bytes and their place.
   void OnUnstaged(const std::string& loss);
-  // Sends LookForLost. While a LookForLost is open, notes the loss for a further look instead.
+  // Sends LookForLost or, while one is open, notes that another one is needed after it.
   void SendLookForLost();
-  // Builds the roots anew, also when no package lost anything: the roots' folders may be lost.
+  // Has the packages cooked and the roots built again. `lost` may be empty: then only the roots'
+  // own folders are lost.
   void MakeAgain(const std::vector<RootBuilt::Lost>& lost);
-  // Somebody interrupts the cook while its roots are being published.
+  // The cook is interrupted while its roots are being published.
   void Interrupt() { is_interrupted_ = true; }
   bool is_interrupted() const { return is_interrupted_; }
   bool is_looking() const { return is_looking_; }  // LookForLost is not answered
@@ -48,12 +49,12 @@ class LostBlobRepair : PackagePart {
   CookOnlyFailures& cook_only_failures_;
   Claims& claims_;
   Claimant& cook_;
-  bool is_interrupted_ = false;                      // reported when staging lacks something
-  uint32_t fruitless_ = 0;                           // looks for staging that found nothing lost
-  absl::btree_map<PackageId, uint32_t> made_again_;  // how often each was made again
+  bool is_interrupted_ = false;                      // takes effect when staging lacks bytes
+  uint32_t fruitless_ = 0;                           // looks after staging that found no loss
+  absl::btree_map<PackageId, uint32_t> made_again_;  // how often
   bool is_looking_ = false;
   uint64_t look_ = 0;           // the last LookForLost
-  bool is_seen_again_ = false;  // a loss was seen since LookForLost was sent
+  bool is_seen_again_ = false;  // another look is needed
   std::string from_staging_;    // the loss of the last StageRoots; empty: none
 };
 

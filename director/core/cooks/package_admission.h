@@ -1,5 +1,5 @@
-// PackageAdmission: finds a package that some cook wants in the catalog, and has the package looked
-// up if it may be cooked.
+// PackageAdmission: begins a package that some cook wants: finds it in the catalog, and lets it be
+// looked up, or fail.
 // Threads: none; owned by its layer.
 #pragma once
 

@@ -1,5 +1,5 @@
-// ProjectChanges: applies changes of files and platforms to the running cooks, and forgets
-// outcomes.
+// ProjectChanges: applies changes of files and platforms, and cleared packages, to the running
+// cooks.
 #pragma once
 
 #include <string>
@@ -39,8 +39,7 @@ class ProjectChanges : PackagePart {
   void OnPackagesCleared(const PackagesCleared& event);
   void OnPlatformsChanged(const PlatformsChanged& event);
 
-  // Takes the changes that came while roots were built: these changes belong to the next roots.
-  // Nothing is taken while some cook still builds.
+  // Applies the late changes (pending_changes.h), unless roots are still being built or published.
   void TakeLate();
   void OnRoundBegan(const RoundBegan&) { TakeLate(); }
 

@@ -1,4 +1,4 @@
-// Queries: answers questions about a running cook from the core's state, a page at a time.
+// Queries: answers QueryAsked from the state of the present graph, a page at a time.
 #pragma once
 
 #include "director/core/jobs/attempts.h"
@@ -24,7 +24,7 @@ class Queries : JobPart {
   std::string StateTextOf(PackageId package) const;
 
  private:
-  // True: the package failed in a cook for how it fits in, though its results stand.
+  // True: the package failed in one cook alone (CookOnlyFailures).
   bool IsJudged(PackageId package) const;
   Reply AnswerInstigators(const QueryAsked& event) const;
   std::string WaitTextOf(PackageId package) const;
