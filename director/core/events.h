@@ -70,7 +70,7 @@ struct InstigatorView {
 // The part of a result that the core needs. Shared, immutable.
 struct ResultView {
   ResultId id;
-  // As written: the core resolves them (Catalog).
+  // The references as written: the core resolves them (Catalog).
   std::vector<record::Reference> references;
   std::vector<record::Generated> generated;
   std::vector<record::Output> outputs;
@@ -241,8 +241,8 @@ struct LookedUp {
   struct TooLarge {
     std::string error;
   };
-  // No result was found, but in an earlier cook the package outgrew a limit of this machine that
-  // still is the same (FailureCause::kLimit).
+  // No result was found, but the package outgrew a limit on this machine in an earlier cook, and
+  // the limit is the same now (FailureCause::kLimit).
   struct Kept {
     Stage stage = Stage::kLoad;
     std::string error;

@@ -39,9 +39,9 @@ class Lifecycle {
   void SetSkipped(PackageId package, bool is_skipped);
   void SetUrgency(PackageId package, Urgency urgency);
   void SetLoaded(PackageId package, bool is_loaded = true);
-  // These cooks want the package from now on. Platforms that no cook wanted begin in phase `first`.
+  // The cooks want the package from now on. Platforms that no cook wanted begin in phase `first`.
   void Claim(PackageId package, CookMask cooks, PlatformMask platforms, Phase first);
-  // These cooks do not want the package any more.
+  // The cooks do not want the package any more.
   void Unclaim(PackageId package, CookMask cooks);
   // An agenda item of the package was added or removed.
   void CountOnAgenda(PackageId package, bool is_there);

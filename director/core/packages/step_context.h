@@ -1,7 +1,7 @@
 // StepContext: the time of the present step, and the project as it is known now.
 //
-// All parts read it. Core sets the times, LostBlobRepair looks_for_lost, and ProjectChanges the
-// rest.
+// Core sets the times, LostBlobRepair looks_for_lost, and ProjectChanges the rest. All parts read
+// it.
 // Threads: none; owned by its layer.
 #pragma once
 
