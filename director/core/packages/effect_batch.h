@@ -27,7 +27,7 @@ struct EffectBatch {
     desire.worker = worker;
     return desire;
   }
-  // Tells the notice to these cooks. No cooks: it is about no running cook.
+  // Tells the notice to these cooks. No cooks: it is for no running cook.
   template <typename T>
   void Note(T notice, CookMask cooks) {
     notices.push_back({std::move(notice), cooks});

@@ -29,8 +29,8 @@ class Warnings : PackagePart {
   // in the cook then.
   void NoteJudged(const Claimant& cook, PackageId package,
                   absl::btree_set<record::Warning> warnings);
-  // Notes the names of the packages whose sources the reader's cook read. Packages that are in no
-  // cook at the end are warned of (TellUnsolicited).
+  // Notes the names of the packages whose sources the reader's cook read. Packages that are not in
+  // the cook at its end are warned of (TellUnsolicited).
   void NoteRead(CookMask cooks, PackageId reader, const std::vector<std::string>& read);
   // The package begins again: forgets its judgement, and the names that its cook read.
   void Forget(const Claimant& cook, PackageId package);
