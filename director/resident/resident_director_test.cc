@@ -6,8 +6,10 @@
 #include <sys/un.h>
 
 #include <atomic>
+#include <memory>
 #include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "absl/synchronization/notification.h"
@@ -50,6 +52,15 @@ class ResidentDirectorTest : public testing::Test {
     return project::LoadProject({.directory = folder_, .environment = {}, .overrides = {}});
   }
 
+  ResidentDirector::Options OptionsOf(std::shared_ptr<const project::Project> project) const {
+    return {.director = {.project = std::move(project),
+                         .worker_program = JoinPath(folder_, "worker"),
+                         .environment = {},
+                         .hold = {.check = [](const std::string&) { return absl::OkStatus(); }}},
+            .load = [this] { return Load(); },
+            .build = {}};
+  }
+
   std::string folder_;
   FakeListener listener_;
   Cancellation stop_;
@@ -57,15 +68,9 @@ class ResidentDirectorTest : public testing::Test {
 
 TEST_F(ResidentDirectorTest, AnIdleOneRenewsItsSessionWithTheStore) {
   const auto project = std::make_shared<const project::Project>(Load().value());
-  auto resident = ResidentDirector::Open(
-      {.director = {.project = project,
-                    .worker_program = JoinPath(folder_, "worker"),
-                    .environment = {},
-                    .hold = {.check = [](const std::string&) { return absl::OkStatus(); }}},
-       .load = [this] { return Load(); },
-       .build = {},
-       .rests_after = absl::ZeroDuration()},
-      listener_, stop_);
+  ResidentDirector::Options options = OptionsOf(project);
+  options.rests_after = absl::ZeroDuration();
+  auto resident = ResidentDirector::Open(std::move(options), listener_, stop_);
   ASSERT_TRUE(resident.ok()) << resident.status();
   std::thread live([&] {
     EXPECT_TRUE((*resident)
@@ -87,13 +92,7 @@ TEST_F(ResidentDirectorTest, AnIdleOneRenewsItsSessionWithTheStore) {
 
 TEST_F(ResidentDirectorTest, ACookOfWhatAStoreLostIsForTheCommandThatHostsItsDirector) {
   auto resident = ResidentDirector::Open(
-      {.director = {.project = std::make_shared<const project::Project>(Load().value()),
-                    .worker_program = JoinPath(folder_, "worker"),
-                    .environment = {},
-                    .hold = {.check = [](const std::string&) { return absl::OkStatus(); }}},
-       .load = [this] { return Load(); },
-       .build = {}},
-      listener_, stop_);
+      OptionsOf(std::make_shared<const project::Project>(Load().value())), listener_, stop_);
   ASSERT_TRUE(resident.ok()) << resident.status();
   v1::CookAsk ask;
   ask.set_urgency_class("now");
@@ -158,16 +157,9 @@ TEST_F(ResidentDirectorTest, ClientsDoNotHoldUpADirectorThatCannotOpen) {
   {
     const WaitLimit limit("directors that cannot open");
     for (uint32_t i = 0; i < 5; ++i) {
-      const auto resident = ResidentDirector::Open(
-          {.director = {.project = project,
-                        .worker_program = JoinPath(folder_, "worker"),
-                        .environment = {},
-                        .hold = {.check = [](const std::string&) { return absl::OkStatus(); }}},
-           .load = [this] { return Load(); },
-           .build = {},
-           .listen = "127.0.0.1:0"},
-          listener_, stop_);
-      EXPECT_FALSE(resident.ok());
+      ResidentDirector::Options options = OptionsOf(project);
+      options.listen = "127.0.0.1:0";
+      EXPECT_FALSE(ResidentDirector::Open(std::move(options), listener_, stop_).ok());
     }
   }
   is_over = true;
@@ -183,23 +175,16 @@ class PatientAudience final : public Audience {
 };
 
 TEST_F(ResidentDirectorTest, EightCommandsRunForOthersAtATime) {
-  const auto project = std::make_shared<const project::Project>(Load().value());
   std::atomic<uint32_t> running = 0;
   absl::Notification may_end;
-  auto resident = ResidentDirector::Open(
-      {.director = {.project = project,
-                    .worker_program = JoinPath(folder_, "worker"),
-                    .environment = {},
-                    .hold = {.check = [](const std::string&) { return absl::OkStatus(); }}},
-       .load = [this] { return Load(); },
-       .build = {},
-       .show =
-           [&](const v1::ShowAsk&, Audience&) {
-             if (++running > ShownCommands::kRunningMax) return absl::OkStatus();
-             may_end.WaitForNotification();
-             return absl::OkStatus();
-           }},
-      listener_, stop_);
+  ResidentDirector::Options options =
+      OptionsOf(std::make_shared<const project::Project>(Load().value()));
+  options.show = [&](const v1::ShowAsk&, Audience&) {
+    if (++running > ShownCommands::kRunningMax) return absl::OkStatus();
+    may_end.WaitForNotification();
+    return absl::OkStatus();
+  };
+  auto resident = ResidentDirector::Open(std::move(options), listener_, stop_);
   ASSERT_TRUE(resident.ok()) << resident.status();
   PatientAudience audience;
   std::vector<std::thread> askers;
