@@ -15,8 +15,8 @@
 #include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/folder_names.h"
-#include "common/base/healed.h"
 #include "common/base/parse_whole.h"
+#include "common/base/repairs.h"
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
 
@@ -68,7 +68,7 @@ void PutModeRight(const std::string& path, int needed) {
   if (!stat.ok() || !S_ISREG(stat->mode) || (stat->mode & kUsable) == kUsable) return;
   const mode_t mode = (stat->mode & 07777) | kUsable;
   if (::chmod(path.c_str(), mode) != 0) return;
-  NoteHealed(fmt::format("{}: its mode {:04o} forbade to use it; its mode is {:04o} now", path,
+  NoteRepair(fmt::format("{}: its mode {:04o} forbade to use it; its mode is {:04o} now", path,
                          stat->mode & 07777, mode));
 }
 
@@ -112,14 +112,14 @@ absl::StatusOr<std::string> ReadOwnFile(const std::string& path, uint64_t size_b
   return DataLossError("it cannot be read ({})", MessageOf(bytes.status()));
 }
 
-absl::Status ClearTheWay(const std::string& path) {
+absl::Status EnsureWritableFile(const std::string& path) {
   const absl::StatusOr<FileStat> stat = StatFile(path);
   if (absl::IsNotFound(stat.status())) return absl::OkStatus();
   RETURN_IF_ERROR(stat.status());
   if (const auto kind = OddKind(stat->mode)) {
     const absl::StatusOr<std::string> told = PutOddAside(path, *kind);
     if (!told.ok()) return Annotate(told.status(), path);
-    NoteHealed(fmt::format("{}: {}", path, *told));
+    NoteRepair(fmt::format("{}: {}", path, *told));
   } else {
     PutModeRight(path, R_OK | W_OK);
   }
@@ -127,7 +127,7 @@ absl::Status ClearTheWay(const std::string& path) {
 }
 
 absl::Status WritePrivateFile(const std::string& path, std::string_view bytes) {
-  RETURN_IF_ERROR(ClearTheWay(path));
+  RETURN_IF_ERROR(EnsureWritableFile(path));
   const std::string temporary = path + ".new";
   ::unlink(temporary.c_str());
   {
@@ -144,7 +144,7 @@ absl::Status MakeOwnFolder(const std::string& path) {
   const absl::StatusOr<FileStat> stat = StatFile(path);
   if (stat.ok() && !S_ISDIR(stat->mode)) {
     ASSIGN_OR_RETURN(const std::string aside, PutAside(path));
-    NoteHealed(fmt::format("{}: it is no folder; it was moved aside to {}", path, aside));
+    NoteRepair(fmt::format("{}: it is no folder; it was moved aside to {}", path, aside));
   }
   return CreateDirectories(path);
 }

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "common/base/file.h"
-#include "common/base/healed.h"
+#include "common/base/repairs.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -24,7 +24,7 @@ class OwnFileTest : public ::testing::Test {
   void SetUp() override {
     folder_ = MakeTemporaryDirectory(::testing::TempDir(), "own").value();
     file_ = JoinPath(folder_, "file");
-    TakeHealed();
+    TakeRepairs();
   }
   void TearDown() override { ASSERT_TRUE(RemoveAll(folder_).ok()); }
   void Write(const std::string& path, std::string_view bytes) {
@@ -40,7 +40,7 @@ TEST_F(OwnFileTest, AFileIsReadAndAnAbsentOneIsAbsent) {
   Write(file_, "bytes");
   EXPECT_EQ(ReadOwnFile(file_, 10).value(), "bytes");
   EXPECT_TRUE(absl::IsDataLoss(ReadOwnFile(file_, 4).status())) << "larger than any that we wrote";
-  EXPECT_THAT(TakeHealed(), IsEmpty());
+  EXPECT_THAT(TakeRepairs(), IsEmpty());
 }
 
 TEST_F(OwnFileTest, AFolderInItsPlaceIsPutAsideWithAllThatIsInIt) {
@@ -80,20 +80,20 @@ TEST_F(OwnFileTest, AModeThatForbidsToReadIsPutRight) {
     ASSERT_EQ(::setresuid(0, 0, 0), 0);
   }
   EXPECT_EQ(bytes.value(), "bytes");
-  EXPECT_THAT(TakeHealed(), ElementsAre(HasSubstr("its mode 0000 forbade to use it")));
+  EXPECT_THAT(TakeRepairs(), ElementsAre(HasSubstr("its mode 0000 forbade to use it")));
 }
 
 TEST_F(OwnFileTest, TheWayOfALogIsCleared) {
-  ASSERT_TRUE(ClearTheWay(file_).ok());
+  ASSERT_TRUE(EnsureWritableFile(file_).ok());
   Write(file_, "kept");
-  ASSERT_TRUE(ClearTheWay(file_).ok());
+  ASSERT_TRUE(EnsureWritableFile(file_).ok());
   EXPECT_EQ(ReadFile(file_).value(), "kept");
   fs::remove(file_);
   fs::create_directories(file_);
-  ASSERT_TRUE(ClearTheWay(file_).ok());
+  ASSERT_TRUE(EnsureWritableFile(file_).ok());
   EXPECT_FALSE(FileExists(file_));
   EXPECT_TRUE(FileExists(Broken(1)));
-  EXPECT_THAT(TakeHealed(), ElementsAre(HasSubstr("it is a folder; it was moved aside to")));
+  EXPECT_THAT(TakeRepairs(), ElementsAre(HasSubstr("it is a folder; it was moved aside to")));
 }
 
 }  // namespace

@@ -27,8 +27,8 @@ void InParallel(size_t count, const std::function<void(size_t)>& look) {
 
 }  // namespace
 
-std::vector<Change> Difference(const Snapshot& before, Snapshot& now,
-                               std::vector<std::string>* touched, const Cancellation* stop) {
+std::vector<Change> DiffSnapshots(const Snapshot& before, Snapshot& now,
+                                  std::vector<std::string>* touched, const Cancellation* stop) {
   const SnapshotFiles& old = *before.files_;
   const SnapshotFiles& young = *now.files_;
   std::vector<Change> changes;
@@ -42,7 +42,7 @@ std::vector<Change> Difference(const Snapshot& before, Snapshot& now,
       return;
     }
     const bool is_same = a.stat == b.stat && a.host_path == b.host_path;
-    const std::optional<TakenDigest> known = old.Taken(i);
+    const std::optional<HashedDigest> known = old.Taken(i);
     if (is_same && !IsRacy(a.stat, known ? known->hashed_ns : old.SeenAt(i))) return;
     if (known && b.stat.size_bytes < kHashedHereMax) {
       suspects.emplace_back(a.path, known->digest);

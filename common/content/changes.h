@@ -23,8 +23,8 @@ struct Change {
 // Cost: linear in the files; for a revision (IsRevisionOf), in the files that were looked at again.
 // `touched`: gets the hashed files whose digest is the same; null: not wanted.
 // `stop`: once it is cancelled, files that were not hashed count as changes.
-std::vector<Change> Difference(const Snapshot& before, Snapshot& now,
-                               std::vector<std::string>* touched = nullptr,
-                               const Cancellation* stop = nullptr);
+std::vector<Change> DiffSnapshots(const Snapshot& before, Snapshot& now,
+                                  std::vector<std::string>* touched = nullptr,
+                                  const Cancellation* stop = nullptr);
 
 }  // namespace galley::content

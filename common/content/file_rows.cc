@@ -51,13 +51,13 @@ FileRows::Chunk& FileRows::ChunkAt(size_t chunk) const {
 
 Row& FileRows::At(size_t i) const { return ChunkAt(i / kChunk)[i % kChunk]; }
 
-std::optional<TakenDigest> FileRows::known(size_t i) const {
+std::optional<HashedDigest> FileRows::known(size_t i) const {
   const Row& row = At(i);
   const base::MutexLock lock(mutex_);
   return row.knowledge.known;
 }
 
-TakenDigest FileRows::Learn(size_t i, const TakenDigest& digest, bool& is_new) {
+HashedDigest FileRows::Learn(size_t i, const HashedDigest& digest, bool& is_new) {
   Row& row = At(i);
   const base::MutexLock lock(mutex_);
   is_new = !row.knowledge.known.has_value();

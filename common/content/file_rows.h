@@ -31,9 +31,9 @@ class FileRows {
   const FileEntry& entry(size_t i) const { return At(i).entry; }
   int64_t seen_ns(size_t i) const { return At(i).knowledge.seen_ns; }
   bool has_clash(size_t i) const { return At(i).knowledge.has_clash; }
-  std::optional<TakenDigest> known(size_t i) const;
+  std::optional<HashedDigest> known(size_t i) const;
   // Keeps `digest` if no digest is known; `is_new` says whether so. Returns the known digest.
-  TakenDigest Learn(size_t i, const TakenDigest& digest, bool& is_new);
+  HashedDigest Learn(size_t i, const HashedDigest& digest, bool& is_new);
 
   // The first file whose path equals `path` but for case and Unicode form. The first call reads all
   // files to make the index.

@@ -230,10 +230,10 @@ bool PatchedFile::IsPatch(std::string_view bytes) { return bytes.starts_with(kPa
 absl::Status PatchedFile::Write(const std::string& file, std::string_view bytes) {
   const std::string patch = PatchOf(file);
   if (!IsPatch(bytes)) {
-    RETURN_IF_ERROR(ClearTheWay(file));
+    RETURN_IF_ERROR(EnsureWritableFile(file));
     RETURN_IF_ERROR(WriteFileAtomic(file, bytes));
     // A patch that stays belongs to another file.
-    RETURN_IF_ERROR(ClearTheWay(patch));
+    RETURN_IF_ERROR(EnsureWritableFile(patch));
     std::error_code error;
     std::filesystem::remove(patch, error);
     return absl::OkStatus();
@@ -243,7 +243,7 @@ absl::Status PatchedFile::Write(const std::string& file, std::string_view bytes)
   if (head.size() < kCheckedFrom ||
       head.substr(kMagicBytes) != bytes.substr(kCheckedFrom, kSumBytes))
     return FailedPreconditionError("{} is another file by now", file);
-  RETURN_IF_ERROR(ClearTheWay(patch));
+  RETURN_IF_ERROR(EnsureWritableFile(patch));
   return WriteFileAtomic(patch, bytes);
 }
 

@@ -12,9 +12,9 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "common/base/errors.h"
-#include "common/base/healed.h"
 #include "common/base/mutex.h"
 #include "common/base/racy.h"
+#include "common/base/repairs.h"
 #include "common/base/status_macros.h"
 #include "common/base/threads.h"
 #include "common/content/byte_codec.h"
@@ -128,17 +128,17 @@ absl::StatusOr<std::unique_ptr<Snapshot>> Snapshot::Scan(const ScanOptions& opti
     if (loaded.ok()) {
       cache = *std::move(loaded);
     } else {
-      NoteHealed(fmt::format("{}; files are read and hashed again", MessageOf(loaded.status())));
+      NoteRepair(fmt::format("{}; files are read and hashed again", MessageOf(loaded.status())));
     }
   }
-  files->Fill(std::move(seen), [&](const FileEntry& entry) -> std::optional<TakenDigest> {
+  files->Fill(std::move(seen), [&](const FileEntry& entry) -> std::optional<HashedDigest> {
     if (!cache) return std::nullopt;
     const std::optional<Digest> digest = cache->Find(entry.host_path, entry.stat);
     files->uncached += !digest;
     if (!digest) return std::nullopt;
     // The cache holds nothing racy: hashed late enough is all that is known, and all that matters.
-    return TakenDigest{*digest,
-                       std::max(entry.stat.mtime_ns, entry.stat.ctime_ns) + kRacyWindowNanos};
+    return HashedDigest{*digest,
+                        std::max(entry.stat.mtime_ns, entry.stat.ctime_ns) + kRacyWindowNanos};
   });
   return std::unique_ptr<Snapshot>(new Snapshot(std::move(files)));
 }
@@ -368,11 +368,11 @@ absl::StatusOr<std::unique_ptr<Snapshot>> Snapshot::Refresh(
   for (const SeenFile& file : head.hidden) {
     if (!is_target(file.entry.path)) seen.push_back(file);
   }
-  next->Fill(std::move(seen), [&](const FileEntry& entry) -> std::optional<TakenDigest> {
+  next->Fill(std::move(seen), [&](const FileEntry& entry) -> std::optional<HashedDigest> {
     const std::optional<size_t> old = files_->IndexOf(entry.path);
     if (!old) return std::nullopt;
     const FileEntry& before = files_->Entry(*old);
-    std::optional<TakenDigest> known = files_->Taken(*old);
+    std::optional<HashedDigest> known = files_->Taken(*old);
     if (!known || before.host_path != entry.host_path || before.stat != entry.stat ||
         (is_target(entry.path) && IsRacy(entry.stat, known->hashed_ns)))
       return std::nullopt;
@@ -390,7 +390,7 @@ absl::Status Snapshot::SaveDigestCache() const {
   DigestCache cache;
   for (size_t i = 0; i < files_->rows->size(); ++i) {
     const FileEntry& entry = files_->Entry(i);
-    const std::optional<TakenDigest> known = files_->Taken(i);
+    const std::optional<HashedDigest> known = files_->Taken(i);
     if (known) cache.Add(entry.host_path, entry.stat, known->digest, known->hashed_ns);
   }
   return cache.Save(files_->digest_cache_file);

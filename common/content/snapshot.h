@@ -60,8 +60,8 @@ struct Change;
 class FileList;
 class Snapshot;
 struct SnapshotFiles;
-std::vector<Change> Difference(const Snapshot& before, Snapshot& now,
-                               std::vector<std::string>* touched, const Cancellation* stop);
+std::vector<Change> DiffSnapshots(const Snapshot& before, Snapshot& now,
+                                  std::vector<std::string>* touched, const Cancellation* stop);
 
 struct FileEntry {
   std::string path;  // virtual
@@ -191,9 +191,9 @@ class Snapshot {
   Counters counters() const;
 
  private:
-  friend std::vector<Change> Difference(const Snapshot& before, Snapshot& now,
-                                        std::vector<std::string>* touched,
-                                        const Cancellation* stop);
+  friend std::vector<Change> DiffSnapshots(const Snapshot& before, Snapshot& now,
+                                           std::vector<std::string>* touched,
+                                           const Cancellation* stop);
   friend class FileList;
   explicit Snapshot(std::unique_ptr<SnapshotFiles> files);
   std::unique_ptr<SnapshotFiles> files_;

@@ -35,8 +35,9 @@ void MarkClashes(const FoldIndex& index, std::vector<Row>& rows) {
 
 size_t SharedRowsMax(size_t files) { return std::max<size_t>(256, files / 64); }
 
-void SnapshotFiles::Fill(std::vector<SeenFile> seen,
-                         const std::function<std::optional<TakenDigest>(const FileEntry&)>& known) {
+void SnapshotFiles::Fill(
+    std::vector<SeenFile> seen,
+    const std::function<std::optional<HashedDigest>(const FileEntry&)>& known) {
   Overlaid overlaid = Overlay(head.mounts, std::move(seen));
   std::vector<Row> all;
   all.reserve(overlaid.shown.size());
@@ -51,7 +52,7 @@ void SnapshotFiles::Fill(std::vector<SeenFile> seen,
   rows = std::make_shared<FileRows>(std::move(all), std::move(folds));
 }
 
-std::optional<TakenDigest> SnapshotFiles::Taken(size_t index) const {
+std::optional<HashedDigest> SnapshotFiles::Taken(size_t index) const {
   const Row* const row = Replaced(index);
   if (row == nullptr) return rows->known(index);
   const base::MutexLock lock(mutex);
@@ -86,7 +87,7 @@ absl::StatusOr<size_t> SnapshotFiles::Usable(std::string_view path) const {
 }
 
 std::optional<Digest> SnapshotFiles::Known(size_t index) const {
-  const std::optional<TakenDigest> known = Taken(index);
+  const std::optional<HashedDigest> known = Taken(index);
   return known ? std::optional(known->digest) : std::nullopt;
 }
 
@@ -96,7 +97,7 @@ absl::Status SnapshotFiles::Learn(size_t index, const Digest& digest, int64_t ha
     return StaleError(entry.host_path, fmt::format("its size was {}, now {}", entry.stat.size_bytes,
                                                    digest.size_bytes()));
   }
-  const TakenDigest taken{digest, hashed_ns};
+  const HashedDigest taken{digest, hashed_ns};
   bool is_new = false;
   const Digest known = Remember(index, taken, is_new).digest;
   if (is_new) {
@@ -107,11 +108,11 @@ absl::Status SnapshotFiles::Learn(size_t index, const Digest& digest, int64_t ha
   return StaleError(entry.host_path, "its bytes are others than those looked at before");
 }
 
-TakenDigest SnapshotFiles::Remember(size_t index, const TakenDigest& digest, bool& is_new) {
+HashedDigest SnapshotFiles::Remember(size_t index, const HashedDigest& digest, bool& is_new) {
   const auto found = replaced.find(static_cast<uint32_t>(index));
   if (found == replaced.end()) return rows->Learn(index, digest, is_new);
   const base::MutexLock lock(mutex);
-  std::optional<TakenDigest>& known = found->second.knowledge.known;
+  std::optional<HashedDigest>& known = found->second.knowledge.known;
   is_new = !known.has_value();
   if (is_new) known = digest;
   return *known;
@@ -133,7 +134,7 @@ std::unique_ptr<SnapshotFiles> SnapshotFiles::Revised(const std::vector<std::str
         before.host_path != now.host_path || before.mount != now.mount)
       return nullptr;
     Row row{now, {.seen_ns = shown[k].seen_ns}};
-    std::optional<TakenDigest> known = Taken(*index);
+    std::optional<HashedDigest> known = Taken(*index);
     if (known && before.stat == now.stat && !IsRacy(now.stat, known->hashed_ns))
       row.knowledge.known = std::move(known);
     next->replaced.insert_or_assign(static_cast<uint32_t>(*index), std::move(row));

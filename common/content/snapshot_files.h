@@ -55,7 +55,7 @@ struct SnapshotFiles {
   // Lays the files of all mounts over each other. `known` gives the digest of a file, if it has
   // one.
   void Fill(std::vector<SeenFile> seen,
-            const std::function<std::optional<TakenDigest>(const FileEntry&)>& known);
+            const std::function<std::optional<HashedDigest>(const FileEntry&)>& known);
 
   // The row that replaces the shared row with this number; null: none does.
   const Row* Replaced(size_t index) const {
@@ -71,7 +71,7 @@ struct SnapshotFiles {
     const Row* const row = Replaced(index);
     return row != nullptr ? row->knowledge.seen_ns : rows->seen_ns(index);
   }
-  std::optional<TakenDigest> Taken(size_t index) const;
+  std::optional<HashedDigest> Taken(size_t index) const;
   std::optional<Digest> Known(size_t index) const;
   Knowledge KnowledgeOf(size_t index) const;
 
@@ -85,7 +85,7 @@ struct SnapshotFiles {
   // Takes the digest of bytes that were read. ABORTED: the file is no longer what was scanned.
   absl::Status Learn(size_t index, const Digest& digest, int64_t hashed_ns);
   // Keeps `digest` if no digest is known; `is_new` says whether so. Returns the known digest.
-  TakenDigest Remember(size_t index, const TakenDigest& digest, bool& is_new);
+  HashedDigest Remember(size_t index, const HashedDigest& digest, bool& is_new);
 
   // A successor that shares the rows. REQUIRES: `targets` are sorted. Null: a target was no plain
   // file, or is none in `seen`, or too many rows differ; then make the successor from all files.

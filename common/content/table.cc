@@ -132,7 +132,7 @@ absl::StatusOr<Row> ReadRow(const std::vector<Mount>& mounts, ByteReader& reader
   if (!(flags & kHasDigest)) return row;
   ASSIGN_OR_RETURN(const std::string_view hash, reader.Raw(Digest::kHashSize));
   ASSIGN_OR_RETURN(const uint64_t size_bytes, reader.Varint());
-  TakenDigest known;
+  HashedDigest known;
   ASSIGN_OR_RETURN(known.digest, Digest::FromHash(hash, size_bytes));
   ASSIGN_OR_RETURN(known.hashed_ns, reader.Signed());
   knowledge.known = known;

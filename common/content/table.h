@@ -22,7 +22,7 @@
 
 namespace galley::content {
 
-struct TakenDigest {
+struct HashedDigest {
   Digest digest;
   int64_t hashed_ns = 0;  // wall time before the file's first byte was read
 };
@@ -31,7 +31,7 @@ struct TakenDigest {
 struct Knowledge {
   int64_t seen_ns = 0;
   bool has_clash = false;  // the entry's error was given by Overlay, not by the file itself
-  std::optional<TakenDigest> known;
+  std::optional<HashedDigest> known;
 };
 
 struct Row {

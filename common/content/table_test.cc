@@ -181,7 +181,7 @@ TEST_F(RevisionTest, TheDifferenceOfTwoRevisionsIsOfWhatWasLookedAt) {
   auto second = Edited(*first_, 3, "second");
   second = Edited(*second, 5, "x");
   std::vector<std::string> touched;
-  const std::vector<Change> changes = Difference(*first_, *second, &touched);
+  const std::vector<Change> changes = DiffSnapshots(*first_, *second, &touched);
   ASSERT_EQ(changes.size(), 1u);
   EXPECT_EQ(changes[0].path, Path(3));
   EXPECT_EQ(touched, std::vector<std::string>{Path(5)});
@@ -220,7 +220,7 @@ class DifferenceTest : public ContentTest {
   // "+/Game/new -/Game/gone ~/Game/changed"
   static std::string Diff(const Snapshot& before, Snapshot& now) {
     std::string text;
-    for (const Change& change : Difference(before, now)) {
+    for (const Change& change : DiffSnapshots(before, now)) {
       text += std::string(text.empty() ? "" : " ") +
               (change.was_there ? (change.is_there ? "~" : "-") : "+") + change.path;
     }
@@ -294,7 +294,7 @@ TEST_F(DifferenceTest, OnceItIsStoppedNoFileIsHashed) {
   const auto now = Scan();
   Cancellation stop;
   stop.Cancel();
-  EXPECT_EQ(Difference(*before, *now, nullptr, &stop).size(), 1u);
+  EXPECT_EQ(DiffSnapshots(*before, *now, nullptr, &stop).size(), 1u);
   EXPECT_EQ(now->counters().files_hashed, 0u);
 }
 

@@ -47,7 +47,7 @@ std::string MakerOf(const Result& result) {
 
 }  // namespace
 
-Standing WhatStands(const Result& stored, const Result& given) {
+Standing JudgeDispute(const Result& stored, const Result& given) {
   if (stored.is_disputed) return Standing::kStored;
   if (given.is_disputed) return Standing::kDispute;
   if (stored.is_verdict) return given.is_verdict ? Standing::kStored : Standing::kGiven;

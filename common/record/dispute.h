@@ -16,7 +16,7 @@ enum class Standing : uint8_t {
   kDispute,  // neither: DisputeOf both
 };
 
-Standing WhatStands(const Result& stored, const Result& given);
+Standing JudgeDispute(const Result& stored, const Result& given);
 
 // A verdict that says how the results differ and who made them, with the provenance of `given`. If
 // `given` is a dispute of another store, returns `given`.

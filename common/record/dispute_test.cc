@@ -17,29 +17,29 @@ Result Success(const std::string& bytes) {
 Result Verdict(const std::string& error) { return {.is_verdict = true, .error = error}; }
 
 TEST(DisputeTest, OfTwoSuccessesThatDifferNeitherStands) {
-  EXPECT_EQ(WhatStands(Success("a"), Success("b")), Standing::kDispute);
+  EXPECT_EQ(JudgeDispute(Success("a"), Success("b")), Standing::kDispute);
   Result again = Success("a");
   again.provenance.worker = "another";
-  EXPECT_EQ(WhatStands(Success("a"), again), Standing::kStored) << "who made it says nothing";
+  EXPECT_EQ(JudgeDispute(Success("a"), again), Standing::kStored) << "who made it says nothing";
 }
 
 TEST(DisputeTest, ASuccessStandsAgainstAVerdictWhicheverCameFirst) {
-  EXPECT_EQ(WhatStands(Verdict("no"), Success("a")), Standing::kGiven);
-  EXPECT_EQ(WhatStands(Success("a"), Verdict("no")), Standing::kStored);
-  EXPECT_EQ(WhatStands(Verdict("no"), Verdict("never")), Standing::kStored);
+  EXPECT_EQ(JudgeDispute(Verdict("no"), Success("a")), Standing::kGiven);
+  EXPECT_EQ(JudgeDispute(Success("a"), Verdict("no")), Standing::kStored);
+  EXPECT_EQ(JudgeDispute(Verdict("no"), Verdict("never")), Standing::kStored);
 }
 
 TEST(DisputeTest, NothingReplacesADispute) {
   const Result dispute = DisputeOf(Success("a"), Success("b"));
   for (const Result& given : {Success("a"), Success("b"), Success("c"), Verdict("no"),
                               DisputeOf(Success("c"), Success("d"))})
-    EXPECT_EQ(WhatStands(dispute, given), Standing::kStored);
+    EXPECT_EQ(JudgeDispute(dispute, given), Standing::kStored);
 }
 
 TEST(DisputeTest, AnotherStoresDisputeStandsAgainstEitherOutcome) {
   const Result dispute = DisputeOf(Success("a"), Success("b"));
   for (const Result& stored : {Success("a"), Success("c"), Verdict("no")}) {
-    EXPECT_EQ(WhatStands(stored, dispute), Standing::kDispute);
+    EXPECT_EQ(JudgeDispute(stored, dispute), Standing::kDispute);
     EXPECT_TRUE(SameOutcome(DisputeOf(stored, dispute), dispute));
   }
 }
@@ -83,7 +83,7 @@ TEST(DisputeTest, ItSaysWhereTheyDifferAndWhoMadeThem) {
   EXPECT_THAT(text(a, other), HasSubstr("its tags were others"));
   other = a;
   other.details.warnings = {"b"};
-  EXPECT_EQ(WhatStands(a, other), Standing::kStored) << "nobody loads warnings";
+  EXPECT_EQ(JudgeDispute(a, other), Standing::kStored) << "nobody loads warnings";
 }
 
 }  // namespace

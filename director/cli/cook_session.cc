@@ -9,9 +9,9 @@
 
 #include "absl/time/clock.h"
 #include "common/base/file.h"
-#include "common/base/healed.h"
 #include "common/base/named_file.h"
 #include "common/base/own_umask.h"
+#include "common/base/repairs.h"
 #include "common/base/status_macros.h"
 #include "common/base/utf8.h"
 #include "director/cli/change_list.h"
@@ -289,8 +289,8 @@ absl::Status CookSession::CookHere() {
 
 int CookSession::Finish(const absl::Status& end) {
   if (end.ok() && is_detached_) return kDone;
-  for (const std::string& text : TakeHealed())
-    report_.Tell(director::CookEvent::Warned{"", "", director::HealedWarning(text)});
+  for (const std::string& text : TakeRepairs())
+    report_.Tell(director::CookEvent::Warned{"", "", director::RepairWarning(text)});
   report_.TellMessages();
   ExitCode code = TellEnd(end);
   if (absl::IsInvalidArgument(end)) return code;

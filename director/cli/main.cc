@@ -12,9 +12,9 @@
 #include "CLI/CLI.hpp"
 #include "common/base/descriptor_limit.h"
 #include "common/base/give_back_memory.h"
-#include "common/base/healed.h"
 #include "common/base/last_words.h"
 #include "common/base/log.h"
+#include "common/base/repairs.h"
 #include "common/base/standard_descriptors.h"
 #include "common/base/standard_output.h"
 #include "common/base/status_macros.h"
@@ -70,8 +70,8 @@ int RunPrinting(const std::function<int()>& command) {
 }
 
 // Prints what the command found damaged, unless `galley cook` has printed it already.
-void TellHealed() {
-  for (const std::string& text : TakeHealed())
+void TellRepairs() {
+  for (const std::string& text : TakeRepairs())
     std::fputs(fmt::format("galley: warning: {}\n", EscapeControl(text)).c_str(), stderr);
 }
 
@@ -119,7 +119,7 @@ int Main(int argc, char** argv) {
   // A cook whose output nobody wants is still a cook.
   const bool may_be_silent = command == "cook" && !has_output;
   const int code = RunPrinting(parsed.refusal ? parsed.refusal : parsed.action);
-  TellHealed();
+  TellRepairs();
   return may_be_silent ? code : CheckPrinted(parsed.global, code);
 }
 

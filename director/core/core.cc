@@ -67,7 +67,7 @@ void Core::Step(absl::Time time, const Event& event, std::vector<Effect>& effect
   cooks.table.Advance();
   jobs.resumed_attempts.ForgetUnheard();
   jobs.worker_table.ForgetLost(packages.step.awake);
-  const size_t units = cooks.table.LetGo(packages.options.units_per_step);
+  const size_t units = cooks.table.ReleaseClaims(packages.options.units_per_step);
   Apply(event);
   HandOnNotes();
   workers.worker_lifecycle.LoseTheSilent();

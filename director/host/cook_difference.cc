@@ -54,7 +54,7 @@ absl::StatusOr<ChangesSince> ChangesOf(const World& world, const std::string& st
   const std::unique_ptr<content::Snapshot> before = BaseTable(state_directory, meta);
   if (before == nullptr) return LookAtAll("the files that it stands for are not known");
   ChangesSince since{.table_id = meta.table_id, .changes = {}, .touched = {}};
-  since.changes = content::Difference(*before, *world.snapshot, &since.touched, &stop);
+  since.changes = content::DiffSnapshots(*before, *world.snapshot, &since.touched, &stop);
   return since;
 }
 
@@ -88,8 +88,8 @@ absl::StatusOr<CookDifference> FindDifference(const StandingAsk& ask, const Worl
   return difference;
 }
 
-std::optional<Digest> LiesThere(CookDifference& difference, const StandingAsk& ask,
-                                const std::string& platform, Cancellation& stop) {
+std::optional<Digest> RootIfUnchanged(CookDifference& difference, const StandingAsk& ask,
+                                      const std::string& platform, Cancellation& stop) {
   const Standing& standing = difference.standing;
   const auto is_of_sandbox = [&](const StandingWarning& one) {
     return one.package.empty() && one.platform == platform;
@@ -100,7 +100,7 @@ std::optional<Digest> LiesThere(CookDifference& difference, const StandingAsk& a
     if (one.name != platform || one.sandbox_stamps.empty()) continue;
     const auto check = CheckSandbox(ask, standing, one, stop, /*is_kept=*/false);
     if (!check.ok() || !check->holds) break;
-    difference.lay_there.insert(platform);
+    difference.unchanged_sandboxes.insert(platform);
     return one.root;
   }
   return std::nullopt;

@@ -29,7 +29,8 @@ struct CookDifference {
   std::vector<SelectedPackage> selected;  // the packages to look at again
   Standing standing;                      // as it was kept
   ChangesSince changes;                   // of the standing's files
-  std::set<std::string> lay_there;        // platforms whose sandboxes were unchanged (LiesThere)
+  // Platforms whose sandboxes RootIfUnchanged found unchanged.
+  std::set<std::string> unchanged_sandboxes;
 };
 
 // Finds the difference between the standing of `ask` and the present files of `world`. Changes
@@ -48,8 +49,8 @@ absl::StatusOr<ChangesSince> ChangesOf(const World& world, const std::string& st
 
 // Returns the root in the platform's sandbox, if the sandbox is unchanged since the standing was
 // kept; otherwise nullopt. Cost: a stat of each file.
-std::optional<Digest> LiesThere(CookDifference& difference, const StandingAsk& ask,
-                                const std::string& platform, Cancellation& stop);
+std::optional<Digest> RootIfUnchanged(CookDifference& difference, const StandingAsk& ask,
+                                      const std::string& platform, Cancellation& stop);
 
 // Tells the messages of the packages that were not looked at, and adds them to `counters`.
 // REQUIRES: the cook of `difference` is over.

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "absl/time/clock.h"
-#include "common/base/healed.h"
 #include "common/base/log.h"
+#include "common/base/repairs.h"
 #include "common/base/status_macros.h"
 #include "director/host/answered_variables.h"
 #include "director/host/cook_warnings.h"
@@ -52,7 +52,7 @@ CookReport CookRun::Run() {
   report_.is_published = staging_.has_value() && staging_->is_published();
   report_.has_failures = notes_.has_failures();
   NoteMembers();
-  if (report_.outcome.has_value()) KeepWhatStands();
+  if (report_.outcome.has_value()) RecordStanding();
   return std::move(report_);
 }
 
@@ -154,11 +154,12 @@ void CookRun::BeginStaging() {
                                  .notes = notes_,
                                  .stop = deps_.stop,
                                  .may_write = [this] { return deps_.director.MayWrite(); },
-                                 .lies_there =
+                                 .root_if_unchanged =
                                      [this](const std::string& platform) {
                                        return changes_.difference
-                                                  ? LiesThere(*changes_.difference, AskOfStanding(),
-                                                              platform, deps_.stop)
+                                                  ? RootIfUnchanged(*changes_.difference,
+                                                                    AskOfStanding(), platform,
+                                                                    deps_.stop)
                                                   : std::nullopt;
                                      }});
 }
@@ -350,7 +351,7 @@ void CookRun::TellTheEnd() {
     TellIdleNever(*world_, *outcome.world, HasSelection(ask_.selection()), notes_);
   staging_->TellFailures();
   if (const auto lost = LostText(outcome, project_->store.directory))
-    NoteHealed(record::KeptWarning(record::WarningKind::kStoreLost, *lost));
+    NoteRepair(record::KeptWarning(record::WarningKind::kStoreLost, *lost));
   if (const auto unstarted = UnstartedText(outcome, project_->farm.launcher))
     notes_.WarnInPassing(record::WarningKind::kWorkersMissing, *unstarted);
   if (const auto unproven = UnprovenText(outcome))
@@ -432,7 +433,7 @@ void CookRun::NoteMembers() {
 }
 
 // Keeps the standing: the next cook of the same ask need not run while nothing changes.
-void CookRun::KeepWhatStands() {
+void CookRun::RecordStanding() {
   if (report_.outcome->world != world_)
     return LogInfo("cook={}: files changed while it ran, so that the next one looks again",
                    deps_.permit.cook());

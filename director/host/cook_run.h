@@ -80,7 +80,7 @@ class CookRun {
   void NumberRoots();
   void Remember();
   void NoteMembers();
-  void KeepWhatStands();
+  void RecordStanding();
 
   const v1::CookAsk ask_;
   const Deps deps_;

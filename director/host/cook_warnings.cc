@@ -30,8 +30,8 @@ void TellLeftOut(const World& world, CookEventSink& sink) {
 }
 
 void TellIdleNever(const World& before, const World& after, bool is_narrow, CookEventSink& sink) {
-  const auto named_before = before.table->NeverThatNamesNothing();
-  for (const project::Pattern& never : after.table->NeverThatNamesNothing()) {
+  const auto named_before = before.table->UnmatchedNeverPatterns();
+  for (const project::Pattern& never : after.table->UnmatchedNeverPatterns()) {
     const bool is_of_both = std::ranges::any_of(
         named_before, [&](const project::Pattern& other) { return other.text == never.text; });
     const bool is_argument = never.place == "--never";
@@ -78,7 +78,7 @@ std::optional<std::string> LostText(const ShellOutcome& outcome, const std::stri
                      blobs == 1 ? "was" : "were", became);
 }
 
-record::Warning HealedWarning(const std::string& text) {
+record::Warning RepairWarning(const std::string& text) {
   return record::Warning::Parse(record::KeptWarning(record::WarningKind::kStateRepaired, text));
 }
 

@@ -38,7 +38,7 @@ std::optional<std::string> UnprovenText(const ShellOutcome& outcome);
 // blob was lost.
 std::optional<std::string> LostText(const ShellOutcome& outcome, const std::string& store);
 
-// Returns the warning for a note of TakeHealed.
-record::Warning HealedWarning(const std::string& text);
+// Returns the warning for a note of TakeRepairs.
+record::Warning RepairWarning(const std::string& text);
 
 }  // namespace galley::director

@@ -89,7 +89,7 @@ absl::StatusOr<std::shared_ptr<World>> MakeRevisedWorld(
   if (!snapshot.ok()) return absl::FailedPreconditionError(snapshot.status().message());
   std::shared_ptr<World> world = WorldOf(director, setup, table_options, *std::move(snapshot));
   world->since.emplace(ChangesSince{.table_id = meta.table_id, .changes = {}, .touched = {}});
-  world->since->changes = content::Difference(base, *world->snapshot, &world->since->touched);
+  world->since->changes = content::DiffSnapshots(base, *world->snapshot, &world->since->touched);
   world->since->is_of_bytes = world->snapshot->IsRevisionOf(base);
   auto table =
       ProjectCatalog::ByNeed(world->snapshot, world->project, setup.resolver, table_options,

@@ -41,7 +41,7 @@ std::optional<SinceLast> FindSinceLast(const DifferenceOptions& options, const J
   }
   const auto before = BaseTable(options.state_directory, last);
   if (before == nullptr) return std::nullopt;
-  since.changes = content::Difference(*before, *world.snapshot);
+  since.changes = content::DiffSnapshots(*before, *world.snapshot);
   since.is_the_same = since.changes.empty() && before->sandboxes() == world.snapshot->sandboxes();
   return since;
 }

@@ -7,9 +7,9 @@
 #include "absl/time/clock.h"
 #include "common/base/counted.h"
 #include "common/base/file.h"
-#include "common/base/healed.h"
 #include "common/base/log.h"
 #include "common/base/own_file.h"
+#include "common/base/repairs.h"
 #include "common/base/status_macros.h"
 #include "director/host/outcome_status.h"
 #include "director/host/unsent_results.h"
@@ -62,7 +62,7 @@ absl::Status Director::OpenAll(CookEventSink& sink) {
 
 absl::Status Director::OpenLog(const std::string& state) const {
   const std::string log = JoinPath(state, "logs/director.log");
-  if (const absl::Status clear = ClearTheWay(log); !clear.ok()) return Infrastructure(clear);
+  if (const absl::Status clear = EnsureWritableFile(log); !clear.ok()) return Infrastructure(clear);
   const LogLevel level = options_.is_verbose ? LogLevel::kDebug : LogLevel::kInfo;
   if (options_.is_resident) {
     InitLog("galley", level, log, LogRotation());
@@ -176,7 +176,7 @@ absl::Status Director::TakeUpStore() {
     store_seen_ = *info;
   }
   RETURN_IF_ERROR(ForgetOvertaken());
-  NoteHealed(
+  NoteRepair(
       fmt::format("{}: the store that the director used was deleted or replaced, or files in it "
                   "were, which was "
                   "found at {}; it uses what is there now, {}, and what that lacks is cooked again",

@@ -85,8 +85,8 @@ class Director {
   // or is damaged: its folder, or files in it, were deleted or replaced, or the process that owns
   // the store serves another store. Errors: from the store. Any thread.
   absl::StatusOr<bool> IsStoreAnother() const;
-  // Opens the present store, and notes the change (healed.h). The journal forgets the keys of roots
-  // that are not the last roots of this store. REQUIRES: nothing uses the store.
+  // Opens the present store, and notes the change (repairs.h). The journal forgets the keys of
+  // roots that are not the last roots of this store. REQUIRES: nothing uses the store.
   absl::Status TakeUpStore();
 
   // "down since 14:05"; empty: the remote is not down, or there is none.

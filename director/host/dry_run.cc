@@ -102,7 +102,7 @@ class Looker {
       run_.nothing_holds = "the files of the last cook are not known";
       return absl::OkStatus();
     }
-    const auto changes = content::Difference(*before, *deps_.scanned.snapshot);
+    const auto changes = content::DiffSnapshots(*before, *deps_.scanned.snapshot);
     ASSIGN_OR_RETURN(const Impact impact, FindImpact(*deps_.journal, changes));
     for (const ImpactedPackage& one : impact.packages) {
       if (one.depth == 0) changed_.emplace(one.package, TextOfReason(one));

@@ -421,7 +421,7 @@ VisitGenerated GeneratedIn(const ProjectCatalog& table, Journal* journal) {
 
 std::vector<record::Warning> IdleNever(const ProjectCatalog& table,
                                        const VisitGenerated& generated) {
-  std::vector<project::Pattern> idle = table.NeverThatNamesNothing();
+  std::vector<project::Pattern> idle = table.UnmatchedNeverPatterns();
   if (!idle.empty()) {
     generated([&](std::string_view name) {
       std::erase_if(idle, [&](const project::Pattern& pattern) {

@@ -102,7 +102,7 @@ absl::StatusOr<std::string> StampsOfSandbox(store::Store& store, const StandingP
                                             const std::string& directory, const std::string& state,
                                             const CookDifference* difference, bool are_read,
                                             std::set<std::string>& patched) {
-  if (difference != nullptr && difference->lay_there.contains(now.name)) {
+  if (difference != nullptr && difference->unchanged_sandboxes.contains(now.name)) {
     const Standing& before = difference->standing;
     for (const StandingPlatform& old : before.platforms) {
       if (old.name != now.name) continue;
@@ -184,7 +184,7 @@ absl::Status KeepStanding(const StandingAsk& ask, content::Snapshot& sources,
   // After a cook that looked at everything of a kind, the earlier tables are read whole: a damaged
   // table is not patched, but written anew, and people are told.
   const bool are_read = difference == nullptr || patches == nullptr ||
-                        difference->lay_there.size() != notes.platforms().size();
+                        difference->unchanged_sandboxes.size() != notes.platforms().size();
   std::set<std::string> patched;  // sandboxes
   ASSIGN_OR_RETURN(tables.sources, SourceStamps(state, sources, difference, patches,
                                                 report.listed.has_value(), are_read));

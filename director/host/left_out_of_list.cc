@@ -51,7 +51,7 @@ ListedCook::ListedCook(const std::string& state_directory)
     : file_(JoinPath(state_directory, "listed")) {}
 
 absl::Status ListedCook::Note(absl::Time began) {
-  RETURN_IF_ERROR(ClearTheWay(file_));
+  RETURN_IF_ERROR(EnsureWritableFile(file_));
   return WriteFileAtomic(file_, Seal(kListedKind, kListedVersion,
                                      {{"began_ns", fmt::format("{}", absl::ToUnixNanos(began))}}));
 }

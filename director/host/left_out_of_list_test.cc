@@ -33,7 +33,7 @@ class LeftOutOfListTest : public content::ContentTest {
   }
   LeftOutOfList Find(int64_t began_ns) {
     const auto now = Scan();
-    return FindLeftOut(content::Difference(*before_, *now), *now, began_ns);
+    return FindLeftOut(content::DiffSnapshots(*before_, *now), *now, began_ns);
   }
 
   std::unique_ptr<content::Snapshot> before_;

@@ -59,8 +59,8 @@ absl::StatusOr<StageReport> Staging::StageOne(const std::string& platform, const
 
 absl::StatusOr<StageReport> Staging::StageWhatDiffers(const std::string& platform,
                                                       const StageOptions& how) {
-  if (how.by_the_book && !how.exact && deps_.lies_there) {
-    if (const std::optional<Digest> before = deps_.lies_there(platform)) {
+  if (how.by_the_book && !how.exact && deps_.root_if_unchanged) {
+    if (const std::optional<Digest> before = deps_.root_if_unchanged(platform)) {
       ASSIGN_OR_RETURN(const std::optional<StageReport> staged,
                        StageChanges(deps_.store, how, *before));
       if (staged.has_value()) return *staged;

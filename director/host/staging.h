@@ -40,7 +40,7 @@ class Staging {
     std::function<absl::Status()> may_write;
     // Returns the root in the platform's sandbox, if the sandbox is checked and unchanged since it
     // was staged. Null: unknown.
-    std::function<std::optional<Digest>(const std::string& platform)> lies_there = nullptr;
+    std::function<std::optional<Digest>(const std::string& platform)> root_if_unchanged = nullptr;
   };
   // Everything in `deps` outlives Staging.
   Staging(Options options, const Deps& deps);

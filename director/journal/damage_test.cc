@@ -8,7 +8,7 @@
 #include <string>
 
 #include "common/base/file.h"
-#include "common/base/healed.h"
+#include "common/base/repairs.h"
 #include "common/rocks/rocks.h"
 #include "director/journal/keys.h"
 #include "director/journal/rocks_journal.h"
@@ -33,7 +33,7 @@ class JournalDamageTest : public ::testing::Test {
   void SetUp() override {
     folder_ = MakeTemporaryDirectory(::testing::TempDir(), "damage").value();
     Fill();
-    TakeHealed();
+    TakeRepairs();
   }
   void TearDown() override {
     journal_.reset();
@@ -109,12 +109,12 @@ class JournalDamageTest : public ::testing::Test {
     ASSERT_TRUE(journal_->SetMeta({.project_id = "p", .table_file = "t4"}).ok());
     Record(3);
     EXPECT_EQ(Known(), kPackages);
-    TakeHealed();
+    TakeRepairs();
     journal_.reset();
     journal_ = Journal::Open(folder_).value();
     EXPECT_EQ(journal_->meta().table_file, "t4");
     EXPECT_EQ(Known(), kPackages);
-    EXPECT_THAT(TakeHealed(), IsEmpty());
+    EXPECT_THAT(TakeRepairs(), IsEmpty());
   }
   void Restore(const std::string& copy) {
     journal_.reset();
@@ -161,7 +161,7 @@ TEST_F(JournalDamageTest, ALogThatIsDamagedIsFoundAtOnceAndTold) {
   Flip(log, ReadFile(log).value().size() / 2);
   journal_ = Journal::Open(folder_).value();
   EXPECT_EQ(journal_->meta().table_file, "");
-  EXPECT_THAT(TakeHealed(),
+  EXPECT_THAT(TakeRepairs(),
               ElementsAre(AllOf(HasSubstr(Database() + ": its file "),
                                 HasSubstr(".log is not as it was left"),
                                 HasSubstr("journal.broken-1"), HasSubstr("looked up again"))));
@@ -195,15 +195,15 @@ TEST_F(JournalDamageTest, DamageThatIsMetByAReadIsHealedByThatRead) {
   EXPECT_EQ(Known(), 0);
   EXPECT_FALSE(journal_->Find(Name(1)).value().has_value());
   EXPECT_EQ(journal_->meta().table_file, "t3") << "this cook's";
-  EXPECT_THAT(TakeHealed(), ElementsAre(AllOf(HasSubstr("Corruption"),
-                                              HasSubstr("moved aside to " + Database()))));
+  EXPECT_THAT(TakeRepairs(), ElementsAre(AllOf(HasSubstr("Corruption"),
+                                               HasSubstr("moved aside to " + Database()))));
   Record(3);
   EXPECT_EQ(Known(), kPackages);
   journal_.reset();
   journal_ = Journal::Open(folder_).value();
   EXPECT_EQ(journal_->meta().table_file, "t3") << "and it is written in the new one";
   EXPECT_EQ(Known(), kPackages);
-  EXPECT_THAT(TakeHealed(), IsEmpty());
+  EXPECT_THAT(TakeRepairs(), IsEmpty());
 }
 
 TEST_F(JournalDamageTest, WhatWasRecordedBeforeItWasMadeAnewIsUnknown) {
@@ -231,7 +231,7 @@ TEST_F(JournalDamageTest, OneThatIsOnlyReadIsLeftAsItIs) {
   EXPECT_TRUE(absl::IsDataLoss(opened.status())) << opened.status();
   EXPECT_THAT(opened.status().ToString(), HasSubstr("the next cook begins a new one"));
   EXPECT_EQ(ReadFile(current).value(), "nonsense\n");
-  EXPECT_THAT(TakeHealed(), IsEmpty());
+  EXPECT_THAT(TakeRepairs(), IsEmpty());
 }
 
 TEST_F(JournalDamageTest, OnlyTheNewestBrokenJournalsStay) {
@@ -259,7 +259,7 @@ TEST_F(JournalDamageTest, OfAKilledDirectorTheManifestIsSealed) {
   Restore(killed);
   journal_ = Journal::Open(folder_).value();
   EXPECT_EQ(Known(), kPackages);
-  EXPECT_THAT(TakeHealed(), IsEmpty());
+  EXPECT_THAT(TakeRepairs(), IsEmpty());
   for (int eighths = 7; eighths >= 0; --eighths) {
     Restore(killed);
     const std::string current = ReadFile(JoinPath(Database(), "CURRENT")).value();
@@ -286,7 +286,7 @@ TEST_F(JournalDamageTest, AnEmptySealIsNoDamage) {
   std::ofstream(JoinPath(Database(), std::string(kSealName)), std::ios::trunc);
   journal_ = Journal::Open(folder_).value();
   EXPECT_EQ(Known(), kPackages);
-  EXPECT_THAT(TakeHealed(), IsEmpty());
+  EXPECT_THAT(TakeRepairs(), IsEmpty());
 }
 
 TEST_F(JournalDamageTest, AFileWhoseModeForbidsToReadItIsNoDamage) {

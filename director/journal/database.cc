@@ -13,9 +13,9 @@
 
 #include "common/base/errors.h"
 #include "common/base/file.h"
-#include "common/base/healed.h"
 #include "common/base/log.h"
 #include "common/base/own_file.h"
+#include "common/base/repairs.h"
 #include "common/base/status_macros.h"
 #include "common/rocks/rocks.h"
 #include "director/journal/encoding.h"
@@ -105,7 +105,7 @@ bool IsOnlyOurs(const std::string& directory) {
 
 absl::Status RemoveMark(const std::string& state_directory) {
   const std::string mark = DamagedMark(state_directory);
-  RETURN_IF_ERROR(ClearTheWay(mark));
+  RETURN_IF_ERROR(EnsureWritableFile(mark));
   if (::unlink(mark.c_str()) != 0 && errno != ENOENT) return ErrnoStatus(errno, "remove", mark);
   return absl::OkStatus();
 }
@@ -117,7 +117,7 @@ absl::Status MoveFolderAside(const std::string& directory, const std::string& na
     aside = JoinPath(directory, fmt::format("moved-{}.broken-{}", name, n));
   const std::string folder = JoinPath(directory, name);
   if (::rename(folder.c_str(), aside.c_str()) != 0) return ErrnoStatus(errno, "move", folder);
-  NoteHealed(fmt::format("{}: it is a folder; it was moved aside to {}", folder, aside));
+  NoteRepair(fmt::format("{}: it is a folder; it was moved aside to {}", folder, aside));
   return absl::OkStatus();
 }
 
@@ -141,7 +141,7 @@ absl::Status PutModesRight(const std::string& directory) {
     if (at->is_regular_file(error) && IsJournalFileName(at->path().filename().string()))
       files.push_back(at->path().string());
   }
-  for (const std::string& file : files) RETURN_IF_ERROR(ClearTheWay(file));
+  for (const std::string& file : files) RETURN_IF_ERROR(EnsureWritableFile(file));
   return absl::OkStatus();
 }
 
@@ -182,7 +182,7 @@ absl::Status MoveAside(const std::string& state_directory, std::string_view reas
   const std::string directory = JournalDirectory(state_directory);
   if (FileExists(directory)) {
     ASSIGN_OR_RETURN(const std::string aside, rocks::MoveAside(directory, &IsOnlyOurs));
-    NoteHealed(
+    NoteRepair(
         fmt::format("{}: {}; it was moved aside to {} and a new one was begun: every package is "
                     "looked up again, and results that a remote store was still to get are not "
                     "sent",

@@ -35,7 +35,7 @@ std::string JournalDirectory(const std::string& state_directory);
 void MarkDamaged(const std::string& state_directory);
 // The file that MarkDamaged writes.
 std::string DamagedMark(const std::string& state_directory);
-// Renames the journal to journal.broken-<n>, with n above all others, and notes that (healed.h).
+// Renames the journal to journal.broken-<n>, with n above all others, and notes that (repairs.h).
 // The newest three stay; older ones are removed if they hold only a database.
 absl::Status MoveAside(const std::string& state_directory, std::string_view reason);
 

@@ -49,7 +49,7 @@ std::string JournalGeneration::ReadReason(const std::string& state_directory) {
 
 absl::Status JournalGeneration::Write(std::string_view why) {
   const std::string file = FileOf(state_directory_);
-  RETURN_IF_ERROR(ClearTheWay(file));
+  RETURN_IF_ERROR(EnsureWritableFile(file));
   return WriteFileAtomic(
       file,
       Seal(kGenerationKind, kGenerationVersion, {{"name", NewName()}, {"why", std::string(why)}}),

@@ -195,7 +195,7 @@ struct FailureUpdate {
 };
 
 // A damaged journal, found at the opening or later, is moved aside, a new journal is begun with the
-// last meta record, and that is noted (healed.h); the call goes on with the new journal.
+// last meta record, and that is noted (repairs.h); the call goes on with the new journal.
 //
 // Errors:
 //   DATA_LOSS           the journal was opened for reading, or no new journal could be begun

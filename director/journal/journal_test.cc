@@ -9,7 +9,7 @@
 #include <string>
 
 #include "common/base/file.h"
-#include "common/base/healed.h"
+#include "common/base/repairs.h"
 #include "common/rocks/rocks.h"
 #include "director/journal/index.h"
 #include "director/journal/keys.h"
@@ -438,9 +438,9 @@ TEST_F(JournalTest, ADamagedRecordIsUnknownAndANewJournalIsBegun) {
   Spoil(PackageKey("/G/a", kRecordTag, "linux"), "\xff");
   Open();
   EXPECT_FALSE(HasBroken(1));
-  TakeHealed();
+  TakeRepairs();
   EXPECT_TRUE(journal_->ForEach([](std::string_view, PackageRecord) {}).ok());
-  EXPECT_THAT(TakeHealed(), ElementsAre(HasSubstr("/G/a")));
+  EXPECT_THAT(TakeRepairs(), ElementsAre(HasSubstr("/G/a")));
   EXPECT_TRUE(HasBroken(1));
   EXPECT_THAT(Names(), ElementsAre());
   Reopen();

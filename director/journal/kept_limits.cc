@@ -9,9 +9,9 @@
 
 #include "common/base/errors.h"
 #include "common/base/file.h"
-#include "common/base/healed.h"
 #include "common/base/memory_limit.h"
 #include "common/base/own_file.h"
+#include "common/base/repairs.h"
 #include "common/base/status_macros.h"
 #include "common/base/wire_format.h"
 #include "common/tree/wire_fields.h"
@@ -118,7 +118,7 @@ KeptLimits::KeptLimits(const std::string& state_directory)
       bytes.ok() ? DecodeKeptLimits(*bytes)
                  : absl::StatusOr<std::vector<KeptLimit>>(bytes.status());
   if (!limits.ok()) {
-    NoteHealed(fmt::format("{}: {}; what had outgrown its limits is tried again", file_,
+    NoteRepair(fmt::format("{}: {}; what had outgrown its limits is tried again", file_,
                            MessageOf(limits.status())));
     base::MutexLock lock(mutex_);
     is_changed_ = true;  // the next Save writes a whole file

@@ -15,7 +15,7 @@
 //     KeptLimit  1 weak_key (hex/size)  2 observed (record::EncodeObserved)  3 kind  4 limit
 //                5 since (Unix milliseconds)  6 package  7 stage  8 error  9 log  10 machine
 //
-// A file of another version, or a damaged file, counts as empty, and is noted (healed.h): the
+// A file of another version, or a damaged file, counts as empty, and is noted (repairs.h): the
 // packages in it are tried again.
 //
 // Threads: any.

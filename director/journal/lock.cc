@@ -84,7 +84,7 @@ absl::StatusOr<std::unique_ptr<ProjectLock>> ProjectLock::TryAcquire(
     const std::string& state_directory) {
   RETURN_IF_ERROR(CreateDirectories(state_directory));
   const std::string path = JoinPath(state_directory, "lock");
-  RETURN_IF_ERROR(ClearTheWay(path));
+  RETURN_IF_ERROR(EnsureWritableFile(path));
   FileDescriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
   if (!file.valid()) return ErrnoStatus(errno, "open", path);
   int result = 0;

@@ -6,9 +6,9 @@
 
 #include "absl/strings/numbers.h"
 #include "common/base/file.h"
-#include "common/base/healed.h"
 #include "common/base/own_file.h"
 #include "common/base/real_path.h"
+#include "common/base/repairs.h"
 #include "common/base/sealed_text.h"
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
@@ -57,16 +57,16 @@ std::string TextOf(const Home& home) {
 
 // `is_new`: the file is out of date because its contents changed just now.
 absl::Status WriteOne(const std::string& file, const Home& home, bool is_new) {
-  RETURN_IF_ERROR(ClearTheWay(file));
+  RETURN_IF_ERROR(EnsureWritableFile(file));
   const absl::StatusOr<Home> present = ReadOne(file);
   const std::string text = TextOf(home);
   if (present.ok() && TextOf(*present) == text) return absl::OkStatus();
   if (!present.ok() && !absl::IsNotFound(present.status())) {
     const absl::StatusOr<std::string> aside = PutAside(file);
-    NoteHealed(fmt::format("{}: {}; {}it was written anew", file, MessageOf(present.status()),
+    NoteRepair(fmt::format("{}: {}; {}it was written anew", file, MessageOf(present.status()),
                            aside.ok() ? fmt::format("it was moved aside to {}, ", *aside) : ""));
   } else if (present.ok() && !is_new) {
-    NoteHealed(fmt::format("{}: it is an older one; it was written anew", file));
+    NoteRepair(fmt::format("{}: it is an older one; it was written anew", file));
   }
   return WriteFileAtomic(file, text, true);
 }

@@ -27,7 +27,7 @@ struct ProjectHome {
 ProjectHome FindHome(const std::string& state_directory, const std::string& project_folder);
 
 // Records that the project has this id, and is in `project_folder`. Durable on return. Repairs a
-// damaged file, and notes that (healed.h). REQUIRES: the project's lock is held.
+// damaged file, and notes that (repairs.h). REQUIRES: the project's lock is held.
 absl::Status WriteHome(const std::string& state_directory, const std::string& project_folder,
                        const std::string& project_id);
 

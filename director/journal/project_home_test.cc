@@ -5,7 +5,7 @@
 #include <string>
 
 #include "common/base/file.h"
-#include "common/base/healed.h"
+#include "common/base/repairs.h"
 #include "common/base/sealed_text.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -100,9 +100,9 @@ TEST_F(ProjectHomeTest, OfTwoFilesOneIsEnough) {
     for (const std::string& bytes :
          {flipped, good.substr(0, 20), std::string(), std::string(9, 0)}) {
       std::ofstream(file) << bytes;
-      TakeHealed();
+      TakeRepairs();
       EXPECT_EQ(Find("game").project_id, "id") << name;
-      EXPECT_THAT(TakeHealed(), IsEmpty()) << "only who has the lock puts it right";
+      EXPECT_THAT(TakeRepairs(), IsEmpty()) << "only who has the lock puts it right";
       ASSERT_TRUE(WriteHome(State("game"), Folder("game"), "id").ok());
       EXPECT_EQ(ReadFile(file).value(), good);
       ASSERT_TRUE(WriteHome(State("game"), Folder("game"), "id").ok());
@@ -119,12 +119,12 @@ TEST_F(ProjectHomeTest, OfTwoFilesOneIsEnough) {
 
 TEST_F(ProjectHomeTest, WhatIsWrongIsToldOnceAndPutRight) {
   std::ofstream(JoinPath(State("game"), "project")) << "galley-project 1\nproject id\n";
-  TakeHealed();
+  TakeRepairs();
   ASSERT_TRUE(WriteHome(State("game"), Folder("game"), "id").ok());
-  EXPECT_THAT(TakeHealed(), ElementsAre(AllOf(HasSubstr("/project: it is no whole"),
-                                              HasSubstr("moved aside to"))));
+  EXPECT_THAT(TakeRepairs(), ElementsAre(AllOf(HasSubstr("/project: it is no whole"),
+                                               HasSubstr("moved aside to"))));
   ASSERT_TRUE(WriteHome(State("game"), Folder("game"), "id").ok());
-  EXPECT_THAT(TakeHealed(), IsEmpty());
+  EXPECT_THAT(TakeRepairs(), IsEmpty());
 }
 
 TEST_F(ProjectHomeTest, AnOlderFileThatWasPutBackDoesNotHold) {
@@ -133,9 +133,9 @@ TEST_F(ProjectHomeTest, AnOlderFileThatWasPutBackDoesNotHold) {
   ASSERT_TRUE(WriteHome(State("game"), Folder("game"), "its own").ok());
   std::ofstream(file) << old;
   EXPECT_EQ(Find("game").project_id, "its own");
-  TakeHealed();
+  TakeRepairs();
   ASSERT_TRUE(WriteHome(State("game"), Folder("game"), "its own").ok());
-  EXPECT_THAT(TakeHealed(), ElementsAre(HasSubstr("it is an older one")));
+  EXPECT_THAT(TakeRepairs(), ElementsAre(HasSubstr("it is an older one")));
   EXPECT_NE(ReadFile(file).value(), old);
 }
 
@@ -144,9 +144,9 @@ TEST_F(ProjectHomeTest, OneOfAnOlderGalleyIsTakenOnWithoutAWord) {
   std::ofstream(JoinPath(State("game"), "project"))
       << Seal("galley-project", 1, {{"project", "old"}, {"folder", Folder("game")}});
   EXPECT_EQ(Find("game").project_id, "old");
-  TakeHealed();
+  TakeRepairs();
   ASSERT_TRUE(WriteHome(State("game"), Folder("game"), "old").ok());
-  EXPECT_THAT(TakeHealed(), IsEmpty());
+  EXPECT_THAT(TakeRepairs(), IsEmpty());
   fs::remove(JoinPath(State("game"), "project"));
   EXPECT_EQ(Find("game").project_id, "old");
 }

@@ -381,7 +381,7 @@ absl::StatusOr<FileDescriptor> OpenWorkerLog(const std::string& path) {
   if (const size_t slash = path.rfind('/'); slash != std::string::npos && slash > 0) {
     RETURN_IF_ERROR(CreateDirectories(path.substr(0, slash)));
   }
-  RETURN_IF_ERROR(ClearTheWay(path));
+  RETURN_IF_ERROR(EnsureWritableFile(path));
   FileDescriptor log(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
   if (!log.valid()) return ErrnoStatus(errno, "open", path);
   return log;

@@ -11,9 +11,9 @@
 
 #include "common/base/clock.h"
 #include "common/base/file.h"
-#include "common/base/healed.h"
 #include "common/base/mutex.h"
 #include "common/base/process_handle.h"
+#include "common/base/repairs.h"
 #include "common/base/sealed_text.h"
 #include "common/base/testing/await.h"
 #include "director/launch/process_launcher.h"
@@ -422,10 +422,10 @@ TEST_F(SurvivorTest, AnotherProcessOfItsNumberIsNotTakenForIt) {
                                                              {"address", "a"},
                                                              {"token", "t"}}))
                   .ok());
-  TakeHealed();
+  TakeRepairs();
   EXPECT_EQ(FindSurvivors(Path("workers")).size(), 1u);
   EXPECT_FALSE(FileExists(Path("workers/local-8")));
-  EXPECT_THAT(TakeHealed(), testing::IsEmpty());
+  EXPECT_THAT(TakeRepairs(), testing::IsEmpty());
   found.worker_id = "local-8";
   found.started = "1@another boot";
   launcher->Adopt(found, Path("workers"));
@@ -441,15 +441,15 @@ TEST_F(SurvivorTest, ARecordThatIsDamagedIsOfNobodyAndTold) {
   ASSERT_TRUE(WriteFileAtomic(Path("workers/local-7"), text).ok());
   ASSERT_TRUE(WriteFileAtomic(Path("workers/local-9"), "nonsense").ok());
   ASSERT_TRUE(CreateDirectories(Path("workers/local-10/mine")).ok());
-  TakeHealed();
+  TakeRepairs();
   EXPECT_TRUE(FindSurvivors(Path("workers")).empty());
-  EXPECT_THAT(TakeHealed(),
+  EXPECT_THAT(TakeRepairs(),
               testing::UnorderedElementsAre(
                   testing::HasSubstr("workers/local-7: it is no whole"),
                   testing::HasSubstr("workers/local-9: it is no whole"),
                   testing::HasSubstr("workers/local-10: it is a folder; it was moved")));
   EXPECT_TRUE(FindSurvivors(Path("workers")).empty());
-  EXPECT_THAT(TakeHealed(), testing::IsEmpty());
+  EXPECT_THAT(TakeRepairs(), testing::IsEmpty());
   EXPECT_TRUE(FileExists(Path("workers/local-10.broken-1/mine")));
 }
 

@@ -13,8 +13,8 @@
 
 #include "absl/strings/numbers.h"
 #include "common/base/file.h"
-#include "common/base/healed.h"
 #include "common/base/own_file.h"
+#include "common/base/repairs.h"
 #include "common/base/sealed_text.h"
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
@@ -58,7 +58,7 @@ std::optional<WorkerRecord> ReadRecord(const std::string& path, std::string work
   absl::StatusOr<WorkerRecord> record =
       text.ok() ? Parse(std::move(worker_id), *text) : text.status();
   if (!record.ok()) {
-    NoteHealed(
+    NoteRepair(
         fmt::format("{}: {}; if its worker lives, it ends by itself, and others were started", path,
                     MessageOf(record.status())));
     return std::nullopt;

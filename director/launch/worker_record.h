@@ -9,7 +9,7 @@
 //   address   "unix:/..."
 //   token
 //
-// An unreadable record counts as no record, and is noted (healed.h).
+// An unreadable record counts as no record, and is noted (repairs.h).
 #pragma once
 
 #include <sys/types.h>

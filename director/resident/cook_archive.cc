@@ -59,7 +59,7 @@ std::shared_ptr<CookLog> CookArchive::BeginAgain(uint64_t number) const {
 absl::Status CookArchive::Keep(uint64_t number, const v1::CookAsk& ask) const {
   const std::string bytes = ask.SerializeAsString();
   const std::string text = fmt::format("{}{}\n", kAskFirstLine, Digest::Of(bytes).ToString());
-  RETURN_IF_ERROR(ClearTheWay(AskOf(number)));
+  RETURN_IF_ERROR(EnsureWritableFile(AskOf(number)));
   return WriteFileAtomic(AskOf(number), text + bytes, /*sync=*/true);
 }
 

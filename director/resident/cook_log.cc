@@ -139,7 +139,7 @@ class CookLog::Reader final : public CookReader {
 };
 
 std::shared_ptr<CookLog> CookLog::Begin(const std::string& path, const Limits& limits) {
-  absl::Status made = ClearTheWay(path);
+  absl::Status made = EnsureWritableFile(path);
   FileDescriptor file;
   if (made.ok()) {
     file = FileDescriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));

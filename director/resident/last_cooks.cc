@@ -40,7 +40,7 @@ absl::Status Write(const std::string& file, const std::vector<v1::EndedCook>& co
   for (const v1::EndedCook& cook : cooks)
     lines.push_back({std::string(kKey), cook.SerializeAsString()});
   RETURN_IF_ERROR(MakeOwnFolder(file.substr(0, file.rfind('/'))));
-  RETURN_IF_ERROR(ClearTheWay(file));
+  RETURN_IF_ERROR(EnsureWritableFile(file));
   return WritePrivateFile(file, Seal(kKind, kVersion, lines));
 }
 

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "absl/time/clock.h"
-#include "common/base/healed.h"
 #include "common/base/log.h"
+#include "common/base/repairs.h"
 #include "common/base/status_macros.h"
 #include "director/host/cook_numbers.h"
 #include "director/host/cook_run.h"
@@ -222,7 +222,8 @@ CookReport ResidentCook::CookAndSettle() {
   deps_.project.NoteEnd(RefusalOf(report));
   if (report.outcome.has_value()) deps_.director.Settle(report, *this, stop_);
   if (host_.has_value() && report.outcome.has_value()) deps_.director.Close(*this, stop_);
-  for (const std::string& text : TakeHealed()) Tell(CookEvent::Warned{"", "", HealedWarning(text)});
+  for (const std::string& text : TakeRepairs())
+    Tell(CookEvent::Warned{"", "", RepairWarning(text)});
   report.total = absl::Now() - started_;
   report.bytes_fetched = deps_.director.stores().BytesFetched() - fetched_before;
   if (recording) report.trace = recording->ToJson();
@@ -246,7 +247,7 @@ CookReport ResidentCook::Cook() {
   by_the_book_ = IsByTheBook(ask_);
   // A host has asked before it made the director.
   if (!host_.has_value()) {
-    if (std::optional<CookReport> standing = AskWhatStands(*taken)) return *std::move(standing);
+    if (std::optional<CookReport> standing = AskStanding(*taken)) return *std::move(standing);
   }
   const auto permit = Enter(*taken);
   if (!permit.ok()) return {.end = permit.status()};
@@ -263,7 +264,7 @@ CookReport ResidentCook::Cook() {
 }
 
 // The answer needs no permit, and waits for nobody.
-std::optional<CookReport> ResidentCook::AskWhatStands(const Taken& taken) {
+std::optional<CookReport> ResidentCook::AskStanding(const Taken& taken) {
   Director& director = deps_.director;
   const Setup& setup = *taken.needs.setup;
   StandingAnswer answer = AnswerFromStanding(

@@ -94,7 +94,7 @@ class ResidentCook final : public CookEventSink {
   absl::StatusOr<Taken> TakeAsk();
   // Waits for a permit. Resolves the ask again if the cook had to wait.
   absl::StatusOr<std::unique_ptr<CookPermit>> Enter(Taken& taken);
-  std::optional<CookReport> AskWhatStands(const Taken& taken);
+  std::optional<CookReport> AskStanding(const Taken& taken);
   CookReport Cook();
   void TellBegun();
   void NoteAmongLast(const CookReport& report);

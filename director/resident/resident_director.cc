@@ -179,7 +179,7 @@ bool ResidentDirector::LeaveCooks() {
   }
   if (logs.empty()) return false;
   AwaitReaders(logs);
-  doors_->Withdraw();
+  doors_->RemoveSocket();
   has_left_ = true;
   return true;
 }

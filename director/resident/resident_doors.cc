@@ -66,8 +66,8 @@ void ResidentDoors::Close() {
   door.reset();
 }
 
-void ResidentDoors::Withdraw() {
-  door->Withdraw();
+void ResidentDoors::RemoveSocket() {
+  door->RemoveSocket();
   if (clients != nullptr) ::unlink(client_address_file.c_str());
 }
 

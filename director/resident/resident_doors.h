@@ -50,7 +50,7 @@ struct ResidentDoors {
   }
   // Removes the socket and the address file, so that nobody finds this director any more. Calls go
   // on.
-  void Withdraw();
+  void RemoveSocket();
 
   std::unique_ptr<DirectorDoor> door;
   CookAdmission admission;

@@ -147,10 +147,10 @@ class DirectorDoorImpl final : public DirectorDoor {
     if (clients_.has_value()) clients_->Close();
     if (door_ != nullptr) door_->Stop();
     if (server_ != nullptr) ShutDown();
-    Withdraw();
+    RemoveSocket();
   }
 
-  void Withdraw() override {
+  void RemoveSocket() override {
     if (!short_directory_.empty()) (void)RemoveAll(short_directory_);
     // Another director may have put its own socket there meanwhile.
     if (IsOurs(socket_path_)) ::unlink(socket_path_.c_str());
@@ -160,8 +160,8 @@ class DirectorDoorImpl final : public DirectorDoor {
   }
 
   const std::string& address() const override { return address_; }
-  void Admit(WorkerCalls* calls) override { workers_.Set(calls); }
-  void Close(WorkerCalls* calls) override { workers_.Remove(calls); }
+  void SetWorkerCalls(WorkerCalls* calls) override { workers_.Set(calls); }
+  void RemoveWorkerCalls(WorkerCalls* calls) override { workers_.Remove(calls); }
   void AwaitCalls() override { workers_.AwaitCalls(); }
   absl::Status Ask(const v1::PackageQuestion& question, v1::PackageAnswer* answer) override {
     return wire::FromGrpc(workers_.Ask(nullptr, &question, answer));

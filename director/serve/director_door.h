@@ -29,16 +29,16 @@ class DirectorDoor {
   virtual ~DirectorDoor() = default;
 
   // Removes the socket, so that nobody finds this director any more. Calls go on.
-  virtual void Withdraw() = 0;
+  virtual void RemoveSocket() = 0;
 
   virtual const std::string& address() const = 0;  // "unix:/..."
   // Passes further calls of workers and questions to `calls`, in place of the earlier WorkerCalls.
   // Without a WorkerCalls, workers get UNAVAILABLE and try again; questions get
   // FAILED_PRECONDITION.
-  virtual void Admit(WorkerCalls* calls) = 0;
-  // Passes no further calls to `calls`. Does nothing if another WorkerCalls is admitted.
-  virtual void Close(WorkerCalls* calls) = 0;
-  // Waits until every call that was passed on has ended. REQUIRES: Close was called.
+  virtual void SetWorkerCalls(WorkerCalls* calls) = 0;
+  // Passes no further calls to `calls`. Does nothing if another WorkerCalls is set.
+  virtual void RemoveWorkerCalls(WorkerCalls* calls) = 0;
+  // Waits until every call that was passed on has ended. REQUIRES: RemoveWorkerCalls was called.
   virtual void AwaitCalls() = 0;
   // Answers a question as the RPC Ask does.
   virtual absl::Status Ask(const v1::PackageQuestion& question, v1::PackageAnswer* answer) = 0;

@@ -453,14 +453,14 @@ class TableTest : public RolesTest {
   void SetUp() override {
     RolesTest::SetUp();
     socket_ = DirectorDoor::Open(JoinPath(*folder_, "d"), &resident_).value();
-    socket_->Admit(&service_->calls());
+    socket_->SetWorkerCalls(&service_->calls());
     clients_ =
         OpenClientDoor({.address = "127.0.0.1:0", .tls = TlsOfDoor()}, resident_, *socket_).value();
     plain_ = OpenFarmDoor({.address = "127.0.0.1:0"}, service_->calls()).value();
   }
   void TearDown() override {
     clients_.reset();
-    socket_->Close(&service_->calls());
+    socket_->RemoveWorkerCalls(&service_->calls());
     socket_.reset();
     plain_.reset();
     RolesTest::TearDown();

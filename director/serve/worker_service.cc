@@ -54,13 +54,13 @@ class WorkerServiceImpl final : public WorkerService,
         door_(door),
         tokens_(expected),
         limits_(limits) {
-    door_.Admit(this);
+    door_.SetWorkerCalls(this);
   }
 
   ~WorkerServiceImpl() override { Stop(); }
 
   void Stop() override {
-    door_.Close(this);
+    door_.RemoveWorkerCalls(this);
     {
       base::MutexLock lock(mutex_);
       if (std::exchange(is_stopped_, true)) return;
@@ -229,7 +229,7 @@ class WorkerServiceImpl final : public WorkerService,
       if (is_over(stream->peer(), until)) stream->HangUp();
     }
   }
-  std::vector<std::string> NotHeardOut() override {
+  std::vector<std::string> WorkersWithUnreadMessages() override {
     std::vector<std::string> workers;
     base::MutexLock lock(mutex_);
     for (const auto& [worker_id, attached] : streams_) {

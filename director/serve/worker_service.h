@@ -87,7 +87,7 @@ class WorkerService {
   virtual void EndSilent(absl::Time now) = 0;
   // Returns the workers with a message that waits for a thread or is in on_message. Their next
   // messages are not read until then, so silence of these workers means nothing.
-  virtual std::vector<std::string> NotHeardOut() = 0;
+  virtual std::vector<std::string> WorkersWithUnreadMessages() = 0;
   // Says whether the worker has a stream.
   virtual bool IsAttached(const std::string& worker_id) = 0;
   // Ends the worker's stream; a living worker attaches again.

@@ -470,14 +470,15 @@ TEST_F(WorkerServiceTest, AMessageThatWaitsForAThreadIsKnownToBeThere) {
   v1::FromWorker word;
   word.set_sequence(1);
   for (const auto& stream : streams) ASSERT_TRUE(stream->Write(word));
-  AwaitOrFail([&] { return service_->NotHeardOut().size() >= kStreams; },
+  AwaitOrFail([&] { return service_->WorkersWithUnreadMessages().size() >= kStreams; },
               "streams that are not heard out");
   {
     base::MutexLock lock(mutex);
     may_go_on = true;
   }
   changed.NotifyAll();
-  AwaitOrFail([&] { return service_->NotHeardOut().empty(); }, "streams that are heard out");
+  AwaitOrFail([&] { return service_->WorkersWithUnreadMessages().empty(); },
+              "streams that are heard out");
   EXPECT_EQ(Notes(3 * kStreams).size(), 3 * kStreams);
 }
 

@@ -1,4 +1,4 @@
-// ContentWatch: finds changes of the content while programs without walls run (ProgramRuns). The
+// ContentWatch: finds changes of the content while programs without walls run (UnwalledRuns). The
 // kernel tells in which folders something changed (FolderWatch); only these folders are compared
 // with the files at the start of the watch.
 //

@@ -8,9 +8,9 @@
 #include "common/base/digest.h"
 #include "common/base/errors.h"
 #include "common/base/file.h"
-#include "common/base/healed.h"
 #include "common/base/own_file.h"
 #include "common/base/program_output.h"
+#include "common/base/repairs.h"
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
@@ -89,7 +89,7 @@ nlohmann::json ReadCache(const std::string& cache_file) {
     if (JudgeCookerCache(*bytes).ok())
       return nlohmann::json::parse(*bytes, nullptr, false).value("of", nlohmann::json());
   }
-  NoteHealed(fmt::format("{}: {}; the cookers were asked again", cache_file, reason));
+  NoteRepair(fmt::format("{}: {}; the cookers were asked again", cache_file, reason));
   return nullptr;
 }
 

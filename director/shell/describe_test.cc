@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "common/base/digest.h"
-#include "common/base/healed.h"
+#include "common/base/repairs.h"
 #include "common/content/testing/test_tree.h"
 #include "fmt/format.h"
 #include "gmock/gmock.h"
@@ -74,34 +74,34 @@ TEST_F(DescribeTest, ADamagedCacheIsMadeAgainAndTold) {
     damages.back()[at] ^= 1;
   }
   int runs = 1;
-  TakeHealed();
+  TakeRepairs();
   for (const std::string& bytes : damages) {
     Write("cache", bytes);
     EXPECT_EQ(Identity(), "1") << bytes;
     EXPECT_EQ(Runs(), ++runs) << bytes;
     EXPECT_EQ(ReadFile(Host("cache")).value(), good);
   }
-  EXPECT_THAT(TakeHealed(), testing::ElementsAre(AllOf(HasSubstr(Host("cache")),
-                                                       HasSubstr("its checksum is wrong"),
-                                                       HasSubstr("the cookers were asked again"))));
+  EXPECT_THAT(TakeRepairs(), testing::ElementsAre(
+                                 AllOf(HasSubstr(Host("cache")), HasSubstr("its checksum is wrong"),
+                                       HasSubstr("the cookers were asked again"))));
 }
 
 TEST_F(DescribeTest, AFolderInThePlaceOfTheCacheIsMovedAside) {
   Write("cache/mine", "a person's");
-  TakeHealed();
+  TakeRepairs();
   EXPECT_EQ(Identity(), "1");
   EXPECT_EQ(Identity(), "1");
   EXPECT_EQ(Runs(), 1) << "the cache is there again";
   EXPECT_TRUE(FileExists(Host("cache.broken-1/mine")));
-  EXPECT_THAT(TakeHealed(), testing::ElementsAre(HasSubstr("it is a folder; it was moved aside")));
+  EXPECT_THAT(TakeRepairs(), testing::ElementsAre(HasSubstr("it is a folder; it was moved aside")));
 }
 
 TEST_F(DescribeTest, ACacheOfAnOlderGalleyIsMadeAgainWithoutAWord) {
   Write("cache", fmt::format(R"({{"cookers":"","files":{{}},"program":"{}"}})", Host("worker")));
-  TakeHealed();
+  TakeRepairs();
   EXPECT_EQ(Identity(), "1");
   EXPECT_EQ(Runs(), 1);
-  EXPECT_THAT(TakeHealed(), testing::IsEmpty());
+  EXPECT_THAT(TakeRepairs(), testing::IsEmpty());
 }
 
 TEST_F(DescribeTest, ACacheOfAnotherProgramIsNotUsed) {

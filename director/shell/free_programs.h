@@ -1,4 +1,4 @@
-// FreePrograms: the warnings of a cook about programs that ran without walls (ProgramRuns), and
+// FreePrograms: the warnings of a cook about programs that ran without walls (UnwalledRuns), and
 // about changes that these programs may have made (ContentWatch). Pure.
 #pragma once
 

@@ -64,7 +64,7 @@ absl::StatusOr<std::vector<FreePrograms::Change>> ProgramSideEffects::ChangesBy(
 }
 
 void ProgramSideEffects::WarnOfChanges(ActiveCook& cook) {
-  ProgramRuns::Lacking lacking = runs_.LackingSince(cook.began);
+  UnwalledRuns::Lacking lacking = runs_.LackingSince(cook.began);
   FreePrograms free{.workers = std::move(lacking.workers),
                     .why = std::move(lacking.why),
                     .changes = {},

@@ -16,8 +16,8 @@
 #include "director/shell/attached_workers.h"
 #include "director/shell/content_watch.h"
 #include "director/shell/free_programs.h"
-#include "director/shell/program_runs.h"
 #include "director/shell/report_reader.h"
+#include "director/shell/unwalled_runs.h"
 #include "director/shell/world.h"
 
 namespace galley::director {
@@ -47,7 +47,7 @@ class ProgramSideEffects {
   absl::StatusOr<std::vector<FreePrograms::Change>> ChangesBy(const ActiveCook& cook);
 
   const Deps deps_;
-  ProgramRuns runs_;
+  UnwalledRuns runs_;
   std::unique_ptr<ContentWatch> watch_;  // null: not needed yet, or `blind_` is set
   std::string blind_;                    // why the content cannot be watched
 };

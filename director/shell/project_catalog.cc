@@ -145,7 +145,7 @@ absl::Status ProjectCatalog::ReadNever(const std::vector<std::string>& of_comman
   return absl::OkStatus();
 }
 
-std::vector<project::Pattern> ProjectCatalog::NeverThatNamesNothing() const {
+std::vector<project::Pattern> ProjectCatalog::UnmatchedNeverPatterns() const {
   const base::MutexLock lock(mutex_);
   if (!idle_never_) {
     idle_never_.emplace();

@@ -71,7 +71,7 @@ class ProjectCatalog final : public Catalog {
   bool has_unread_sidecars() const { return has_unread_sidecars_; }
   // Returns the patterns of `never` that match neither a file nor one of GeneratedNames. Patterns
   // of the command line have the place "--never".
-  std::vector<project::Pattern> NeverThatNamesNothing() const;
+  std::vector<project::Pattern> UnmatchedNeverPatterns() const;
 
   // Returns the names of the packages that differ from `before`, sorted; the two catalogs may have
   // different project files and different files. A package differs if a recipe for a common

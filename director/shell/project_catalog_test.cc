@@ -161,7 +161,7 @@ TEST_F(ProjectCatalogTest, ANeverThatNamesNothingIsKnownOnceAllGeneratedPackages
   catalog_options_.never = {"/Game/a.txt/_gen/lod*", "/Game/*.txt"};
   const auto places = [&] {
     std::vector<std::string> texts;
-    for (const project::Pattern& one : Table().NeverThatNamesNothing())
+    for (const project::Pattern& one : Table().UnmatchedNeverPatterns())
       texts.push_back(one.place + " " + one.text);
     return texts;
   };

@@ -19,7 +19,7 @@ class RenamedPackagesTest : public ShellTest {
     const WorldPtr now = MakeWorld();
     std::string text;
     for (const FilesChanged::Renamed& one :
-         RenamedPackages(content::Difference(*before->snapshot, *now->snapshot), *before, *now))
+         RenamedPackages(content::DiffSnapshots(*before->snapshot, *now->snapshot), *before, *now))
       text += one.from.substr(6) + " " + one.to.substr(6) + "\n";
     return text;
   }

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "common/base/file.h"
-#include "common/base/healed.h"
 #include "common/base/own_file.h"
+#include "common/base/repairs.h"
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
 
@@ -75,7 +75,7 @@ std::unique_ptr<content::Snapshot> BaseTable(const std::string& state_directory,
                                              const JournalMeta& meta) {
   if (meta.table_file.empty()) return nullptr;
   const std::string file = JoinPath(state_directory, meta.table_file);
-  const bool is_clear = ClearTheWay(file).ok();
+  const bool is_clear = EnsureWritableFile(file).ok();
   auto table = content::Snapshot::ReadTable(file);
   if (is_clear && table.ok() && (*table)->identity() == meta.table_id) return *std::move(table);
   // An older Galley wrote the table, in another version.
@@ -86,7 +86,7 @@ std::unique_ptr<content::Snapshot> BaseTable(const std::string& state_directory,
   } else if (!table.ok()) {
     reason = "it is damaged";
   }
-  NoteHealed(fmt::format("{}: {}; every package was looked up again", file, reason));
+  NoteRepair(fmt::format("{}: {}; every package was looked up again", file, reason));
   return nullptr;
 }
 

@@ -30,7 +30,7 @@ uint32_t NextTerm(const std::string& state_directory, uint32_t term);
 
 // Returns the snapshot that is the base of differences. Null: the journal's base is not available,
 // so each package must be looked up again; a table that is damaged, gone or not the journal's is
-// noted (healed.h).
+// noted (repairs.h).
 std::unique_ptr<content::Snapshot> BaseTable(const std::string& state_directory,
                                              const JournalMeta& meta);
 

@@ -1,6 +1,6 @@
 #include "director/shell/snapshot_tables.h"
 
-#include "common/base/healed.h"
+#include "common/base/repairs.h"
 #include "common/content/testing/test_tree.h"
 #include "gmock/gmock.h"
 
@@ -17,7 +17,7 @@ class SnapshotTablesTest : public content::ContentTest {
     ContentTest::SetUp();
     Write("content/a", "a");
     Save("snapshot-7.table", "id");
-    TakeHealed();
+    TakeRepairs();
   }
   void Save(const std::string& name, const std::string& id) {
     ASSERT_TRUE(Scan()->WriteTable(Host(name), id).ok());
@@ -30,13 +30,13 @@ class SnapshotTablesTest : public content::ContentTest {
 TEST_F(SnapshotTablesTest, TheTableThatTheJournalNamesIsTheBase) {
   EXPECT_TRUE(HasBase());
   EXPECT_EQ(BaseTable(Host(""), {}), nullptr);
-  EXPECT_THAT(TakeHealed(), IsEmpty());
+  EXPECT_THAT(TakeRepairs(), IsEmpty());
 }
 
 TEST_F(SnapshotTablesTest, ATableOfItsNameThatIsAnotherOneIsNotTheBase) {
   Save("snapshot-7.table", "that of a backup");
   EXPECT_FALSE(HasBase());
-  EXPECT_THAT(TakeHealed(), ElementsAre(HasSubstr("it is another one than the journal knows")));
+  EXPECT_THAT(TakeRepairs(), ElementsAre(HasSubstr("it is another one than the journal knows")));
 }
 
 TEST_F(SnapshotTablesTest, ADamagedTableIsNotTheBaseAndIsTold) {
@@ -46,17 +46,17 @@ TEST_F(SnapshotTablesTest, ADamagedTableIsNotTheBaseAndIsTold) {
   EXPECT_FALSE(HasBase());
   Write("snapshot-7.table", "");
   EXPECT_FALSE(HasBase());
-  EXPECT_THAT(TakeHealed(), ElementsAre(HasSubstr("it is damaged; every package was looked up")));
+  EXPECT_THAT(TakeRepairs(), ElementsAre(HasSubstr("it is damaged; every package was looked up")));
   ASSERT_TRUE(RemoveAll(Host("snapshot-7.table")).ok());
   EXPECT_FALSE(HasBase());
-  EXPECT_THAT(TakeHealed(), ElementsAre(HasSubstr("it is gone")));
+  EXPECT_THAT(TakeRepairs(), ElementsAre(HasSubstr("it is gone")));
 }
 
 TEST_F(SnapshotTablesTest, AFolderInItsPlaceIsMovedAsideAndStays) {
   ASSERT_TRUE(RemoveAll(Host("snapshot-7.table")).ok());
   Write("snapshot-7.table/mine", "a person's");
   EXPECT_FALSE(HasBase());
-  EXPECT_THAT(TakeHealed(), ElementsAre(HasSubstr("it is a folder"), HasSubstr("it is gone")));
+  EXPECT_THAT(TakeRepairs(), ElementsAre(HasSubstr("it is a folder"), HasSubstr("it is gone")));
   RemoveOldTables(Host(""), "snapshot-8.table");
   EXPECT_TRUE(FileExists(Host("snapshot-7.table.broken-1/mine")));
 }

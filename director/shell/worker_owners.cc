@@ -88,11 +88,11 @@ WorkerOwners::WorkerOwners(const ShellGround& on, SharedTables& shared_tables,
            .programs = programs,
            .notes = cooks.commits.notes(),
            .repair = cooks.repair,
-           .comes_from = [this](const std::string& worker) { return service->ComesFrom(worker); },
+           .peer_of = [this](const std::string& worker) { return service->ComesFrom(worker); },
            .send = [this](const std::string& worker,
                           v1::ToWorker message) { service->Send(worker, std::move(message)); },
-           .has_come = [this](const std::string& worker) { launches->HasCome(worker); },
-           .has_left =
+           .on_launched_attached = [this](const std::string& worker) { launches->HasCome(worker); },
+           .on_goodbye =
                [this](const std::string& worker) {
                  tables.ForgetWorker(worker);
                  launches->EndLaunched(worker);

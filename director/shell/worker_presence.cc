@@ -61,7 +61,7 @@ void WorkerPresence::LoseSilent() {
   if (deps_.farm_door != nullptr) deps_.farm_door->LookAtCertificates();
   deps_.service.EndSilent(now);
   // The workers spoke: this director has no time to hear them.
-  for (const std::string& name : deps_.service.NotHeardOut())
+  for (const std::string& name : deps_.service.WorkersWithUnreadMessages())
     deps_.tables.attached.Heard(name, now);
   if (!silence_.HasListened(now)) return;
   for (const std::string& name : deps_.tables.attached.RemoveSilentSince(

@@ -17,7 +17,7 @@ namespace galley::director {
 absl::StatusOr<v1::ToWorker> Workers::Attach(const std::string& worker,
                                              const v1::FromWorker& first) {
   if (!is_open_) return absl::UnavailableError("not yet");  // the worker comes again
-  return deps_.admission.Attach(worker, first, deps_.comes_from(worker));
+  return deps_.admission.Attach(worker, first, deps_.peer_of(worker));
 }
 
 void Workers::Announce(const World& world) {
@@ -55,7 +55,7 @@ void Workers::TakeMessage(const std::string& worker, const v1::FromWorker& messa
   }
   if (message.goodbye() && !AttachedWorkers::IsLocal(worker)) {
     deps_.log_book.Note(worker, LogLevel::kInfo, "says goodbye");
-    deps_.has_left(worker);
+    deps_.on_goodbye(worker);
     return deps_.inbox.PostEvent(
         WorkerLost{.worker = id, .reason = "it said goodbye", .is_in_order = true});
   }
@@ -70,7 +70,7 @@ void Workers::TakeHello(WorkerId id, const std::string& worker, const v1::FromWo
   attached.machine = deps_.views.MachineOf(worker);
   deps_.inbox.PostEvent(std::move(attached));
   if (PoolOf(id) == Pool::kLaunched)
-    deps_.inbox.PostTask([this, worker] { deps_.has_come(worker); });
+    deps_.inbox.PostTask([this, worker] { deps_.on_launched_attached(worker); });
 }
 
 // A worker of this machine uses the director's clock.

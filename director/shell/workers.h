@@ -55,13 +55,13 @@ class Workers {
     ProgressNotes& notes;          // used on the loop
     InputRepair& repair;
     // The worker's peer in gRPC's form.
-    std::function<std::string(const std::string& worker)> comes_from;
+    std::function<std::string(const std::string& worker)> peer_of;
     // Sends a message to the worker.
     std::function<void(const std::string& worker, v1::ToWorker message)> send;
     // Called on the loop: a launched worker has attached.
-    std::function<void(const std::string& worker)> has_come;
+    std::function<void(const std::string& worker)> on_launched_attached;
     // Called on any thread: a worker said goodbye.
-    std::function<void(const std::string& worker)> has_left;
+    std::function<void(const std::string& worker)> on_goodbye;
   };
   explicit Workers(Deps deps) : deps_(std::move(deps)) {}
 

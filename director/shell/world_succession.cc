@@ -96,7 +96,8 @@ absl::StatusOr<Successor> WorldSuccession::OfScan(std::shared_ptr<World> scanned
   const WorldPtr old = last_;
   const bool is_known = scanned->since && scanned->since->table_id == old->table_id;
   const std::vector<content::Change> changes =
-      is_known ? scanned->since->changes : content::Difference(*old->snapshot, *scanned->snapshot);
+      is_known ? scanned->since->changes
+               : content::DiffSnapshots(*old->snapshot, *scanned->snapshot);
   FilesChanged event;
   ASSIGN_OR_RETURN(event.packages, ChangedPackages(deps_.journal, changes));
   if (old->project != scanned->project) {

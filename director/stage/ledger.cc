@@ -4,10 +4,10 @@
 #include <functional>
 
 #include "common/base/errors.h"
-#include "common/base/healed.h"
 #include "common/base/log.h"
 #include "common/base/own_file.h"
 #include "common/base/parse_whole.h"
+#include "common/base/repairs.h"
 #include "common/base/sort_unique.h"
 #include "common/base/status_macros.h"
 #include "common/tree/plain_name.h"
@@ -291,7 +291,7 @@ absl::Status MoveFolderAside(Sandbox& sandbox, std::string_view name) {
   ASSIGN_OR_RETURN(const Node node, sandbox.Look(name));
   if (node.kind != NodeKind::kFolder) return absl::OkStatus();
   ASSIGN_OR_RETURN(const std::string aside, PutAside(sandbox.Full(name)));
-  NoteHealed(
+  NoteRepair(
       fmt::format("{}: it is a folder; it was moved aside to {}", sandbox.Full(name), aside));
   return absl::OkStatus();
 }
@@ -355,7 +355,7 @@ std::optional<BriefLedger> BriefOf(const Ledger& ledger) {
 
 void NoteLedgerHealed(const Ledger& ledger) {
   for (const std::string& one : ledger.damage)
-    NoteHealed(one +
+    NoteRepair(one +
                "; the files of the sandbox were compared with the root, and it was written "
                "anew");
 }

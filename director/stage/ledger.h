@@ -38,7 +38,7 @@
 //     sum <hex>                 the SHA-256 of all lines before it (older Galleys wrote none)
 //
 // A damaged or foreign ledger file counts as absent: then all files are compared by digest, and the
-// ledger is written anew, which is noted (healed.h). A folder in the place of a ledger file is
+// ledger is written anew, which is noted (repairs.h). A folder in the place of a ledger file is
 // moved aside.
 // Version: the form of line 1.
 #pragma once
@@ -110,7 +110,7 @@ inline bool IsStampRacy(const Ledger& ledger, const FileStamp& stamp) {
   constexpr int64_t kTickNs = 20'000'000;
   return stamp.ctime_ns >= ledger.written_ns - kTickNs;
 }
-// Notes the repaired damage (healed.h). Call after EndStaging, with the ledger that was read
+// Notes the repaired damage (repairs.h). Call after EndStaging, with the ledger that was read
 // before.
 void NoteLedgerHealed(const Ledger& ledger);
 // Writes the pending file from `meanwhile`, without the fields of the marker: the files that Galley

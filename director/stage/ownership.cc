@@ -14,10 +14,10 @@
 
 #include "common/base/errors.h"
 #include "common/base/file.h"
-#include "common/base/healed.h"
 #include "common/base/log.h"
 #include "common/base/own_file.h"
 #include "common/base/real_path.h"
+#include "common/base/repairs.h"
 #include "common/base/sealed_text.h"
 #include "common/base/status_macros.h"
 #include "director/stage/apply_names.h"
@@ -133,11 +133,11 @@ absl::Status Claim(const std::string& directory, const SandboxOwner& owner,
   ASSIGN_OR_RETURN(const SealedLine claim, ClaimOf(directory, owner));
   const std::string place = PlaceOf(directory, owner.project_folder);
   const std::string file = JoinPath(state_directory, kClaimsName);
-  RETURN_IF_ERROR(ClearTheWay(file));
+  RETURN_IF_ERROR(EnsureWritableFile(file));
   absl::StatusOr<std::vector<SealedLine>> read = ReadClaims(file);
   if (!read.ok()) {
     const absl::StatusOr<std::string> aside = PutAside(file);
-    NoteHealed(fmt::format("{}: {}; {}it was made anew: each sandbox says itself whose it is", file,
+    NoteRepair(fmt::format("{}: {}; {}it was made anew: each sandbox says itself whose it is", file,
                            MessageOf(read.status()),
                            aside.ok() ? fmt::format("it was moved aside to {}, ", *aside) : ""));
     read = std::vector<SealedLine>();
@@ -321,12 +321,12 @@ absl::Status ClaimSandbox(const std::string& directory, const SandboxOwner& owne
   const absl::StatusOr<std::optional<std::string>> present =
       sandbox.Read(kOwnerName, kOwnerBytesMax);
   if (present.ok() && *present == text) return absl::OkStatus();
-  RETURN_IF_ERROR(ClearTheWay(sandbox.Full(kOwnerName)));
+  RETURN_IF_ERROR(EnsureWritableFile(sandbox.Full(kOwnerName)));
   RETURN_IF_ERROR(sandbox.Write(kOwnerName, text, false));
   const bool was_whole =
       present.ok() && (!present->has_value() || Unseal(kOwnerKind, kVersion, **present).ok());
   if (!was_whole)
-    NoteHealed(fmt::format("{}: {}; it was written anew", sandbox.Full(kOwnerName),
+    NoteRepair(fmt::format("{}: {}; it was written anew", sandbox.Full(kOwnerName),
                            present.ok() ? "its checksum is wrong" : MessageOf(present.status())));
   return absl::OkStatus();
 }

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "common/base/file.h"
-#include "common/base/healed.h"
+#include "common/base/repairs.h"
 #include "common/base/status_macros.h"
 #include "director/stage/checkout.h"
 #include "director/stage/ledger.h"
@@ -774,13 +774,13 @@ TEST_F(StageTest, AMarkerBesideWhatSaysInterruptedIsBelievedAndTheLatterGoes) {
   ASSERT_TRUE(StageBook(files).ok());
   ASSERT_TRUE(
       WriteFileAtomic(Path(".galley-root.pending"), "root " + Tree(files).ToString() + "\n").ok());
-  TakeHealed();
+  TakeRepairs();
   const StageReport report = StageBook(files).value();
   EXPECT_EQ(report.written, 0u);
   EXPECT_EQ(report.unchanged, 2u);
   EXPECT_FALSE(fs::exists(Path(".galley-root.pending")));
   EXPECT_EQ(Marker(), Tree(files).ToString());
-  EXPECT_THAT(TakeHealed(), IsEmpty());
+  EXPECT_THAT(TakeRepairs(), IsEmpty());
 }
 
 TEST_F(StageTest, AfterAnInterruptionFilesOfEqualSizeAreComparedByDigest) {
@@ -796,10 +796,10 @@ TEST_F(StageTest, ADamagedMarkerCostsAComparisonOnly) {
   ASSERT_TRUE(StageBook(files).ok());
   Write("Game/a", "X");
   ASSERT_TRUE(WriteFileAtomic(Path(".galley-root"), "rubbish\n../../etc").ok());
-  TakeHealed();
+  TakeRepairs();
   EXPECT_EQ(StageBook(files).value().written, 1u);
   EXPECT_EQ(Held(), files);
-  EXPECT_THAT(TakeHealed(), ElementsAre(HasSubstr("it was written anew")));
+  EXPECT_THAT(TakeRepairs(), ElementsAre(HasSubstr("it was written anew")));
 }
 
 TEST_F(StageTest, EachDamageOfTheMarkerIsFoundToldOnceAndPutRight) {
@@ -857,11 +857,12 @@ TEST_F(StageTest, AFolderInThePlaceOfTheMarkerIsMovedAside) {
     fs::remove(Path(name));
     fs::create_directories(Path(name));
     Write(std::string(name) + "/mine", "a person's");
-    TakeHealed();
+    TakeRepairs();
     ASSERT_TRUE(StageBook(files).ok());
-    EXPECT_THAT(TakeHealed(), ::testing::Contains(HasSubstr("it is a folder; it was moved aside")));
+    EXPECT_THAT(TakeRepairs(),
+                ::testing::Contains(HasSubstr("it is a folder; it was moved aside")));
     ASSERT_TRUE(StageBook(files).ok());
-    EXPECT_THAT(TakeHealed(), IsEmpty());
+    EXPECT_THAT(TakeRepairs(), IsEmpty());
     EXPECT_EQ(ReadFile(Path(std::string(name) + ".broken-1/mine")).value(), "a person's");
   }
 }
@@ -1126,12 +1127,12 @@ TEST_F(StageChangesTest, DamageOfTheLedgerIsToldAndPutRight) {
       ASSERT_LT(at, bad.size());
       bad[at] = static_cast<char>(bad[at] ^ 1);
       ASSERT_TRUE(WriteFileAtomic(Path(name), bad).ok());
-      TakeHealed();
+      TakeRepairs();
       StageOptions options{.directory = sandbox_, .root = Tree(files_)};
       options.earlier_roots = {options.root};
       ASSERT_TRUE(Stage(store_, options).ok());
       // The damage is told once.
-      EXPECT_EQ(TakeHealed().size(), at == 0 ? 1u : 0u);
+      EXPECT_EQ(TakeRepairs().size(), at == 0 ? 1u : 0u);
       ExpectAllIsSaid();
       EXPECT_FALSE(IsBrief());
       EXPECT_EQ(ReadFile(Path("mine")).value(), "a person's");

@@ -9,8 +9,8 @@
 #include "absl/strings/ascii.h"
 #include "common/base/errors.h"
 #include "common/base/file.h"
-#include "common/base/healed.h"
 #include "common/base/own_file.h"
+#include "common/base/repairs.h"
 #include "common/base/status_macros.h"
 #include "common/content/patched_file.h"
 #include "fmt/format.h"
@@ -90,7 +90,7 @@ absl::Status Standings::Keep(Standing standing, const StandingTables& tables, bo
 void Standings::TellDamage(const Standing& standing) const {
   const auto tell = [&](std::string_view what, const absl::Status& status) {
     if (!absl::IsInvalidArgument(status) && !absl::IsDataLoss(status)) return;
-    NoteHealed(fmt::format("{}: {}; every package was looked at, and it was written anew",
+    NoteRepair(fmt::format("{}: {}; every package was looked at, and it was written anew",
                            FileOf(standing.ask, what), MessageOf(status)));
   };
   const auto bytes = ReadFile(FileOf(standing.ask, kStanding), kStandingBytesMax);
@@ -124,7 +124,7 @@ absl::Status Standings::Renew(Standing standing, const StandingTables& tables) {
     RETURN_IF_ERROR(write(std::string(kSandbox) + platform.name, stamps->second));
   }
   const std::string file = FileOf(standing.ask, kStanding);
-  RETURN_IF_ERROR(ClearTheWay(file));
+  RETURN_IF_ERROR(EnsureWritableFile(file));
   return WriteFileAtomic(file, EncodeStanding(standing));
 }
 

@@ -50,7 +50,7 @@ class Standings {
   absl::StatusOr<Members> MembersOf(const std::string& ask, const std::string& id) const;
 
   // Writes a standing with its tables, and fills in the tables' ids. `are_read`: every table that
-  // was patched was read whole before; then damaged files are noted (healed.h).
+  // was patched was read whole before; then damaged files are noted (repairs.h).
   absl::Status Keep(Standing standing, const StandingTables& tables, bool are_read = true);
   // Marks the standing of `ask` as used now.
   void Touch(const std::string& ask) const;

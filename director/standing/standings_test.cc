@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "common/base/file.h"
-#include "common/base/healed.h"
+#include "common/base/repairs.h"
 #include "common/content/patched_file.h"
 #include "fmt/format.h"
 
@@ -116,16 +116,16 @@ TEST_F(StandingsTest, DamageIsToldAndAnotherVersionIsNot) {
   keep();
   const std::string file = SourcesFile();
   std::string bytes = *ReadFile(file, 1 << 20);
-  (void)TakeHealed();
+  (void)TakeRepairs();
   bytes[7] = '0';
   ASSERT_TRUE(WriteFileAtomic(file, bytes).ok());
   keep();
-  EXPECT_THAT(TakeHealed(), testing::IsEmpty());
+  EXPECT_THAT(TakeRepairs(), testing::IsEmpty());
   bytes[8] ^= 1;
   bytes[7] = '2';
   ASSERT_TRUE(WriteFileAtomic(file, bytes).ok());
   keep();
-  EXPECT_THAT(TakeHealed(), testing::ElementsAre(testing::HasSubstr("its checksum is wrong")));
+  EXPECT_THAT(TakeRepairs(), testing::ElementsAre(testing::HasSubstr("its checksum is wrong")));
 }
 
 TEST_F(StandingsTest, WhatADeadProcessWasWritingGoesAfterAnHour) {

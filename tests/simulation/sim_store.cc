@@ -530,7 +530,7 @@ absl::StatusOr<SimStore::Plan> SimStore::MakePlan(const store::CommitBatch& batc
       kept.insert(*old);
     const auto [at, is_new] = kept.emplace(put.action_key, put.result);
     const record::Result stored = *record::DecodeResult(at->second);
-    const auto standing = is_new ? record::Standing::kGiven : record::WhatStands(stored, *given);
+    const auto standing = is_new ? record::Standing::kGiven : record::JudgeDispute(stored, *given);
     if (standing == record::Standing::kGiven) plan.results.push_back(&put);
     if (standing == record::Standing::kDispute) {
       plan.disputes.push_back(put);

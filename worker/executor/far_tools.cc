@@ -15,7 +15,7 @@ namespace galley::worker {
 
 absl::StatusOr<Look> FarTools::Find(const std::string& path, const content::Snapshot& snapshot,
                                     LazyView& view, FetchedBytes& bytes) {
-  if (path.starts_with('/')) return OfTheSystem(path, bytes);
+  if (path.starts_with('/')) return FindSystemTool(path, bytes);
   const std::string in_mount = InMount(path, snapshot);
   if (in_mount.empty()) return OfTheProject(path, bytes);
   const absl::StatusOr<Digest> digest = bytes.DigestOf(in_mount);
@@ -54,7 +54,7 @@ absl::StatusOr<FarTools::Known> FarTools::Directors(const std::string& path, Fet
   return directors_[path] = std::move(known);
 }
 
-absl::StatusOr<Look> FarTools::OfTheSystem(const std::string& path, FetchedBytes& bytes) {
+absl::StatusOr<Look> FarTools::FindSystemTool(const std::string& path, FetchedBytes& bytes) {
   const absl::StatusOr<Digest> digest = own_.DigestOf(path);
   if (!digest.ok() && !absl::IsNotFound(digest.status())) return digest.status();
   std::string value = digest.ok() ? digest->ToString() : std::string(record::kAbsent);

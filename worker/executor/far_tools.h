@@ -74,7 +74,7 @@ class FarTools {
   absl::Status Ask(const std::vector<Question>& questions, FetchedBytes& bytes);
   absl::Status Judge(const Question& question, const v1::FoundThere& there);
   absl::StatusOr<Known> Directors(const std::string& path, FetchedBytes& bytes);
-  absl::StatusOr<Look> OfTheSystem(const std::string& path, FetchedBytes& bytes);
+  absl::StatusOr<Look> FindSystemTool(const std::string& path, FetchedBytes& bytes);
   absl::StatusOr<Look> OfTheProject(const std::string& path, FetchedBytes& bytes);
   // The virtual path of a file; empty: the file lies in no mount.
   std::string InMount(const std::string& path, const content::Snapshot& snapshot) const;

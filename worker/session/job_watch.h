@@ -41,7 +41,7 @@ class JobWatch {
   bool LookAtPrograms(absl::Time now, pid_t pid);
   // The executor sent something: the job is not pending, and can be pending again after two more
   // looks at the earliest. True: the job was pending.
-  bool NoteWord() { return pending_.Spoke(); }
+  bool NoteMessage() { return pending_.NoteMessage(); }
   bool is_pending() const { return pending_.is_pending(); }
   // Resident bytes at the last look.
   uint64_t programs_bytes() const { return programs_bytes_; }

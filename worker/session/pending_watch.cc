@@ -5,7 +5,7 @@
 
 namespace galley::worker {
 
-bool PendingWatch::Spoke() {
+bool PendingWatch::NoteMessage() {
   const bool was_pending = is_pending_;
   *this = PendingWatch();
   return was_pending;

@@ -26,7 +26,7 @@ class PendingWatch {
   bool IsDue(absl::Time now) const { return now >= next_look_; }
   // The executor sent something: the job is not pending, and can be pending again after two more
   // looks at the earliest. True: the job was pending.
-  bool Spoke();
+  bool NoteMessage();
   // True: is_pending() changed.
   bool Look(absl::Time now, const ProcessorUse& use);
   bool is_pending() const { return is_pending_; }

@@ -82,9 +82,9 @@ TEST_F(PendingWatchTest, ItGoesOnWhenAllProgramsHaveEnded) {
 }
 
 TEST_F(PendingWatchTest, ItGoesOnWhenTheExecutorSpeaks) {
-  EXPECT_FALSE(watch_.Spoke());
+  EXPECT_FALSE(watch_.NoteMessage());
   Wait();
-  EXPECT_TRUE(watch_.Spoke());
+  EXPECT_TRUE(watch_.NoteMessage());
   EXPECT_FALSE(watch_.is_pending());
   EXPECT_FALSE(Look(kPeriod, kIdle));
 }

@@ -157,7 +157,7 @@ absl::Status TemporaryFile::Write(std::string_view bytes) {
 absl::Status TemporaryFile::PutAt(const std::string& path) {
   if (::rename(path_.c_str(), path.c_str()) != 0) {
     if (errno == EISDIR) {
-      RETURN_IF_ERROR(ClearTheWay(path));
+      RETURN_IF_ERROR(EnsureWritableFile(path));
     } else if (errno == ENOENT) {
       RETURN_IF_ERROR(CreateDirectories(path.substr(0, path.rfind('/'))));
     } else {

@@ -169,7 +169,7 @@ absl::Status CommitPlanner::AddResults(const CommitBatch& batch,
     }
     const record::Standing standing = at == outcomes_.end()
                                           ? record::Standing::kGiven
-                                          : record::WhatStands(*at->second, given[i]);
+                                          : record::JudgeDispute(*at->second, given[i]);
     if (standing == record::Standing::kDispute) {
       given[i] = record::DisputeOf(*at->second, given[i]);
       plan_.disputes.push_back(

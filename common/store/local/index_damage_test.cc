@@ -16,7 +16,7 @@
 #include <thread>
 
 #include "common/base/file.h"
-#include "common/base/healed.h"
+#include "common/base/repairs.h"
 #include "common/base/testing/await.h"
 #include "common/store/local/layout.h"
 #include "common/store/local/open.h"
@@ -73,7 +73,7 @@ class IndexDamageTest : public testing::Test {
       ASSERT_NE(store, nullptr);
       WritePart(*store, part);
     }
-    TakeHealed();
+    TakeRepairs();
   }
   std::unique_ptr<StoreDirectory> OpenAt(const std::string& directory) {
     absl::StatusOr<std::unique_ptr<StoreDirectory>> store = OpenLocalStore(
@@ -217,13 +217,13 @@ class IndexDamageTest : public testing::Test {
       ASSERT_NE(store, nullptr);
       ExpectAllWork(*store);
     }
-    const std::vector<std::string> notes = TakeHealed();
+    const std::vector<std::string> notes = TakeRepairs();
     EXPECT_LE(notes.size(), 1u) << testing::PrintToString(notes);
     EXPECT_GE(notes.size(), notes_min);
     const auto store = OpenAt(directory);
     ASSERT_NE(store, nullptr);
     ExpectAll(*store);
-    EXPECT_THAT(TakeHealed(), IsEmpty());
+    EXPECT_THAT(TakeRepairs(), IsEmpty());
   }
 
   static constexpr int kParts = 2, kBlobsInPart = 300;
@@ -369,7 +369,7 @@ TEST_F(IndexDamageTest, TheNoteSaysWhatWasWrongAndWhatWasDone) {
   auto store = OpenAt(copy);
   FlipTables(copy);
   ExpectAll(*store);
-  EXPECT_THAT(TakeHealed(),
+  EXPECT_THAT(TakeRepairs(),
               ElementsAre(testing::AllOf(HasSubstr(JoinPath(copy, "index") + ": "),
                                          HasSubstr("checksum mismatch"),
                                          HasSubstr("it is index.broken-1 now"),
@@ -424,10 +424,10 @@ TEST_F(IndexDamageTest, EveryCallHealsAnIndexThatIsDamagedUnderIt) {
     auto store = OpenAt(copy);
     const uint64_t epoch = EpochOf(*store);
     FlipTables(copy);
-    TakeHealed();
+    TakeRepairs();
     const absl::Status status = call(*store);
     EXPECT_TRUE(status.ok()) << status;
-    EXPECT_THAT(TakeHealed(), SizeIs(1));
+    EXPECT_THAT(TakeRepairs(), SizeIs(1));
     EXPECT_GT(EpochOf(*store), epoch);
     // The work of the call is durable as always.
     const std::string crashed = folder_.In("crashed " + name);
@@ -439,7 +439,7 @@ TEST_F(IndexDamageTest, EveryCallHealsAnIndexThatIsDamagedUnderIt) {
     EXPECT_EQ(ResultOf(*after_crash, results_.front().action_key).has_value(), name != "Forget");
     EXPECT_THAT(*after_crash->Roots("project"), SizeIs(name == "Publish" ? kParts + 1 : kParts));
     EXPECT_GE(EpochOf(*after_crash), EpochOf(*store));
-    EXPECT_THAT(TakeHealed(), IsEmpty());
+    EXPECT_THAT(TakeRepairs(), IsEmpty());
   }
 }
 
@@ -450,7 +450,7 @@ TEST_F(IndexDamageTest, WhatIsPendingIsKept) {
   const Digest pending = PutBytes(*store, "pending"), large = PutBytes(*store, LargeBytes('P'));
   FlipTables(copy);
   ExpectAll(*store);
-  EXPECT_THAT(TakeHealed(), SizeIs(1));
+  EXPECT_THAT(TakeRepairs(), SizeIs(1));
   EXPECT_EQ(GetBytes(*store, pending), "pending");
   const PutResult result = SampleResult("of pending", pending);
   ASSERT_TRUE(store->Commit({.results = {result}}).ok());
@@ -507,7 +507,7 @@ TEST_F(IndexDamageTest, OthersGoOnWhileItIsMadeAgain) {
     const WaitLimit limit("the last round of each thread");
     for (std::thread& thread : threads) thread.join();
   }
-  EXPECT_THAT(TakeHealed(), SizeIs(5));
+  EXPECT_THAT(TakeRepairs(), SizeIs(5));
   ExpectAll(*store);
   store.reset();
   store = OpenAt(copy);
@@ -516,7 +516,7 @@ TEST_F(IndexDamageTest, OthersGoOnWhileItIsMadeAgain) {
     const Digest mine = Digest::Of(fmt::format("written meanwhile {}", round));
     EXPECT_THAT(*store->FindMissing(std::span(&mine, 1)), IsEmpty());
   }
-  EXPECT_THAT(TakeHealed(), IsEmpty());
+  EXPECT_THAT(TakeRepairs(), IsEmpty());
 }
 
 // The index can be opened, but is wrong where the end of the log is put in. This makes no sync
@@ -547,7 +547,7 @@ TEST_F(IndexDamageTest, DamageThatIsMetWhileTheIndexIsBroughtUpIsHealed) {
   const uint64_t inode = StatFile(SegmentPath(crashed, 1))->inode;
   const auto store = OpenAt(crashed);
   ASSERT_NE(store, nullptr);
-  EXPECT_THAT(TakeHealed(), SizeIs(1));
+  EXPECT_THAT(TakeRepairs(), SizeIs(1));
   EXPECT_EQ(StatFile(SegmentPath(crashed, 1))->inode, inode);
   EXPECT_FALSE(FileExists(JoinPath(crashed, "syncing")));
   EXPECT_TRUE(ResultOf(*store, later.action_key).has_value());

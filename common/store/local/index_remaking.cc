@@ -1,8 +1,8 @@
 #include "common/store/local/index_remaking.h"
 
 #include "common/base/file.h"
-#include "common/base/healed.h"
 #include "common/base/log.h"
+#include "common/base/repairs.h"
 #include "common/base/status_macros.h"
 #include "common/store/local/index_folder.h"
 #include "fmt/format.h"
@@ -36,7 +36,7 @@ void IndexRemaking::Tell(const absl::Status& why) const {
   const std::string where = aside_.empty() ? "it"
                                            : fmt::format("it is {} now, for a look, and",
                                                          aside_.substr(aside_.rfind('/') + 1));
-  NoteHealed(fmt::format("{}: {}; {} was made again from segments and files in {:.1f} s",
+  NoteRepair(fmt::format("{}: {}; {} was made again from segments and files in {:.1f} s",
                          IndexPath(store_directory_), MessageOf(why), where,
                          absl::ToDoubleSeconds(boot_time_() - begun_)));
 }

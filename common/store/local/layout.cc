@@ -18,11 +18,11 @@
 #include <utility>
 
 #include "common/base/errors.h"
-#include "common/base/healed.h"
 #include "common/base/hex.h"
 #include "common/base/log.h"
 #include "common/base/own_file.h"
 #include "common/base/parse_whole.h"
+#include "common/base/repairs.h"
 #include "common/base/sealed_text.h"
 #include "common/base/status_macros.h"
 #include "common/store/local/segment_format.h"
@@ -172,7 +172,7 @@ absl::Status CheckFormat(const std::string& directory) {
                                                         : MessageOf(text.status());
   if (text.ok()) RETURN_IF_ERROR(PutAside(path).status());
   RETURN_IF_ERROR(WriteFormat(path));
-  NoteHealed(fmt::format("{}: {}; it was written again, since the folder is plainly a store", path,
+  NoteRepair(fmt::format("{}: {}; it was written again, since the folder is plainly a store", path,
                          wrong));
   return absl::OkStatus();
 }
@@ -252,7 +252,7 @@ absl::StatusOr<std::string> ReadOrMakeId(const std::string& directory, Witness& 
                             : text.ok()                       ? "it was damaged"
                             : absl::IsNotFound(text.status()) ? "it was gone"
                                                               : MessageOf(text.status());
-  NoteHealed(fmt::format("{}: {}; {}", path, wrong,
+  NoteRepair(fmt::format("{}: {}; {}", path, wrong,
                          witness.store_id.empty()
                              ? "the store has another id now, and no segment"
                              : "it was written again, with the id that the segments have"));
@@ -303,7 +303,7 @@ absl::Status TakeLocks(const std::string& directory, OpenedLayout& opened) {
   if (::flock(opened.folder_lock.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
     return owned;
   const std::string path = JoinPath(directory, "lock");
-  RETURN_IF_ERROR(ClearTheWay(path));
+  RETURN_IF_ERROR(EnsureWritableFile(path));
   opened.lock = FileDescriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
   if (!opened.lock.valid()) return ErrnoStatus(errno, "open", path);
   if (::flock(opened.lock.get(), LOCK_EX | LOCK_NB) == 0) return absl::OkStatus();
@@ -318,7 +318,7 @@ absl::Status HealSegmentFiles(const std::string& directory) {
     if (!ParseSegmentName(name).has_value()) continue;
     const absl::StatusOr<FileStat> stat = StatFile(JoinPath(folder, name));
     if (stat.ok() && (S_ISDIR(stat->mode) || S_ISREG(stat->mode)))
-      RETURN_IF_ERROR(ClearTheWay(JoinPath(folder, name)));
+      RETURN_IF_ERROR(EnsureWritableFile(JoinPath(folder, name)));
   }
   return absl::OkStatus();
 }
@@ -406,7 +406,7 @@ absl::StatusOr<FileDescriptor> OpenStored(const std::string& path, uint32_t mode
   if (!file.valid() && errno == EACCES && ::chmod(path.c_str(), mode) == 0) {
     file = FileDescriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (file.valid())
-      NoteHealed(fmt::format("{}: its mode forbade to read it; it is {:04o} now", path, mode));
+      NoteRepair(fmt::format("{}: its mode forbade to read it; it is {:04o} now", path, mode));
   }
   if (!file.valid()) return ErrnoStatus(errno, "open", path);
   return file;
@@ -476,7 +476,7 @@ absl::StatusOr<DecodedSyncMark> ReadSyncMark(const std::string& store_directory)
   DecodedSyncMark mark{.is_marked = true, .is_damaged = true, .files = {}};
   if (bytes.ok()) mark = DecodeSyncMark(*bytes);
   if (mark.is_damaged) {
-    NoteHealed(fmt::format("{}: {}; the end of the log was written anew", path,
+    NoteRepair(fmt::format("{}: {}; the end of the log was written anew", path,
                            bytes.ok() ? "it was damaged" : MessageOf(bytes.status())));
   }
   return mark;

@@ -34,7 +34,7 @@ absl::StatusOr<FileDescriptor> PutLocked(const std::string& store_directory,
                                          int flags = 0);
 
 // Opens a segment or a blob's file for reading. If the mode of this user's file forbids reading,
-// first gives it `mode`, which is noted (common/base/healed.h).
+// first gives it `mode`, which is noted (common/base/repairs.h).
 inline constexpr uint32_t kSegmentMode = 0644;
 absl::StatusOr<FileDescriptor> OpenStored(const std::string& path, uint32_t mode);
 
@@ -58,7 +58,7 @@ struct OpenedLayout {
 absl::Status MakeStoreFolders(const std::string& store_directory);
 // Makes or opens the layout and takes the lock. Does not make an absent folder of large blobs in an
 // existing store: the index has to forget those blobs first. Repairs damaged files that identify
-// the store (common/base/healed.h). ALREADY_EXISTS: another process owns the store.
+// the store (common/base/repairs.h). ALREADY_EXISTS: another process owns the store.
 // FAILED_PRECONDITION: a newer format, or a folder that is no store. PERMISSION_DENIED: not
 // writable; the text says what to do.
 absl::StatusOr<OpenedLayout> OpenLayout(const std::string& store_directory);

@@ -7,7 +7,7 @@
 
 #include "absl/time/clock.h"
 #include "common/base/file.h"
-#include "common/base/healed.h"
+#include "common/base/repairs.h"
 #include "common/store/local/index_folder.h"
 #include "common/store/local/open.h"
 #include "common/store/local/sessions.h"
@@ -37,7 +37,7 @@ class LiveIndexTest : public testing::Test {
       id = store->Info()->store_id;
     }
     std::sort(digests_.begin(), digests_.end());
-    TakeHealed();
+    TakeRepairs();
     deps_ = {.directory = directory_,
              .store_id = id,
              .boot_time = BootTime,
@@ -88,7 +88,7 @@ TEST_F(LiveIndexTest, AWalkGoesOnInTheNewIndexWhereItWas) {
   };
   ASSERT_TRUE(index_->Walk(&Index::ForEachBlob, visit).ok());
   EXPECT_THAT(visited, ElementsAreArray(digests_));
-  EXPECT_THAT(TakeHealed(), SizeIs(1));
+  EXPECT_THAT(TakeRepairs(), SizeIs(1));
 }
 
 TEST_F(LiveIndexTest, APartOfAWalkHasSoManyKeysAllTheSame) {
@@ -102,7 +102,7 @@ TEST_F(LiveIndexTest, APartOfAWalkHasSoManyKeysAllTheSame) {
                          })
                   .ok());
   EXPECT_THAT(visited, ElementsAreArray(digests_.begin() + 100, digests_.begin() + 250));
-  EXPECT_THAT(TakeHealed(), SizeIs(1));
+  EXPECT_THAT(TakeRepairs(), SizeIs(1));
 }
 
 TEST_F(LiveIndexTest, AnErrorOfAVisitorHealsNothing) {
@@ -110,7 +110,7 @@ TEST_F(LiveIndexTest, AnErrorOfAVisitorHealsNothing) {
       &Index::ForEachBlob,
       [](const Digest&, const BlobLocation&) { return absl::DataLossError("a blob is wrong"); });
   EXPECT_EQ(status, absl::DataLossError("a blob is wrong"));
-  EXPECT_THAT(TakeHealed(), IsEmpty());
+  EXPECT_THAT(TakeRepairs(), IsEmpty());
 }
 
 TEST_F(LiveIndexTest, ABatchThatWasBegunBeforeIsWrittenToTheNewIndex) {
@@ -120,7 +120,7 @@ TEST_F(LiveIndexTest, ABatchThatWasBegunBeforeIsWrittenToTheNewIndex) {
   batch.RemoveBlob(digests_[7]);
   FlipTables();
   ASSERT_EQ(CountFound(), digests_.size());
-  ASSERT_THAT(TakeHealed(), SizeIs(1));
+  ASSERT_THAT(TakeRepairs(), SizeIs(1));
   batch.RemoveBlob(digests_[8]);
   ASSERT_TRUE(index_->Write(batch).ok());
   EXPECT_EQ(CountFound(), digests_.size() - 2);
@@ -159,7 +159,7 @@ TEST_F(LiveIndexTest, WhatIsNeededHasToBeFoundOutAgain) {
   EXPECT_TRUE(index_->StillCovers(*before).ok()) << "nobody met it";
   const absl::StatusOr<Coverage> after = index_->Cover();
   ASSERT_TRUE(after.ok());
-  EXPECT_THAT(TakeHealed(), SizeIs(1));
+  EXPECT_THAT(TakeRepairs(), SizeIs(1));
   EXPECT_TRUE(absl::IsAborted(index_->StillCovers(*before)));
   EXPECT_TRUE(index_->StillCovers(*after).ok());
 }
@@ -179,12 +179,12 @@ TEST_F(LiveIndexTest, OnAFullDiskNothingIsLostAndNothingIsRemoved) {
     EXPECT_TRUE(absl::IsAborted(index_->StillCovers(coverage)));
     EXPECT_FALSE(FileExists(IndexPath(directory_)));
   }
-  EXPECT_THAT(TakeHealed(), IsEmpty());
+  EXPECT_THAT(TakeRepairs(), IsEmpty());
   index_.reset();
   const auto store = OpenLocalStore(directory_);
   ASSERT_TRUE(store.ok()) << store.status();
   EXPECT_THAT(*(*store)->FindMissing(digests_), IsEmpty());
-  EXPECT_THAT(TakeHealed(), SizeIs(1));
+  EXPECT_THAT(TakeRepairs(), SizeIs(1));
 }
 
 TEST_F(LiveIndexTest, WhereRoomIsMissingTheOldestAsideMakeIt) {

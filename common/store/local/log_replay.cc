@@ -4,8 +4,8 @@
 #include <optional>
 #include <utility>
 
-#include "common/base/healed.h"
 #include "common/base/log.h"
+#include "common/base/repairs.h"
 #include "common/base/status_macros.h"
 #include "common/store/local/log_records.h"
 #include "common/store/local/segment_reader.h"
@@ -76,7 +76,7 @@ absl::StatusOr<std::vector<SegmentTail>> LogReplay::FindTails(
 absl::Status LogReplay::NoteBadHeader(const SegmentListing& segment, const absl::Status& status,
                                       Index& index) {
   if (segment.size_bytes <= kSegmentHeaderBytes) return absl::OkStatus();
-  NoteHealed(fmt::format("{}: {}; what it said is lost, and is made again when it is needed",
+  NoteRepair(fmt::format("{}: {}; what it said is lost, and is made again when it is needed",
                          SegmentPath(deps_.directory, segment.number), MessageOf(status)));
   RETURN_IF_ERROR(deps_.on_loss());
   return SetState(index, segment.number,
@@ -102,7 +102,7 @@ absl::Status LogReplay::Read(const SegmentTail& tail, Index& index) {
   RETURN_IF_ERROR(report.status());
   if (!report->damaged.empty() || adopted_missing_ > 0) RETURN_IF_ERROR(deps_.on_loss());
   for (const DamagedRange& range : report->damaged) {
-    NoteHealed(fmt::format(
+    NoteRepair(fmt::format(
         "{}: {} bytes at offset {} are damaged; what they held is made again when it is needed",
         SegmentPath(deps_.directory, tail.segment), range.size_bytes, range.offset));
     batch.NoteDamage({tail.segment, range.offset});

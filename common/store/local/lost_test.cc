@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "common/base/file.h"
-#include "common/base/healed.h"
+#include "common/base/repairs.h"
 #include "common/store/local/layout.h"
 #include "common/store/local/open.h"
 #include "common/store/local/segment_writer.h"
@@ -23,7 +23,7 @@ using testing::UnorderedElementsAreArray;
 class LostTest : public testing::Test {
  protected:
   void SetUp() override {
-    TakeHealed();  // what tests before noted
+    TakeRepairs();  // what tests before noted
     Open();
   }
   void Open() {
@@ -144,7 +144,7 @@ TEST_F(LostTest, TheSegmentThatIsBeingFilledGetsItsNameAgain) {
   const uint64_t epoch = Epoch();
   EXPECT_THAT(Lost({first, pending}), IsEmpty());
   EXPECT_EQ(Epoch(), epoch);
-  EXPECT_THAT(TakeHealed(), ElementsAre(HasSubstr("was deleted while it was written to")));
+  EXPECT_THAT(TakeRepairs(), ElementsAre(HasSubstr("was deleted while it was written to")));
   EXPECT_TRUE(store_->Commit({}).ok());
   EXPECT_EQ(**store_->Get(first), "first");
   EXPECT_EQ(**store_->Get(pending), "pending");
@@ -159,7 +159,7 @@ TEST_F(LostTest, ACommitGivesTheSegmentThatIsBeingFilledItsNameAgain) {
   for (const SegmentListing& segment : segments)
     fs::remove(SegmentPath(directory_, segment.number));
   const Digest second = Put("second");
-  EXPECT_THAT(TakeHealed(), SizeIs(1));
+  EXPECT_THAT(TakeRepairs(), SizeIs(1));
   Open();
   EXPECT_EQ(**store_->Get(first), "first");
   EXPECT_EQ(**store_->Get(second), "second");

@@ -8,7 +8,7 @@
 #include <functional>
 #include <map>
 
-#include "common/base/healed.h"
+#include "common/base/repairs.h"
 #include "common/base/sealed_text.h"
 #include "common/store/local/layout.h"
 #include "common/store/local/log_records.h"
@@ -88,7 +88,7 @@ class OwnFilesTest : public testing::Test {
     ASSERT_EQ(*store->Publish(SampleRoot("windows", kept_)), 1u);
     info_ = *store->Info();
     ASSERT_EQ(info_.loss_epoch, 2u);
-    TakeHealed();
+    TakeRepairs();
   }
   static std::unique_ptr<StoreDirectory> Open(const std::string& directory) {
     absl::StatusOr<std::unique_ptr<StoreDirectory>> store =
@@ -136,7 +136,7 @@ TEST_F(OwnFilesTest, EachDamageOfEachIsPutRightAndToldOnce) {
         Check(*opened);
         EXPECT_TRUE(opened->Verify().ok());
       }
-      const std::vector<std::string> told = TakeHealed();
+      const std::vector<std::string> told = TakeRepairs();
       if (is_told) {
         EXPECT_THAT(told, SizeIs(1));
         EXPECT_THAT(told, Contains(HasSubstr(path)));
@@ -144,7 +144,7 @@ TEST_F(OwnFilesTest, EachDamageOfEachIsPutRightAndToldOnce) {
       const auto again = Open(store);
       ASSERT_NE(again, nullptr);
       Check(*again);
-      EXPECT_THAT(TakeHealed(), IsEmpty());
+      EXPECT_THAT(TakeRepairs(), IsEmpty());
       if (file == "format" || file == "id") {
         EXPECT_EQ(*ReadFile(path), before);
       }
@@ -160,9 +160,9 @@ TEST_F(OwnFilesTest, AnOlderEpochIsNotBelievedWhateverElseIsLost) {
   fs::copy_file(folder_.In("older"), live_ + "/epoch", fs::copy_options::overwrite_existing);
   const std::string without_index = Copy("without_index");
   EXPECT_EQ(Open(live_)->Info()->loss_epoch, 2u);
-  EXPECT_THAT(TakeHealed(), Contains(HasSubstr("it was an older file")));
+  EXPECT_THAT(TakeRepairs(), Contains(HasSubstr("it was an older file")));
   EXPECT_EQ(Open(live_)->Info()->loss_epoch, 2u);
-  EXPECT_THAT(TakeHealed(), IsEmpty());
+  EXPECT_THAT(TakeRepairs(), IsEmpty());
 
   fs::remove_all(without_index + "/index");
   const auto store = Open(without_index);
@@ -202,10 +202,10 @@ TEST_F(OwnFilesTest, TheIdIsThatOfMostSegments) {
                   .ok());
   ASSERT_TRUE(WriteFileAtomic(live_ + "/id", other + "\n").ok());
   EXPECT_EQ(Open(live_)->Info()->store_id, info_.store_id);
-  EXPECT_THAT(TakeHealed(), Contains(HasSubstr("id: it was that of another store")));
+  EXPECT_THAT(TakeRepairs(), Contains(HasSubstr("id: it was that of another store")));
   EXPECT_EQ(Open(live_)->Info()->store_id, info_.store_id);
   EXPECT_EQ(Open(live_)->Info()->loss_epoch, 2u) << "not the other store's";
-  EXPECT_THAT(TakeHealed(), IsEmpty());
+  EXPECT_THAT(TakeRepairs(), IsEmpty());
 }
 
 TEST_F(OwnFilesTest, ALaterFormatIsRefusedAndStays) {
@@ -213,7 +213,7 @@ TEST_F(OwnFilesTest, ALaterFormatIsRefusedAndStays) {
   ASSERT_TRUE(WriteFileAtomic(path, later).ok());
   EXPECT_EQ(OpenLocalStore(live_).status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(*ReadFile(path), later);
-  EXPECT_THAT(TakeHealed(), IsEmpty());
+  EXPECT_THAT(TakeRepairs(), IsEmpty());
 }
 
 TEST_F(OwnFilesTest, AnOwnerIsKnownWithoutItsLock) {
@@ -248,7 +248,7 @@ TEST_F(OwnFilesTest, AFolderInPlaceOfASegmentIsALossAndInPlaceOfALargeFileToo) {
   EXPECT_TRUE(absl::IsDataLoss(store->Get(large).status()));
   EXPECT_EQ(GetBytes(*store, PutBytes(*store, LargeBytes('L'))), LargeBytes('L'));
   ASSERT_TRUE(store->Commit({}).ok());
-  EXPECT_THAT(TakeHealed(), Contains(HasSubstr(SegmentPath(live_, segment))));
+  EXPECT_THAT(TakeRepairs(), Contains(HasSubstr(SegmentPath(live_, segment))));
 }
 
 TEST_F(OwnFilesTest, ASessionThatWasDamagedHoldsAndOneThatWasDeletedIsThereAgainWhenItIsRenewed) {

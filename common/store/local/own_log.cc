@@ -7,7 +7,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "common/base/errors.h"
 #include "common/base/file.h"
-#include "common/base/healed.h"
+#include "common/base/repairs.h"
 #include "common/base/status_macros.h"
 #include "common/store/local/layout.h"
 #include "common/store/local/segment_writer.h"
@@ -241,7 +241,7 @@ absl::Status OwnLog::Sync(absl::Status& lost) {
       return ErrnoStatus(error, "sync", file->path());
     }
     bytes_since_flush_ += end - file->synced_bytes();
-    commits_ = std::max(commits_.load(), CommitsOf(file->number(), end));
+    commits_ = std::max(commits_.load(), CommitNumber(file->number(), end));
     file->set_synced_bytes(end);
     synced_ends_.Set(file->number(), end);
     unindexed_ends_[file->number()] = end;
@@ -301,7 +301,7 @@ absl::Status OwnLog::RestoreOne(std::shared_ptr<SegmentFile>& file) {
   again->set_synced_bytes(file->synced_bytes());
   file = std::move(again);
   segments_folder_changed_ = true;
-  NoteHealed(
+  NoteRepair(
       fmt::format("{} was deleted while it was written to; it is there again, and nothing is lost",
                   file->path()));
   return absl::OkStatus();

@@ -9,9 +9,9 @@
 // Errors: RESOURCE_EXHAUSTED: no space. Other errors are the disk's; blobs that were appended
 // before the error may be pending.
 // Threads: any. mutex() guards everything; a caller holds it across Appends that must have no
-// records between them. It is the last of the store's locks (StoreWriter's, Told's, this one), and
-// is never held during a sync. Sync, SyncFolder and Restore are called by one thread at a time,
-// with StoreWriter's lock held.
+// records between them. It is the last of the store's locks (StoreWriter's, ReportedPresent's, this
+// one), and is never held during a sync. Sync, SyncFolder and Restore are called by one thread at a
+// time, with StoreWriter's lock held.
 #pragma once
 
 #include <atomic>
@@ -86,7 +86,7 @@ class OwnLog {
   // caller relies on the blob.
   absl::Status Sync(absl::Status& lost);
   // Restores the names of owner's segments that somebody deleted while they were written: this
-  // process still has their bytes. Notes that (healed.h).
+  // process still has their bytes. Notes that (repairs.h).
   absl::Status Restore();
   // Sets in `states` up to where the owner's segments are indexed, once a batch is written that
   // indexes the pending blobs `indexed` (in the order of digests).

@@ -11,8 +11,8 @@
 #include <set>
 #include <utility>
 
-#include "common/base/healed.h"
 #include "common/base/log.h"
+#include "common/base/repairs.h"
 #include "common/base/status_macros.h"
 #include "common/store/interface/sync_doubt.h"
 #include "common/store/local/blob_file.h"
@@ -91,7 +91,7 @@ class Recovery {
     for (const SegmentListing& segment : segments_) {
       const auto state = recovered.segments.find(segment.number);
       if (state != recovered.segments.end() && state->second.writer == SegmentWriterKind::kOwner) {
-        recovered.commits = CommitsOf(segment.number, segment.size_bytes);
+        recovered.commits = CommitNumber(segment.number, segment.size_bytes);
       } else {
         recovered.worker_ends[segment.number] = segment.size_bytes;
       }
@@ -187,7 +187,7 @@ class Recovery {
       }
       if (!is_there && (IsUnused(known) || known.indexed_bytes == 0))
         continue;  // removed by RemoveUnused, which the index did not live to note; or noted
-      NoteHealed(fmt::format("{} {}: what lay there is lost, and is made again when it is needed",
+      NoteRepair(fmt::format("{} {}: what lay there is lost, and is made again when it is needed",
                              SegmentPath(directory_, number),
                              is_there ? "is shorter than it was" : "is gone"));
       SegmentState state = known;
@@ -214,7 +214,7 @@ class Recovery {
           batch.RemoveBlob(digest);
           return absl::OkStatus();
         }));
-    NoteHealed(
+    NoteRepair(
         fmt::format("{} is gone, with {} large files: they are made again when they are "
                     "needed",
                     path, lost));
@@ -239,7 +239,7 @@ class Recovery {
     if (::pwrite(file.get(), bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
       return ErrnoStatus(errno, "write", path);
     if (options_.sync(file.get()) != 0) return ErrnoStatus(errno, "sync", path);
-    NoteHealed(fmt::format("{}: its header was damaged; it was written again", path));
+    NoteRepair(fmt::format("{}: its header was damaged; it was written again", path));
     return absl::OkStatus();
   }
 
@@ -398,13 +398,13 @@ class Recovery {
   void NoteHealedEpoch(uint64_t epoch) const {
     const std::string path = JoinPath(directory_, "epoch");
     if (!layout_.epoch_of_file.has_value())
-      return NoteHealed(
+      return NoteRepair(
           fmt::format("{}: it was damaged; its number is guessed anew, higher than any before: {}",
                       path, epoch));
     const uint64_t told =
         std::max({layout_.epoch_of_segments, index_->epoch(), replay_.epoch_max()});
     if (*layout_.epoch_of_file >= told) return;
-    NoteHealed(fmt::format("{}: {}; by what the segments and the index say, it is {} now", path,
+    NoteRepair(fmt::format("{}: {}; by what the segments and the index say, it is {} now", path,
                            *layout_.epoch_of_file == 0 ? "it was gone" : "it was an older file",
                            epoch));
   }

@@ -5,8 +5,8 @@
 
 #include "common/base/errors.h"
 #include "common/base/file.h"
-#include "common/base/healed.h"
 #include "common/base/own_file.h"
+#include "common/base/repairs.h"
 #include "common/base/status_macros.h"
 #include "common/store/local/layout.h"
 #include "fmt/format.h"
@@ -28,7 +28,7 @@ RevokedList::RevokedList(const std::string& store_directory) : path_(RevokedPath
     return;
   }
   const absl::StatusOr<std::string> aside = PutAside(path_);
-  NoteHealed(
+  NoteRepair(
       fmt::format("{}: the list of revoked workers cannot be used: {}; {}. Say `galley "
                   "store revoke` again of each whose results an upstream cache may hold",
                   path_, MessageOf(read.status()),

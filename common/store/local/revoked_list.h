@@ -17,7 +17,7 @@ class RevokedList {
  public:
   static constexpr size_t kRevokedMax = 10'000;
 
-  // Puts a damaged file aside, which is noted (base/healed.h): the list begins anew.
+  // Puts a damaged file aside, which is noted (base/repairs.h): the list begins anew.
   explicit RevokedList(const std::string& store_directory);
 
   std::vector<record::Revocation> All() const;

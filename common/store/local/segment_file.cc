@@ -92,7 +92,7 @@ absl::Status SegmentFile::CheckRoom(std::span<const KeyedPayload> records) const
   uint64_t end = size_;
   for (const KeyedPayload& record : records) {
     end += RecordSpan(record.payload.size());
-    if (record.payload.size() > kRecordPayloadBytesMax || end > kSegmentBytesEver) {
+    if (record.payload.size() > kRecordPayloadBytesMax || end > kSegmentBytesLimit) {
       return InvalidArgumentError("a record of {} bytes is too long for a segment",
                                   record.payload.size());
     }

@@ -18,7 +18,7 @@ constexpr std::string_view kRecordMagic = "GREC";
 constexpr size_t kIdFieldBytes = 16;
 
 uint64_t PlaceSeed(uint64_t segment, uint64_t offset) {
-  return segment * kSegmentBytesEver + offset;
+  return segment * kSegmentBytesLimit + offset;
 }
 
 uint64_t HeaderChecksum(std::string_view bytes, uint64_t segment, uint64_t offset) {

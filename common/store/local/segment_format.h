@@ -19,10 +19,10 @@ inline constexpr uint64_t kRecordAlignment = 8;
 inline constexpr uint64_t kRecordPayloadBytesMax = 1ull << 30;
 // No segment ever grows larger: the segment's number and the offset of a record are packed into
 // one 64-bit number, the seed of the record header's checksum.
-inline constexpr uint64_t kSegmentBytesEver = 1ull << 40;
+inline constexpr uint64_t kSegmentBytesLimit = 1ull << 40;
 // Returns StoreInfo::commits, made of the number and the size of the owner's newest segment. The
 // result rises with every commit, even if segments are removed meanwhile.
-constexpr uint64_t CommitsOf(uint64_t segment, uint64_t bytes) { return segment << 40 | bytes; }
+constexpr uint64_t CommitNumber(uint64_t segment, uint64_t bytes) { return segment << 40 | bytes; }
 
 enum class SegmentWriterKind : uint32_t { kOwner = 1, kWorker = 2 };
 

@@ -48,7 +48,7 @@ absl::StatusOr<std::string> ReadAt(int fd, uint64_t offset, uint64_t size,
 
 absl::StatusOr<RecordHeader> ReadHeaderFrom(int fd, uint64_t segment, uint64_t offset,
                                             const std::string& path) {
-  if (offset < kSegmentHeaderBytes || offset >= kSegmentBytesEver) {
+  if (offset < kSegmentHeaderBytes || offset >= kSegmentBytesLimit) {
     return DataLossError("{}: no record can begin at offset {}", path, offset);
   }
   ASSIGN_OR_RETURN(const std::string bytes, ReadAt(fd, offset, kRecordHeaderBytes, path));

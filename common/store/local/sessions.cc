@@ -119,7 +119,7 @@ absl::Status Session::Renew(absl::Duration keeps) {
   const bool is_in_place =
       named.ok() && open.ok() && named->inode == open->inode && named->device == open->device;
   if (!is_in_place) {
-    RETURN_IF_ERROR(ClearTheWay(path_));
+    RETURN_IF_ERROR(EnsureWritableFile(path_));
     ASSIGN_OR_RETURN(file_, PutLocked(store_directory_, path_, text));
     return absl::OkStatus();
   }
@@ -140,7 +140,7 @@ absl::StatusOr<std::vector<SessionInfo>> LiveSessions(const std::string& store_d
     const absl::StatusOr<FileStat> stat = StatFile(path, /*follow_links=*/false);
     if (stat.ok() && !S_ISREG(stat->mode)) continue;  // no session
     FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!file.valid() && errno == EACCES && ClearTheWay(path).ok())
+    if (!file.valid() && errno == EACCES && EnsureWritableFile(path).ok())
       file = FileDescriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (!file.valid()) {
       if (errno == ENOENT) continue;  // it ended just now

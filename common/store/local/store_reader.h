@@ -1,11 +1,11 @@
 // StoreReader: reads a store, by its index and the pending blobs.
 //
 // A function that says *Told* is for callers that rely on the answer: blobs and results that the
-// answer reports as present stay while anybody may rely on them (told.h). An answer of the other
-// functions does not make anything stay.
+// answer reports as present stay while anybody may rely on them (reported_present.h). An answer of
+// the other functions does not make anything stay.
 //
 // Errors: NOT_FOUND: absent. DATA_LOSS: stored bytes are wrong; the caller handles that (losses.h).
-// Threads: any. Takes Told's lock, then OwnLog's.
+// Threads: any. Takes ReportedPresent's lock, then OwnLog's.
 #pragma once
 
 #include <cstdint>

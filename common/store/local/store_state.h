@@ -9,9 +9,9 @@
 
 #include "common/store/local/live_index.h"
 #include "common/store/local/own_log.h"
+#include "common/store/local/reported_present.h"
 #include "common/store/local/store_folder.h"
 #include "common/store/local/synced_ends.h"
-#include "common/store/local/told.h"
 #include "common/store/local/used_results.h"
 
 namespace galley::store {
@@ -32,7 +32,7 @@ struct StoreState {
   const StoreFolder folder;
   SyncedEnds synced_ends;  // of the segments that this owner fills
   LiveIndex index;
-  Told told;
+  ReportedPresent told;
   UsedResults used;
   OwnLog log;
 };

@@ -7,8 +7,8 @@
 // after a later sync that succeeds (sync_doubt.h).
 //
 // Errors: those of the disk. CheckWritable says why a writer is broken.
-// Threads: any; annotations say where the lock is held. Order of locks: this one, then Told's, then
-// OwnLog's.
+// Threads: any; annotations say where the lock is held. Order of locks: this one, then
+// ReportedPresent's, then OwnLog's.
 #pragma once
 
 #include <cstdint>

@@ -73,7 +73,7 @@ class GrpcStoreServer final : public StoreServer {
       ::unlink(JoinPath(directory, "store.sock.path").c_str());
       return absl::OkStatus();
     }
-    RETURN_IF_ERROR(ClearTheWay(path_file_));
+    RETURN_IF_ERROR(EnsureWritableFile(path_file_));
     return WriteFileAtomic(path_file_, EncodeSocketPath(path_));
   }
 

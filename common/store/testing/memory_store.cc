@@ -208,7 +208,7 @@ absl::Status MemoryStore::Commit(const CommitBatch& batch) {
     const auto [at, is_new] = kept.emplace(put.action_key, put.result);
     const record::Result stored = *record::DecodeResult(at->second),
                          given = *record::DecodeResult(put.result);
-    const auto standing = is_new ? record::Standing::kGiven : record::WhatStands(stored, given);
+    const auto standing = is_new ? record::Standing::kGiven : record::JudgeDispute(stored, given);
     if (standing == record::Standing::kGiven) results_[put.action_key] = at->second = put.result;
     if (standing == record::Standing::kDispute) {
       results_[put.action_key] = at->second =

@@ -111,13 +111,13 @@ void CookTable::Advance() {
                        [this](Claimant& cook) { cook.tally.monitor.Advance(step_.now); });
 }
 
-size_t CookTable::LetGo(size_t units_max) {
+size_t CookTable::ReleaseClaims(size_t units_max) {
   size_t units = 0;
   if (claimants_.masks().running == 0 || claimants_.masks().over == 0) return units;
   for (CookMask left = claimants_.masks().over; left != 0 && units < units_max; left &= left - 1) {
     Claimant& cook = claimants_.InSlot(static_cast<CookSlot>(std::countr_zero(left)));
     if (IsSabotaged(Sabotage::kKeepClaims)) continue;
-    units += 1 + parts_.claims.LetGo(cook, units_max - units);
+    units += 1 + parts_.claims.ReleaseClaims(cook, units_max - units);
     if (cook.members.empty()) cook.is_let_go = true;
   }
   claimants_.NoteState();

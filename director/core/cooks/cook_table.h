@@ -53,7 +53,7 @@ class CookTable : PackagePart {
   // Runs at the begin of a step.
   void Advance();
   // Lets claims of cooks that are over go, if other cooks run. Returns the units of work.
-  size_t LetGo(size_t units_max);
+  size_t ReleaseClaims(size_t units_max);
   // Gives up the packages that only stopped cooks want. Does nothing if no cook stopped since the
   // last call.
   void GiveUp();

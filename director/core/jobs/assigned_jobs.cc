@@ -22,20 +22,20 @@ void AssignedJobs::BeginSome(absl::Duration awake) {
   }
 }
 
-size_t AssignedJobs::Add(AttemptId attempt, const InHand& job, absl::Duration awake) {
+size_t AssignedJobs::Add(AttemptId attempt, const AssignedJob& job, absl::Duration awake) {
   GALLEY_CHECK(jobs_.emplace(attempt, job).second);
   queue_.emplace(-static_cast<int>(job.urgency), attempt);
   by_memory_.emplace(job.memory_bytes, attempt);
   expected_ += job.expected;
   BeginSome(awake);
-  if (said_to_be_uploading_.erase(attempt) > 0) ApplyUploading(attempt, awake);
-  return said_to_be_pending_.contains(attempt) ? ApplyPending(awake) : 0;
+  if (reported_uploading_.erase(attempt) > 0) ApplyUploading(attempt, awake);
+  return reported_pending_.contains(attempt) ? ApplyPending(awake) : 0;
 }
 
 size_t AssignedJobs::SetPending(const std::vector<AttemptId>& attempts, absl::Duration awake) {
-  said_to_be_pending_.clear();
+  reported_pending_.clear();
   for (const AttemptId attempt : attempts) {
-    if (said_to_be_pending_.size() < slots_) said_to_be_pending_.insert(attempt);
+    if (reported_pending_.size() < slots_) reported_pending_.insert(attempt);
   }
   return ApplyPending(awake);
 }
@@ -49,14 +49,14 @@ void AssignedJobs::Begin(AttemptId attempt, absl::Duration awake) {
 
 void AssignedJobs::SetUploading(AttemptId attempt, absl::Duration awake) {
   if (jobs_.contains(attempt)) return ApplyUploading(attempt, awake);
-  said_to_be_uploading_.insert(attempt);
+  reported_uploading_.insert(attempt);
 }
 
 void AssignedJobs::ApplyUploading(AttemptId attempt, absl::Duration awake) {
   if (uploading_.contains(attempt)) return;
   Begin(attempt, awake);
   const auto one = FindRunning(attempt);
-  const InHand& job = jobs_.at(attempt);
+  const AssignedJob& job = jobs_.at(attempt);
   uploading_.emplace(attempt, Uploading{.began_at = one->began_at, .left_at = awake});
   by_memory_.erase({job.memory_bytes, attempt});
   pending_ -= one->is_pending;
@@ -80,10 +80,10 @@ void AssignedJobs::SetHeld(const std::vector<AttemptId>* begun, absl::Duration a
 }
 
 size_t AssignedJobs::ApplyPending(absl::Duration awake) {
-  for (const AttemptId attempt : said_to_be_pending_) Begin(attempt, awake);
+  for (const AttemptId attempt : reported_pending_) Begin(attempt, awake);
   size_t became = 0;
   for (Running& one : running_) {
-    const bool is_pending = said_to_be_pending_.contains(one.attempt);
+    const bool is_pending = reported_pending_.contains(one.attempt);
     if (is_pending == one.is_pending) continue;
     one.is_pending = is_pending;
     const absl::Duration expected = jobs_.at(one.attempt).expected;

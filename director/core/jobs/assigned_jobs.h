@@ -28,7 +28,7 @@
 
 namespace galley::director {
 
-struct InHand {
+struct AssignedJob {
   Urgency urgency = Urgency::kNormal;
   absl::Duration expected;
   uint64_t memory_bytes = 0;  // expected; 0: unknown
@@ -48,7 +48,7 @@ class AssignedJobs {
 
   void SetSlots(uint32_t slots, absl::Duration awake);
   // Returns how many attempts became pending. REQUIRES: the attempt is not assigned yet.
-  size_t Add(AttemptId attempt, const InHand& job, absl::Duration awake);
+  size_t Add(AttemptId attempt, const AssignedJob& job, absl::Duration awake);
   // Returns how long the attempt ran in its slot; zero: it has not begun. REQUIRES: it is assigned.
   absl::Duration Remove(AttemptId attempt, absl::Duration awake);
   // `attempts`: the complete list of the worker's pending attempts, of which at most `slots` are
@@ -64,7 +64,7 @@ class AssignedJobs {
   std::optional<absl::Duration> BeganAt(AttemptId attempt) const;  // nullopt: the attempt waits
   bool HasBegun(AttemptId attempt) const { return BeganAt(attempt).has_value(); }
   // REQUIRES: the attempt is assigned.
-  const InHand& At(AttemptId attempt) const { return jobs_.at(attempt); }
+  const AssignedJob& At(AttemptId attempt) const { return jobs_.at(attempt); }
   size_t size() const { return jobs_.size(); }
   bool empty() const { return jobs_.empty(); }
   size_t pending_count() const { return pending_; }
@@ -114,15 +114,15 @@ class AssignedJobs {
   void ApplyUploading(AttemptId attempt, absl::Duration awake);
 
   uint32_t slots_ = 1;
-  absl::btree_map<AttemptId, InHand> jobs_;
+  absl::btree_map<AttemptId, AssignedJob> jobs_;
   std::vector<Running> running_;
   absl::btree_set<std::pair<int, AttemptId>> queue_;  // by negated urgency
   absl::btree_set<std::pair<uint64_t, AttemptId>> by_memory_;
   absl::Duration expected_;
   size_t pending_ = 0;  // attempts in running_
-  absl::btree_set<AttemptId> said_to_be_pending_;
+  absl::btree_set<AttemptId> reported_pending_;
   absl::btree_map<AttemptId, Uploading> uploading_;
-  absl::btree_set<AttemptId> said_to_be_uploading_;  // not assigned yet
+  absl::btree_set<AttemptId> reported_uploading_;  // not assigned yet
   absl::Duration uploaded_at_;
   bool is_held_ = false;
   absl::btree_set<AttemptId> begun_there_;  // while the worker is held

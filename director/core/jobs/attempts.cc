@@ -125,14 +125,14 @@ void Attempts::EndAttempt(AttemptId id, Tell tell) {
   if (is_whole && attempt.saves > 0)
     counts_.CookerOf(packages_[attempt.package]).jobs.Add(attempt.measured);
   if (is_whole && attempt.measured > absl::ZeroDuration()) {
-    costs_.Measured(packages_[attempt.package].cost_traits, attempt.measured);
-    overrun_histogram_.Measured(attempt.expected, ran);
+    costs_.AddMeasurement(packages_[attempt.package].cost_traits, attempt.measured);
+    overrun_histogram_.AddMeasurement(attempt.expected, ran);
     claimants_.ForEachOf(packages_[attempt.package].cooks, [&](Claimant& cook) {
-      cook.tally.monitor.Measured(attempt.expected, attempt.measured);
+      cook.tally.monitor.AddMeasurement(attempt.expected, attempt.measured);
     });
   }
   if (attempt.expected >= OverrunHistogram::kTellsSomething && is_whole && attempt.saves > 0)
-    workers_.Find(attempt.worker)->health.pace.Measured(attempt.expected, ran);
+    workers_.Find(attempt.worker)->health.pace.AddMeasurement(attempt.expected, ran);
   if (tell == Tell::kCancel) effects_.DesireFor(attempt.worker).cancel.push_back(id);
   if (tell != Tell::kRetract) return;
   effects_.DesireFor(attempt.worker).retract.push_back(id);
@@ -180,7 +180,7 @@ void Attempts::NoteOutrun(PackageId id, AttemptId reporter) {
     Worker& worker = *workers_.Find(attempts_.at(other).worker);
     const std::optional<absl::Duration> began_at = worker.jobs.BeganAt(other);
     if (other != reporter && began_at && !worker.jobs.IsUploading(other))
-      worker.health.pace.Outrun(first->measured, step_.awake - *began_at);
+      worker.health.pace.AddOutrun(first->measured, step_.awake - *began_at);
   }
 }
 

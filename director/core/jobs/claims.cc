@@ -192,7 +192,7 @@ void Claims::LeaveOrphans(PackageId generator, std::string_view reason) {
   }
 }
 
-size_t Claims::LetGo(Claimant& cook, size_t units_max) {
+size_t Claims::ReleaseClaims(Claimant& cook, size_t units_max) {
   size_t units = 0;
   std::vector<PackageId>& members = cook.members;
   for (; !members.empty() && units < units_max; ++units) {

@@ -45,7 +45,7 @@ class Claims : PackagePart {
   size_t Spread(PackageId package);
   // Lets claims of a cook that is over go, within the units, and removes their packages from
   // `members`. Forgets packages that no cook wants any more. Returns the units of work.
-  size_t LetGo(Claimant& cook, size_t units_max);
+  size_t ReleaseClaims(Claimant& cook, size_t units_max);
   // The packages that `generator` generated leave their cooks. A package that some cook selected
   // begins again there instead, and fails if it is not found.
   void LeaveOrphans(PackageId generator, std::string_view reason);

@@ -17,7 +17,7 @@ constexpr double kFirstClass = -8;  // 2 ^ (-8 / 2)
 
 }  // namespace
 
-void OverrunHistogram::Measured(absl::Duration expected, absl::Duration ran) {
+void OverrunHistogram::AddMeasurement(absl::Duration expected, absl::Duration ran) {
   if (expected < kTellsSomething && ran < kTellsSomething) return;
   const double ratio =
       absl::FDivDuration(std::max(ran, absl::Duration(absl::Microseconds(1))),

@@ -17,7 +17,7 @@ namespace galley::director {
 class OverrunHistogram {
  public:
   // An attempt ran for `ran`, from its begin to its end (StepContext::awake).
-  void Measured(absl::Duration expected, absl::Duration ran);
+  void AddMeasurement(absl::Duration expected, absl::Duration ran);
   // The time within which 95% of the jobs of that expected time end; at least 1.5 times the
   // expected time. Costs have long tails, so a job that runs for longer probably has more time left
   // than another run would take. Before enough jobs were measured: four times the expected time.

@@ -18,12 +18,12 @@ double LogOf(absl::Duration expected, absl::Duration ran) {
 
 }  // namespace
 
-void Pace::Measured(absl::Duration expected, absl::Duration ran) {
+void Pace::AddMeasurement(absl::Duration expected, absl::Duration ran) {
   const double log = LogOf(expected, ran);
   log_ += (log > log_ ? kShareOfASlower : kShareOfAFaster) * (log - log_);
 }
 
-void Pace::Outrun(absl::Duration took, absl::Duration ran) {
+void Pace::AddOutrun(absl::Duration took, absl::Duration ran) {
   const double log = LogOf(took, ran);
   if (log > std::max(log_, 0.0)) log_ += kShareOfACompared * (log - log_);
 }

@@ -15,9 +15,9 @@ namespace galley::director {
 class Pace {
  public:
   // An attempt at the worker took `ran`.
-  void Measured(absl::Duration expected, absl::Duration ran);
+  void AddMeasurement(absl::Duration expected, absl::Duration ran);
   // Another worker did the job in `took`, while this worker had not done it after `ran`.
-  void Outrun(absl::Duration took, absl::Duration ran);
+  void AddOutrun(absl::Duration took, absl::Duration ran);
   // 1: jobs take as long as expected, or nothing was measured.
   double Factor() const;
 

@@ -98,7 +98,8 @@ void WorkerTable::Heard(WorkerId id, absl::Duration awake) {
   attached_.List(id, worker);
 }
 
-size_t WorkerTable::Take(WorkerId id, AttemptId attempt, const InHand& job, absl::Duration awake) {
+size_t WorkerTable::Take(WorkerId id, AttemptId attempt, const AssignedJob& job,
+                         absl::Duration awake) {
   Worker& worker = workers_.at(id);
   attached_.Unlist(id, worker);
   if (worker.jobs.empty()) worker.busy_since = awake;

@@ -56,7 +56,7 @@ class WorkerTable {
   // True: some worker waits for a machine. O(workers).
   bool AnyQueued() const;
   // Calls AssignedJobs::Add.
-  size_t Take(WorkerId worker, AttemptId attempt, const InHand& job, absl::Duration awake);
+  size_t Take(WorkerId worker, AttemptId attempt, const AssignedJob& job, absl::Duration awake);
   // Calls AssignedJobs::SetPending and AssignedJobs::SetHeld.
   size_t SetPending(WorkerId worker, const std::vector<AttemptId>& attempts,
                     const std::vector<AttemptId>* begun, absl::Duration awake);

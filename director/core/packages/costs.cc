@@ -62,7 +62,7 @@ void Costs::AddRunning(const CostTraits& traits, absl::Duration ran) {
   sums.running_weight += weight;
 }
 
-void Costs::Measured(const CostTraits& traits, absl::Duration time) {
+void Costs::AddMeasurement(const CostTraits& traits, absl::Duration time) {
   if (traits.cooker >= measured_.size()) return;
   measured_[traits.cooker].time += time;
   measured_[traits.cooker].weight += WeightOf(traits);

@@ -35,7 +35,7 @@ class Costs {
   std::string NameOf(uint32_t cooker) const;
   absl::Duration Guess(const CostTraits& traits) const;
   // A whole attempt took `time`.
-  void Measured(const CostTraits& traits, absl::Duration time);
+  void AddMeasurement(const CostTraits& traits, absl::Duration time);
   // Updates how long the running jobs have run: ClearRunning, then AddRunning for each running job.
   void ClearRunning();
   void AddRunning(const CostTraits& traits, absl::Duration ran);

@@ -44,7 +44,7 @@ void Monitor::RemoveExpected(absl::Duration cost) {
   expected_ -= cost;
 }
 
-void Monitor::Measured(absl::Duration expected, absl::Duration measured) {
+void Monitor::AddMeasurement(absl::Duration expected, absl::Duration measured) {
   attempts_expected_ += expected;
   attempts_measured_ += measured;
 }

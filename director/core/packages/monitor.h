@@ -73,7 +73,7 @@ class Monitor {
   void AddExpected(absl::Duration cost);
   void RemoveExpected(absl::Duration cost);
   // A whole attempt took `measured`.
-  void Measured(absl::Duration expected, absl::Duration measured);
+  void AddMeasurement(absl::Duration expected, absl::Duration measured);
 
   // `running`: the running jobs of the cook's packages.
   Progress View(uint32_t slots, std::span<const RunningJob> running = {}) const;

@@ -64,16 +64,16 @@ TEST_F(MonitorTest, WhatIsExpectedIsSharedByTheSlots) {
 TEST_F(MonitorTest, CostsThatComeOutOtherwiseCorrectWhatIsExpected) {
   Enter(1, State::kLoad);
   monitor_.AddExpected(absl::Seconds(10));
-  monitor_.Measured(absl::Seconds(1), absl::Seconds(3));
+  monitor_.AddMeasurement(absl::Seconds(1), absl::Seconds(3));
   EXPECT_EQ(monitor_.View(1).left, absl::Seconds(30));
-  monitor_.Measured(absl::Seconds(1), absl::Seconds(1000));
+  monitor_.AddMeasurement(absl::Seconds(1), absl::Seconds(1000));
   EXPECT_EQ(monitor_.View(1).left, absl::Seconds(100)) << "within bounds";
 }
 
 TEST_F(MonitorTest, UnknownPackagesCountAsTheMeanOfThoseThatAreOver) {
   Enter(10);
   // Four packages are over: one was cooked in 8 s, the other three were up to date.
-  monitor_.Measured(absl::Seconds(8), absl::Seconds(8));
+  monitor_.AddMeasurement(absl::Seconds(8), absl::Seconds(8));
   for (int i = 0; i < 4; ++i) monitor_.CountOver(true);
   EXPECT_EQ(monitor_.View(1).unknown, 6u);
   EXPECT_EQ(monitor_.View(1).left, absl::Seconds(12));

@@ -364,7 +364,7 @@ TEST(CostsTest, TheCookersOwnMeasureComesBeforeTheSizeAlone) {
                    large = costs.TraitsOf("texture", 61'440);
   const CostTraits other = costs.TraitsOf("shader", 4096);
   EXPECT_EQ(costs.Guess(small), absl::Microseconds(8192));
-  costs.Measured(small, absl::Milliseconds(100));
+  costs.AddMeasurement(small, absl::Milliseconds(100));
   EXPECT_EQ(costs.Guess(small), absl::Milliseconds(100));
   EXPECT_EQ(costs.Guess(large), absl::Milliseconds(800));
   EXPECT_EQ(costs.Guess(other), absl::Microseconds(8192));

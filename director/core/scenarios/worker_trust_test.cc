@@ -36,34 +36,34 @@ void Pass(CoreHarness& shell, int seconds, const std::vector<WorkerId>& workers)
 TEST(PaceTest, IsTheRatioOfWhatJobsTookToWhatWasExpected) {
   Pace pace;
   EXPECT_DOUBLE_EQ(pace.Factor(), 1);
-  for (int i = 0; i < 10; ++i) pace.Measured(absl::Seconds(1), absl::Seconds(20));
+  for (int i = 0; i < 10; ++i) pace.AddMeasurement(absl::Seconds(1), absl::Seconds(20));
   EXPECT_NEAR(pace.Factor(), 20, 1);
 }
 
 TEST(PaceTest, OneJobOfAnUnknownCostIsNotBelievedThreeAre) {
   Pace pace;
-  pace.Measured(absl::Seconds(1), absl::Seconds(8));
+  pace.AddMeasurement(absl::Seconds(1), absl::Seconds(8));
   EXPECT_LT(pace.Factor(), WorkerTrust::kSlow);
-  pace.Measured(absl::Seconds(1), absl::Seconds(8));
-  pace.Measured(absl::Seconds(1), absl::Seconds(8));
+  pace.AddMeasurement(absl::Seconds(1), absl::Seconds(8));
+  pace.AddMeasurement(absl::Seconds(1), absl::Seconds(8));
   EXPECT_GT(pace.Factor(), WorkerTrust::kSlow);
 }
 
 TEST(PaceTest, AJobThatAnotherWorkerDidMeanwhileIsBelieved) {
   Pace pace;
-  pace.Outrun(absl::Seconds(1), absl::Seconds(8));
+  pace.AddOutrun(absl::Seconds(1), absl::Seconds(8));
   EXPECT_GT(pace.Factor(), WorkerTrust::kSlow);
   Pace quicker;
-  quicker.Outrun(absl::Seconds(8), absl::Seconds(1));  // it began later
+  quicker.AddOutrun(absl::Seconds(8), absl::Seconds(1));  // it began later
   EXPECT_DOUBLE_EQ(quicker.Factor(), 1);
 }
 
 TEST(PaceTest, AShortJobDoesNotMakeUpForASlowOne) {
   Pace pace;
-  pace.Outrun(absl::Seconds(1), absl::Seconds(20));
-  pace.Measured(absl::Seconds(1), absl::Seconds(2));
+  pace.AddOutrun(absl::Seconds(1), absl::Seconds(20));
+  pace.AddMeasurement(absl::Seconds(1), absl::Seconds(2));
   EXPECT_GT(pace.Factor(), WorkerTrust::kSlow);
-  for (int i = 0; i < 20; ++i) pace.Measured(absl::Seconds(1), absl::Seconds(1));
+  for (int i = 0; i < 20; ++i) pace.AddMeasurement(absl::Seconds(1), absl::Seconds(1));
   EXPECT_LT(pace.Factor(), 1.1);  // it was repaired
 }
 
@@ -71,10 +71,10 @@ TEST(OverrunHistogramTest, TheFarLimitIsMoreThanTheLimit) {
   OverrunHistogram overruns;
   EXPECT_EQ(overruns.FarLimit(absl::Seconds(1)), absl::Seconds(8));
   EXPECT_GT(overruns.Usual(), 1e9);
-  for (int i = 0; i < 1000; ++i) overruns.Measured(absl::Seconds(1), absl::Milliseconds(900));
+  for (int i = 0; i < 1000; ++i) overruns.AddMeasurement(absl::Seconds(1), absl::Milliseconds(900));
   EXPECT_EQ(overruns.FarLimit(absl::Seconds(1)), absl::Seconds(1.875));
   EXPECT_DOUBLE_EQ(overruns.Usual(), 1);
-  for (int i = 0; i < 20; ++i) overruns.Measured(absl::Seconds(1), absl::Seconds(20));
+  for (int i = 0; i < 20; ++i) overruns.AddMeasurement(absl::Seconds(1), absl::Seconds(20));
   EXPECT_GT(overruns.FarLimit(absl::Seconds(1)), absl::Seconds(20));
 }
 

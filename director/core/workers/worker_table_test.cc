@@ -15,7 +15,7 @@ namespace {
 
 constexpr absl::Duration kWhenAsked = absl::ZeroDuration();
 
-InHand Job(absl::Duration expected) { return {.expected = expected}; }
+AssignedJob Job(absl::Duration expected) { return {.expected = expected}; }
 
 TEST(AssignedJobsTest, UrgentGoesBeforeWhatWaitsAndBehindWhatRuns) {
   AssignedJobs hand;
@@ -159,24 +159,25 @@ TEST(WorkersTest, OneThatNeverAttachedIsForgotten) {
 TEST(OverrunHistogramTest, TheLimitFollowsWhatWasMeasured) {
   OverrunHistogram overruns;
   EXPECT_EQ(overruns.Limit(absl::Seconds(1)), absl::Seconds(4));
-  for (int i = 0; i < 100; ++i) overruns.Measured(absl::Seconds(1), absl::Milliseconds(900));
+  for (int i = 0; i < 100; ++i) overruns.AddMeasurement(absl::Seconds(1), absl::Milliseconds(900));
   EXPECT_EQ(overruns.Limit(absl::Seconds(1)), absl::Seconds(1.5));
-  for (int i = 0; i < 100; ++i) overruns.Measured(absl::Seconds(1), absl::Milliseconds(7900));
+  for (int i = 0; i < 100; ++i) overruns.AddMeasurement(absl::Seconds(1), absl::Milliseconds(7900));
   EXPECT_GT(overruns.Limit(absl::Seconds(1)), absl::Seconds(7.9));
   EXPECT_LT(overruns.Limit(absl::Seconds(1)), absl::Seconds(8.1));
 }
 
 TEST(OverrunHistogramTest, AFewJobsTellNothing) {
   OverrunHistogram overruns;
-  for (int i = 0; i < 19; ++i) overruns.Measured(absl::Seconds(1), absl::Seconds(20));
+  for (int i = 0; i < 19; ++i) overruns.AddMeasurement(absl::Seconds(1), absl::Seconds(20));
   EXPECT_EQ(overruns.Limit(absl::Seconds(1)), absl::Seconds(4));
-  overruns.Measured(absl::Seconds(1), absl::Seconds(20));
+  overruns.AddMeasurement(absl::Seconds(1), absl::Seconds(20));
   EXPECT_GT(overruns.Limit(absl::Seconds(1)), absl::Seconds(20));
 }
 
 TEST(OverrunHistogramTest, ShortJobsTellNothing) {
   OverrunHistogram overruns;
-  for (int i = 0; i < 100; ++i) overruns.Measured(absl::Milliseconds(1), absl::Milliseconds(50));
+  for (int i = 0; i < 100; ++i)
+    overruns.AddMeasurement(absl::Milliseconds(1), absl::Milliseconds(50));
   EXPECT_EQ(overruns.Limit(absl::Seconds(1)), absl::Seconds(4));
 }
 

@@ -7,7 +7,7 @@
 #include "fmt/format.h"
 #include "worker/cookers/library/build_id.h"
 #include "worker/cookers/out_of_memory.h"
-#include "worker/cookers/shader/parted_structures.h"
+#include "worker/cookers/shader/unique_structure_names.h"
 #include "worker/cookers/verdict_error.h"
 
 namespace galley::worker {
@@ -43,7 +43,7 @@ absl::StatusOr<CrossModule> CrossModule::Create(const std::vector<uint32_t>& mod
   if (spvc_context_create(&cross.context_) != SPVC_SUCCESS)
     return OutOfMemoryError("no memory for spirv-cross");
   spvc_parsed_ir parsed = nullptr;
-  const PartedStructures parted = PartStructures(module);
+  const UniqueStructureNames parted = MakeStructureNamesUnique(module);
   RETURN_IF_ERROR(cross.Check(spvc_context_parse_spirv(cross.context_, parted.module.data(),
                                                        parted.module.size(), &parsed)));
   RETURN_IF_ERROR(cross.Check(spvc_context_create_compiler(

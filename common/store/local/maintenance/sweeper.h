@@ -3,7 +3,7 @@
 // A sweep goes in small steps; each step checks again whether anybody was told meanwhile that a
 // blob or result is present:
 //   1. the loss epoch rises;
-//   2. with Told's lock held exclusively (told.h), blobs and results that nobody was told of are
+//   2. with ReportedPresent's lock held exclusively, blobs and results that nobody was told of are
 //      *condemned*. From here on they are absent, so that a caller that wants a blob puts it again,
 //      after the sweep. Files are put aside (tmp/gc.*) at once, so that nobody adopts them;
 //   3. the log records the drop, and is synced;

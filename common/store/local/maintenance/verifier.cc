@@ -4,8 +4,8 @@
 #include <span>
 #include <utility>
 
-#include "common/base/healed.h"
 #include "common/base/log.h"
+#include "common/base/repairs.h"
 #include "common/base/status_macros.h"
 #include "common/store/local/layout.h"
 #include "common/store/local/maintenance/salvager.h"
@@ -56,7 +56,7 @@ void Verifier::TakeUpCursor() {
   absl::StatusOr<VerifyCursor> left = ReadVerifyCursor(store_.folder.directory);
   if (!left.ok()) {
     if (!absl::IsNotFound(left.status()))
-      NoteHealed(fmt::format("{}: {}; the verify began anew",
+      NoteRepair(fmt::format("{}: {}; the verify began anew",
                              JoinPath(store_.folder.directory, "verify"),
                              MessageOf(left.status())));
     return;

@@ -153,13 +153,13 @@ absl::StatusOr<VerifyCursor> ReadVerifyCursor(const std::string& store_directory
 }
 
 absl::Status WriteVerifyCursor(const std::string& store_directory, const VerifyCursor& cursor) {
-  RETURN_IF_ERROR(ClearTheWay(CursorPath(store_directory)));
+  RETURN_IF_ERROR(EnsureWritableFile(CursorPath(store_directory)));
   return WriteFileAtomic(CursorPath(store_directory), EncodeVerifyCursor(cursor));
 }
 
 absl::Status RemoveVerifyCursor(const std::string& store_directory) {
   const std::string path = CursorPath(store_directory);
-  RETURN_IF_ERROR(ClearTheWay(path));
+  RETURN_IF_ERROR(EnsureWritableFile(path));
   return ::unlink(path.c_str()) == 0 || errno == ENOENT ? absl::OkStatus()
                                                         : ErrnoStatus(errno, "remove", path);
 }

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <set>
 
-#include "common/base/healed.h"
+#include "common/base/repairs.h"
 #include "common/store/local/layout.h"
 #include "common/store/local/open.h"
 #include "common/store/local/segment_file.h"
@@ -263,11 +263,11 @@ TEST_F(VerifyTest, ADamagedIndexIsMadeAgainAndNoProblem) {
   for (const auto& entry : fs::directory_iterator(JoinPath(directory_, "index"))) {
     if (entry.path().extension() == ".sst") Flip(entry.path().string(), 100);
   }
-  TakeHealed();
+  TakeRepairs();
   const VerifyReport report = Verify();
   EXPECT_THAT(report.problems, IsEmpty());
   EXPECT_EQ(report.blobs, 700u);
-  EXPECT_THAT(TakeHealed(), ElementsAre(HasSubstr("made again from segments and files")));
+  EXPECT_THAT(TakeRepairs(), ElementsAre(HasSubstr("made again from segments and files")));
 }
 
 // Salvage: the log's record that took over a worker's blobs is lost with the index.

@@ -1,4 +1,4 @@
-// PartedStructures: renamed structures, which spirv-cross would otherwise compare endlessly.
+// UniqueStructureNames: renamed structures, which spirv-cross would otherwise compare endlessly.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace galley::worker {
 
-struct PartedStructures {
+struct UniqueStructureNames {
   std::vector<uint32_t> module;  // for spirv-cross
   // The old names by id, to be restored when spirv-cross has read the module.
   std::map<uint32_t, std::string> names;
@@ -18,6 +18,6 @@ struct PartedStructures {
 // a module, it compares each structure with earlier structures of the same name, through members
 // and buffer references, and does not mark visited pairs: a linked list overflows its stack. A
 // unique name ends the comparison at once.
-PartedStructures PartStructures(const std::vector<uint32_t>& module);
+UniqueStructureNames MakeStructureNamesUnique(const std::vector<uint32_t>& module);
 
 }  // namespace galley::worker

@@ -1,4 +1,4 @@
-#include "common/base/healed.h"
+#include "common/base/repairs.h"
 
 #include <set>
 #include <utility>
@@ -22,7 +22,7 @@ Notes& TheNotes() {
 
 }  // namespace
 
-void NoteHealed(const std::string& text) {
+void NoteRepair(const std::string& text) {
   Notes& notes = TheNotes();
   {
     const base::MutexLock lock(notes.mutex);
@@ -32,7 +32,7 @@ void NoteHealed(const std::string& text) {
   LogInfo("healed: {}", text);
 }
 
-std::vector<std::string> TakeHealed() {
+std::vector<std::string> TakeRepairs() {
   Notes& notes = TheNotes();
   const base::MutexLock lock(notes.mutex);
   return std::exchange(notes.fresh, {});

@@ -1,5 +1,5 @@
-// Told: the blobs and keys that anybody was told are present, and the *condemned* ones: about to be
-// dropped, and absent for all callers from that decision on.
+// ReportedPresent: the blobs and keys that anybody was told are present, and the *condemned* ones:
+// about to be dropped, and absent for all callers from that decision on.
 //
 // The lock makes the two agree. A caller that reports something as present holds the lock shared
 // from its look into the index until Add. A caller that condemns holds the lock exclusively while
@@ -20,10 +20,10 @@
 
 namespace galley::store {
 
-class Told {
+class ReportedPresent {
  public:
   // `boot_time`: the clock of sessions.h.
-  explicit Told(std::function<absl::Time()> boot_time)
+  explicit ReportedPresent(std::function<absl::Time()> boot_time)
       : boot_time_(std::move(boot_time)), touches_(boot_time_()) {}
 
   base::SharedMutex& mutex() GALLEY_RETURN_CAPABILITY(mutex_) { return mutex_; }

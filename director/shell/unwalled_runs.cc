@@ -1,4 +1,4 @@
-#include "director/shell/program_runs.h"
+#include "director/shell/unwalled_runs.h"
 
 #include <utility>
 
@@ -10,7 +10,7 @@ constexpr absl::Duration kTick = absl::Milliseconds(20);
 
 }  // namespace
 
-void ProgramRuns::Begin(AttemptId attempt, Run run) {
+void UnwalledRuns::Begin(AttemptId attempt, Run run) {
   running_[attempt] = forgotten_ + runs_.size();
   runs_.push_back(std::move(run));
   if (runs_.size() <= kRunsMax) return;
@@ -18,14 +18,14 @@ void ProgramRuns::Begin(AttemptId attempt, Run run) {
   ++forgotten_;
 }
 
-void ProgramRuns::End(AttemptId attempt, absl::Time now) {
+void UnwalledRuns::End(AttemptId attempt, absl::Time now) {
   const auto found = running_.find(attempt);
   if (found == running_.end()) return;
   if (found->second >= forgotten_) runs_[found->second - forgotten_].end = now;
   running_.erase(found);
 }
 
-void ProgramRuns::Lost(std::string_view worker, absl::Time now) {
+void UnwalledRuns::Lost(std::string_view worker, absl::Time now) {
   for (auto at = running_.begin(); at != running_.end();) {
     const AttemptId attempt = at->first;
     const bool is_its = at->second >= forgotten_ && runs_[at->second - forgotten_].worker == worker;
@@ -34,13 +34,13 @@ void ProgramRuns::Lost(std::string_view worker, absl::Time now) {
   }
 }
 
-void ProgramRuns::Clear() {
+void UnwalledRuns::Clear() {
   runs_.clear();
   running_.clear();
   forgotten_ = 0;
 }
 
-std::vector<std::string> ProgramRuns::PackagesAt(absl::Time when, absl::Time since) const {
+std::vector<std::string> UnwalledRuns::PackagesAt(absl::Time when, absl::Time since) const {
   std::set<std::string> packages;
   for (const Run& run : runs_) {
     if (run.begin >= since && run.begin - kTick <= when && when <= run.end)
@@ -49,7 +49,7 @@ std::vector<std::string> ProgramRuns::PackagesAt(absl::Time when, absl::Time sin
   return {packages.begin(), packages.end()};
 }
 
-ProgramRuns::Lacking ProgramRuns::LackingSince(absl::Time since) const {
+UnwalledRuns::Lacking UnwalledRuns::LackingSince(absl::Time since) const {
   Lacking lacking;
   for (const Run& run : runs_) {
     if (run.begin < since || run.why.empty()) continue;

@@ -1,4 +1,4 @@
-#include "common/store/local/told.h"
+#include "common/store/local/reported_present.h"
 
 #include <vector>
 
@@ -7,7 +7,7 @@
 namespace galley::store {
 namespace {
 
-class ToldTest : public testing::Test {
+class ReportedPresentTest : public testing::Test {
  protected:
   bool IsCondemned(const Digest& digest) {
     const base::SharedLock lock(told_.mutex());
@@ -15,18 +15,18 @@ class ToldTest : public testing::Test {
   }
 
   absl::Time now_ = absl::FromUnixSeconds(1'000'000);
-  Told told_{[this] { return now_; }};
+  ReportedPresent told_{[this] { return now_; }};
   const Digest one_ = Digest::Of("one"), other_ = Digest::Of("other");
 };
 
-TEST_F(ToldTest, WhatIsToldIsKnownSinceThen) {
+TEST_F(ReportedPresentTest, WhatIsToldIsKnownSinceThen) {
   told_.Tell(std::vector{one_});
   EXPECT_TRUE(told_.WasTold(one_, now_));
   EXPECT_FALSE(told_.WasTold(other_, now_));
   EXPECT_EQ(told_.begun(), now_);
 }
 
-TEST_F(ToldTest, WhatIsCondemnedStaysSoUntilAllIsPardoned) {
+TEST_F(ReportedPresentTest, WhatIsCondemnedStaysSoUntilAllIsPardoned) {
   {
     const base::ExclusiveLock lock(told_.mutex());
     told_.Condemn(std::vector{one_});

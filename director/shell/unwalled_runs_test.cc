@@ -1,4 +1,4 @@
-#include "director/shell/program_runs.h"
+#include "director/shell/unwalled_runs.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ class ProgramRunsTest : public testing::Test {
   std::vector<std::string> PackagesAt(int when, int since = 0) const {
     return runs_.PackagesAt(At(when), At(since));
   }
-  ProgramRuns runs_;
+  UnwalledRuns runs_;
 };
 
 TEST_F(ProgramRunsTest, WhatWasDoneThenIsOfThePackagesThatRanThen) {
@@ -61,10 +61,10 @@ TEST_F(ProgramRunsTest, OnlyThoseLackWallsWhoWantThem) {
 }
 
 TEST_F(ProgramRunsTest, TheOldestAreForgotten) {
-  for (AttemptId i = 1; i <= ProgramRuns::kRunsMax + 1; ++i) Begin(i, "/Game/a", int(i));
+  for (AttemptId i = 1; i <= UnwalledRuns::kRunsMax + 1; ++i) Begin(i, "/Game/a", int(i));
   EXPECT_THAT(PackagesAt(1), IsEmpty());
   runs_.End(1, At(3));  // has no effect
-  runs_.End(ProgramRuns::kRunsMax + 1, At(ProgramRuns::kRunsMax + 2));
+  runs_.End(UnwalledRuns::kRunsMax + 1, At(UnwalledRuns::kRunsMax + 2));
 }
 
 }  // namespace

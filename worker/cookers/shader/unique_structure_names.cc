@@ -1,4 +1,4 @@
-#include "worker/cookers/shader/parted_structures.h"
+#include "worker/cookers/shader/unique_structure_names.h"
 
 #include <algorithm>
 #include <utility>
@@ -87,10 +87,10 @@ class Comparer {
 
 }  // namespace
 
-PartedStructures PartStructures(const std::vector<uint32_t>& module) {
+UniqueStructureNames MakeStructureNamesUnique(const std::vector<uint32_t>& module) {
   Comparer comparer;
   ForEachInstruction(module, [&](const SpirvInstruction& each) { comparer.Read(each); });
-  PartedStructures parted{.module = {}, .names = comparer.TakeParted()};
+  UniqueStructureNames parted{.module = {}, .names = comparer.TakeParted()};
   if (parted.names.empty()) {
     parted.module = module;
     return parted;

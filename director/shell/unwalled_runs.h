@@ -1,4 +1,4 @@
-// ProgramRuns: records the jobs that ran programs without walls, which may have changed the
+// UnwalledRuns: records the jobs that ran programs without walls, which may have changed the
 // project. Walls are missing if the worker's machine has none, or with [cook] walls = "off".
 //
 // Runs are kept while any cook runs. Beyond kRunsMax runs the oldest is forgotten.
@@ -18,7 +18,7 @@
 
 namespace galley::director {
 
-class ProgramRuns {
+class UnwalledRuns {
  public:
   static constexpr size_t kRunsMax = 100'000;
 
