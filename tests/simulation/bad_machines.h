@@ -1,9 +1,9 @@
-// BadMachines: a cook by a farm some of whose machines are bad, from a seed: the real CookCore over
-// simulated workers, on one thread, in simulated time. A machine may have a full disk, lie, or be
-// slow. Measures how long the cook takes, compared with the good machines alone.
+// BadMachines: a cook by a farm (farm_model.h) some of whose machines are bad, from a seed. A
+// machine may have a full disk, lie, or be slow. Measures how long the cook takes, compared with
+// the good machines alone.
 //
 // The jobs have log-normal costs (median 1 s, sigma 1), which the last cook's records tell within
-// 20 % or, in every other seed, nobody knows. A message takes 1 ms, a commit 20 ms.
+// 20 % or, in every other seed, nobody knows.
 #pragma once
 
 #include <cstdint>
