@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "director/shell/changed_packages.h"
+#include "director/shell/changed_platforms.h"
 #include "tests/simulation/director_owners.h"
 
 namespace galley::simulation {
@@ -127,15 +128,8 @@ void SimDirector::ChangePlatforms(const std::vector<std::string>& platforms) {
     Answer(10, [this, successor] {
       PlatformsChanged event{
           .catalog = successor->catalog(),
-          .mapping = {},
+          .mapping = PlatformMapping(*snapshot_->platforms(), *successor->platforms()),
           .platform_count = static_cast<uint32_t>(successor->platform_names().size())};
-      for (const std::string& name : snapshot_->platform_names()) {
-        const auto at =
-            std::find(successor->platform_names().begin(), successor->platform_names().end(), name);
-        event.mapping.emplace_back();
-        if (at == successor->platform_names().end()) continue;
-        event.mapping.back() = static_cast<PlatformIndex>(at - successor->platform_names().begin());
-      }
       snapshot_ = successor;
       event.added = own_->cooks.AdoptPlatforms(*world_, PlatformMap(event.mapping));
       const bool are_more = !event.added.empty();
