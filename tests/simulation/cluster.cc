@@ -285,19 +285,17 @@ void Cluster::EndDirector() {
   });
 }
 
-bool Cluster::HasFired(Fault fault) const {
+uint64_t Cluster::TimesSinceRequest(Fault fault) const {
   const auto index = static_cast<size_t>(fault);
-  return faults_.counts()[index] > faults_at_request_[index];
+  return faults_.counts()[index] - faults_at_request_[index];
 }
 
 // Whether so much was lost that a package may have been lost each time.
 bool Cluster::HasLostMuch() const {
   uint64_t times = 0;
   for (const Fault fault : {Fault::kBitsRotten, Fault::kUnaskedCollected, Fault::kFilesDeleted,
-                            Fault::kSegmentLost, Fault::kIndexLost}) {
-    const auto index = static_cast<size_t>(fault);
-    times += faults_.counts()[index] - faults_at_request_[index];
-  }
+                            Fault::kSegmentLost, Fault::kIndexLost})
+    times += TimesSinceRequest(fault);
   return times > cook_.lost_rounds_max;
 }
 

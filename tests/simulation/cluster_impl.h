@@ -55,7 +55,8 @@ class Cluster {
   void CountResumed();
   void EndDirector();
   bool HasEverFired(Fault fault) const { return faults_.counts()[static_cast<size_t>(fault)] > 0; }
-  bool HasFired(Fault fault) const;
+  uint64_t TimesSinceRequest(Fault fault) const;
+  bool HasFired(Fault fault) const { return TimesSinceRequest(fault) > 0; }
   bool HasLostMuch() const;
   // `published`: the cook's roots, by platform.
   virtual void OnEnded(const director::CookEnded& ended,
@@ -86,6 +87,9 @@ class Cluster {
   // --- cluster_workers.cc: the workers' processes and streams.
   void Start(const director::Spawn& spawn);
   void Launch(const director::Spawn& spawn);
+  bool FailsToStart(director::WorkerId worker, absl::Duration at, Fault fault, uint64_t percent,
+                    const std::string& why);
+  void StartBody(director::WorkerId worker, absl::Duration at, bool is_remote);
   void TellLaunched(director::WorkerId worker, director::LauncherReported::State state,
                     uint32_t term);
   void AddBody(const std::string& name, uint32_t slots, uint32_t term, bool is_remote);

@@ -24,14 +24,7 @@ void Cluster::Launch(const Spawn& spawn) {
   };
   tell(State::kQueued);
   if (faults_.Happens(Fault::kLaunchQueued, 30)) at += absl::Seconds(random_.Below(30));
-  if (failures_in_row_ < 2 && faults_.Happens(Fault::kLaunchFailed, 20)) {
-    ++failures_in_row_;
-    return schedule_.After(at + random_.Some(50), [this, id, term] {
-      if (director_ != nullptr && director_->term() == term)
-        director_->OnWorkerGone(id, "the queue is closed", true);
-    });
-  }
-  failures_in_row_ = 0;
+  if (FailsToStart(id, at, Fault::kLaunchFailed, 20, "the queue is closed")) return;
   at += random_.Some(100);
   tell(State::kStarting);
   if (faults_.Happens(Fault::kLaunchRequeued, 20)) {
@@ -51,29 +44,33 @@ void Cluster::Launch(const Spawn& spawn) {
       if (!is_attached) TellGone(name, term);
     });
   }
-  schedule_.After(at + random_.Some(200), [this, id, term] {
-    if (director_ == nullptr || director_->term() != term) return;
-    AddBody(SimDirector::NameOf(id), 1 + static_cast<uint32_t>(random_.Below(3)), term,
-            /*is_remote=*/true);
-  });
+  StartBody(id, at, /*is_remote=*/true);
 }
 
 void Cluster::Start(const Spawn& spawn) {
   if (PoolOf(spawn.worker) == Pool::kLaunched) return Launch(spawn);
-  const uint32_t term = director_->term();
-  const WorkerId id = spawn.worker;
-  if (failures_in_row_ < 2 && faults_.Happens(Fault::kLauncherFailed, 10)) {
-    ++failures_in_row_;
-    return schedule_.After(spawn.delay + random_.Some(50), [this, id, term] {
-      if (director_ != nullptr && director_->term() == term)
-        director_->OnWorkerGone(id, "no more processes", true);
-    });
-  }
-  failures_in_row_ = 0;
-  schedule_.After(spawn.delay + random_.Some(200), [this, id, term] {
+  if (!FailsToStart(spawn.worker, spawn.delay, Fault::kLauncherFailed, 10, "no more processes"))
+    StartBody(spawn.worker, spawn.delay, /*is_remote=*/false);
+}
+
+// True: the worker cannot be started, which the director hears after a while.
+bool Cluster::FailsToStart(WorkerId worker, absl::Duration at, Fault fault, uint64_t percent,
+                           const std::string& why) {
+  const bool fails = failures_in_row_ < 2 && faults_.Happens(fault, percent);
+  failures_in_row_ = fails ? failures_in_row_ + 1 : 0;
+  if (!fails) return false;
+  schedule_.After(at + random_.Some(50), [this, worker, why, term = director_->term()] {
+    if (director_ != nullptr && director_->term() == term)
+      director_->OnWorkerGone(worker, why, true);
+  });
+  return true;
+}
+
+void Cluster::StartBody(WorkerId worker, absl::Duration at, bool is_remote) {
+  schedule_.After(at + random_.Some(200), [this, worker, is_remote, term = director_->term()] {
     if (director_ == nullptr || director_->term() != term) return;
-    AddBody(SimDirector::NameOf(id), 1 + static_cast<uint32_t>(random_.Below(3)), term,
-            /*is_remote=*/false);
+    AddBody(SimDirector::NameOf(worker), 1 + static_cast<uint32_t>(random_.Below(3)), term,
+            is_remote);
   });
 }
 
