@@ -90,8 +90,6 @@ class Cluster {
   bool FailsToStart(director::WorkerId worker, absl::Duration at, Fault fault, uint64_t percent,
                     const std::string& why);
   void StartBody(director::WorkerId worker, absl::Duration at, bool is_remote);
-  void TellLaunched(director::WorkerId worker, director::LauncherReported::State state,
-                    uint32_t term);
   void AddBody(const std::string& name, uint32_t slots, uint32_t term, bool is_remote);
   void Connect(size_t index);
   bool MeetsStale(const Body& body);

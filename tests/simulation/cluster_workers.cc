@@ -9,10 +9,6 @@ namespace galley::simulation {
 
 using namespace director;  // NOLINT: a simulation of it
 
-void Cluster::TellLaunched(WorkerId worker, LauncherReported::State state, uint32_t term) {
-  if (director_ != nullptr && director_->term() == term) director_->OnLaunchState(worker, state);
-}
-
 // Launches a worker through a farm's queue.
 void Cluster::Launch(const Spawn& spawn) {
   using State = LauncherReported::State;
@@ -20,7 +16,10 @@ void Cluster::Launch(const Spawn& spawn) {
   const WorkerId id = spawn.worker;
   absl::Duration at = spawn.delay + random_.Some(50);
   const auto tell = [&](State state) {
-    schedule_.After(at, [this, id, state, term] { TellLaunched(id, state, term); });
+    schedule_.After(at, [this, id, state, term] {
+      if (director_ != nullptr && director_->term() == term)
+        director_->Step(LauncherReported{.worker = id, .error = "", .state = state});
+    });
   };
   tell(State::kQueued);
   if (faults_.Happens(Fault::kLaunchQueued, 30)) at += absl::Seconds(random_.Below(30));

@@ -56,14 +56,11 @@ void SimDirector::CountEqual(const std::string& name, const StoredResult& stored
     deps_.checks.Break("safety: equal work was cooked twice: " + first->second + ", " + name);
 }
 
-// The worker of the result reports the result again.
-void SimDirector::Unaccept(ResultId result) {
-  if (accepted_.erase(result) > 0) brought_.erase(told_by_.at(result));
-}
-
+// The worker of a result that is not durable reports the result again.
 void SimDirector::Take(const Persisted& persisted) {
   for (const Persisted::Item& item : persisted.items) {
-    if (!persisted.error.empty() || !item.refused.empty()) Unaccept(item.result);
+    if (persisted.error.empty() && item.refused.empty()) continue;
+    if (accepted_.erase(item.result) > 0) brought_.erase(told_by_.at(item.result));
   }
 }
 
@@ -189,14 +186,6 @@ void SimDirector::Take(const RootPublished& published) {
       deps_.checks.Break("safety: a root is published twice");
     later = &root;
   }
-}
-
-// ------------------------------------------------------------------ the end
-
-void SimDirector::Close(const ActiveCook& cook) {
-  After(absl::ZeroDuration(), [this, ended = cook.outcome.ended, roots = cook.outcome.roots] {
-    callbacks_.ended(ended, roots);
-  });
 }
 
 }  // namespace galley::simulation

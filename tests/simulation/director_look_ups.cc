@@ -35,19 +35,16 @@ LookedUp SimDirector::LookUpNow(const LookUp& effect) {
   LookedUp answer = look_ups_.Run(items);
   is_looking_up_ = false;
   for (const LookedUp::Item& one : answer.items) {
-    if (const auto* hit = std::get_if<LookedUp::Hit>(&one.outcome))
-      CheckServed(*results_.Get(hit->result->id));
+    const auto* hit = std::get_if<LookedUp::Hit>(&one.outcome);
+    if (hit == nullptr) continue;
+    const StoredResultPtr stored = results_.Get(hit->result->id);
+    if (stored->is_in_journal) continue;  // the check is made when roots are built
+    for (const record::Output& output : stored->result.outputs) {
+      if (!store_.LocationOf(output.digest))
+        deps_.checks.Break("safety: a result was served whose bytes are gone: " + stored->package);
+    }
   }
   return answer;
-}
-
-// For results in the journal the check is made when roots are built.
-void SimDirector::CheckServed(const StoredResult& stored) {
-  if (stored.is_in_journal) return;
-  for (const record::Output& output : stored.result.outputs) {
-    if (!store_.LocationOf(output.digest))
-      deps_.checks.Break("safety: a result was served whose bytes are gone: " + stored.package);
-  }
 }
 
 }  // namespace galley::simulation

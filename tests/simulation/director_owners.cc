@@ -44,7 +44,13 @@ SimDirector::Owners::Owners(SimDirector& of)
              .sources = [&of] { return of.snapshot_; },
              .before_begin = [](ActiveCook&) {},
              .after_begin = [] {},
-             .before_close = [&of](ActiveCook& cook) { of.Close(cook); },
+             .before_close =
+                 [&of](const ActiveCook& cook) {
+                   of.After(absl::ZeroDuration(),
+                            [&of, ended = cook.outcome.ended, roots = cook.outcome.roots] {
+                              of.callbacks_.ended(ended, roots);
+                            });
+                 },
              .after_close = [] {}}),
       notices({.core = *of.core_,
                .results = of.results_,

@@ -162,10 +162,6 @@ void SimDirector::OnWorkerGone(WorkerId worker, const std::string& reason, bool 
   Step(WorkerLost{worker, reason, true});
 }
 
-void SimDirector::OnLaunchState(WorkerId worker, LauncherReported::State state) {
-  Step(LauncherReported{.worker = worker, .error = "", .state = state});
-}
-
 WorkerReport SimDirector::Read(const std::string& worker, const v1::Report& wire) {
   WorkerReport report = reports_.Read(worker, wire);
   own_->repair.LookAtReport(report);

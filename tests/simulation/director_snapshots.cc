@@ -118,7 +118,7 @@ void SimDirector::Announce(const SnapshotPtr& successor) {
 
 // The files stay the same; the table for workers says how platforms are numbered.
 void SimDirector::ChangePlatforms(const std::vector<std::string>& platforms) {
-  PostTask(20, [this, platforms] {
+  tasks_.PostWithin(20, [this, platforms] {
     const SnapshotPtr successor = Successor(commit_snapshot_->files(), platforms);
     JournalMeta meta = journal_.meta();
     meta.table_file = successor->table();
@@ -159,15 +159,15 @@ bool SimDirector::HasAllPlatforms() const {
 
 void SimDirector::Do(const Rescan& effect) {
   for (const std::string& path : effect.paths) deps_.checks.Trace("rescan " + path);
-  PostTask(50, [this, paths = effect.paths] { MakeSuccessor(paths, paths, {}); });
+  tasks_.PostWithin(50, [this, paths = effect.paths] { MakeSuccessor(paths, paths, {}); });
 }
 
 void SimDirector::OnFilesEdited(const std::vector<std::string>& names) {
-  PostTask(50, [this, names] { MakeSuccessor(names, {}, {}); });
+  tasks_.PostWithin(50, [this, names] { MakeSuccessor(names, {}, {}); });
 }
 
 void SimDirector::OnFilesRenamed(const std::vector<World::Renamed>& renamed) {
-  PostTask(50, [this, renamed] {
+  tasks_.PostWithin(50, [this, renamed] {
     std::vector<std::string> paths;
     for (const World::Renamed& one : renamed) paths.insert(paths.end(), {one.from, one.to});
     MakeSuccessor(paths, {}, renamed);

@@ -104,18 +104,12 @@ SimDirector::~SimDirector() = default;
 
 void SimDirector::After(absl::Duration delay, std::function<void()> act) {
   deps_.schedule.After(delay, [this, life = std::weak_ptr(life_), act = std::move(act)] {
-    if (!life.expired()) Run(act);
+    if (life.expired()) return;
+    if (is_stopped_) return waiting_.push_back(act);
+    deps_.disk.set_is_director(!is_overtaken_);
+    act();
+    deps_.disk.set_is_director(true);
   });
-}
-
-void SimDirector::Run(const std::function<void()>& act) {
-  if (is_stopped_) {
-    waiting_.push_back(act);
-    return;
-  }
-  deps_.disk.set_is_director(!is_overtaken_);
-  act();
-  deps_.disk.set_is_director(true);
 }
 
 absl::Time SimDirector::Wall() {
@@ -131,10 +125,6 @@ void SimDirector::WakeOvertaken() {
   deps_.checks.Trace("the stopped director wakes");
   for (std::function<void()>& act : std::exchange(waiting_, {}))
     After(absl::ZeroDuration(), std::move(act));
-}
-
-void SimDirector::PostTask(int64_t ms_max, std::function<void()> task) {
-  tasks_.PostWithin(ms_max, std::move(task));
 }
 
 void SimDirector::Schedule(absl::Time& free_at, int64_t ms_max, std::function<void()> act) {
@@ -290,7 +280,7 @@ void SimDirector::BeginCook() {
 
 // Does what `galley clean` does: the journal forgets the packages, and so does the core.
 void SimDirector::Clear(const std::vector<std::string>& packages) {
-  PostTask(20, [this, packages] {
+  tasks_.PostWithin(20, [this, packages] {
     if (!journal_.Forget(packages).ok()) return Step(DirectorUnfit{"forgetting: the journal"});
     Answer(10, [this, packages] {
       deps_.faults.Count(Fault::kPackagesCleared);
@@ -352,12 +342,6 @@ void SimDirector::Note(const PackageFailed& failed) {
     own_faults_->CheckQuarantined(name);
 }
 
-void SimDirector::Note(const PackageBlamed& blamed) {
-  BeginCook();
-  const std::string& name = core_->NameOf(blamed.package);
-  blamed_[name] = blamed;
-}
-
 // The worker attaches again, and is let in only to hear that it must end.
 void SimDirector::EndStreamOf(const WorkerViolated& violated) {
   const std::string name = NameOf(violated.worker);
@@ -368,7 +352,7 @@ void SimDirector::EndStreamOf(const WorkerViolated& violated) {
   if (stream == streams_.end()) return;
   const uint64_t ended = stream->second;
   streams_.erase(stream);
-  PostTask(1, [this, ended] { callbacks_.hang_up(ended); });
+  tasks_.PostWithin(1, [this, ended] { callbacks_.hang_up(ended); });
 }
 
 void SimDirector::Do(const Notify& effect) {
@@ -389,7 +373,10 @@ void SimDirector::Do(const Notify& effect) {
   }
   if (const auto* warned = std::get_if<PackageWarned>(&effect.notice))
     is_too_late_ |= warned->text.starts_with("is asked for too late");
-  if (const auto* blamed = std::get_if<PackageBlamed>(&effect.notice)) Note(*blamed);
+  if (const auto* blamed = std::get_if<PackageBlamed>(&effect.notice)) {
+    BeginCook();
+    blamed_[core_->NameOf(blamed->package)] = *blamed;
+  }
   if (const auto* odd = std::get_if<WorkerQuarantined>(&effect.notice)) {
     quarantined_.insert(NameOf(odd->worker));
     own_faults_->Lose(NameOf(odd->worker));

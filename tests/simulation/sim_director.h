@@ -101,7 +101,6 @@ class SimDirector {
   absl::Status OnUpload(std::span<const std::pair<Digest, std::string>> blobs);
   std::optional<std::string> OnFetch(const Digest& blob);
   void OnWorkerGone(director::WorkerId worker, const std::string& reason, bool never_started);
-  void OnLaunchState(director::WorkerId worker, director::LauncherReported::State state);
   void OnFilesEdited(const std::vector<std::string>& names);
   void OnFilesRenamed(const std::vector<World::Renamed>& renamed);
   // Numbers the platforms as in the list.
@@ -198,13 +197,11 @@ class SimDirector {
   void Take(const director::LostFound& found);
   void Do(const director::Notify& effect);
   void Note(const director::PackageFailed& failed);
-  void Note(const director::PackageBlamed& blamed);
   void EndStreamOf(const director::WorkerViolated& violated);
   void BeginCook();
   void Do(const director::Reply&) {}
 
   director::LookedUp LookUpNow(const director::LookUp& effect);
-  void CheckServed(const director::StoredResult& stored);
   void CheckPlace(const std::string& worker, const std::string& package);
   void NoteGiven(const director::Streams::Given& given);
   director::WorkerReport Read(const std::string& worker, const v1::Report& report);
@@ -224,24 +221,19 @@ class SimDirector {
   void StepOnce(const director::Event& event);
   void CarryOut(const std::vector<director::Effect>& effects);
   void BeginCommits();
-  void Close(const director::ActiveCook& cook);
   void CheckUrgent();
   std::vector<director::Reply::Reason> AskAll(director::QueryAsked question);
   std::vector<director::Reply::Reason> Reasons() const;
   void AskOn();
   director::Reply Ask(const director::QueryAsked& question);
 
-  // Posts a task; tasks run in order, one after the other, each after a while.
-  void PostTask(int64_t ms_max, std::function<void()> task);
   // Schedules `act` after earlier acts with the same `free_at`.
   void Schedule(absl::Time& free_at, int64_t ms_max, std::function<void()> act);
   // A task hands `act` to the loop; answers come in the order of the tasks.
   void Answer(int64_t ms_max, std::function<void()> act);
   void Accept(const director::Persist::Item& item);
   void CountEqual(const std::string& name, const director::StoredResult& stored);
-  void Unaccept(director::ResultId result);
   void After(absl::Duration delay, std::function<void()> act);
-  void Run(const std::function<void()>& act);
   // The wall clock, which jumps; the core sees the monotonic clock.
   absl::Time Wall();
   void NoteKept();
