@@ -140,9 +140,8 @@ class Cluster {
                        cooks_,
                        executors_lost_,
                        machine_,
-                       [this](const std::string& id) { Edit(id); },
-                       [this](const std::string& what) { checks_.Break(what); },
-                       [this](const Digest& output) { checks_.wrong.insert(output); }};
+                       checks_,
+                       [this](const std::string& id) { Edit(id); }};
   std::unique_ptr<SimDirector> director_;
   std::unique_ptr<SimDirector> overtaken_;  // was stopped while another director took the project
   uint64_t directors_ = 0, overtaken_number_ = 0;

@@ -13,6 +13,12 @@ void OwnFaults::Renew(Package& package) {
   package.is_condemned = package.is_quarantined = false;
 }
 
+void OwnFaults::Forgive(Package& package) {
+  Renew(package);
+  package.faults = 0;
+  package.failed_on.clear();
+}
+
 const OwnFaults::Given* OwnFaults::GivenTo(director::AttemptId attempt,
                                            const std::string& worker) const {
   const auto given = given_.find(attempt);
@@ -44,11 +50,7 @@ void OwnFaults::BeginTerm(const std::vector<director::BlameRecord>& remembered,
 void OwnFaults::BeginCook() {
   if (std::exchange(is_cooking_, true)) return;
   if (std::exchange(is_first_cook_, false)) return;
-  for (auto& [name, package] : packages_) {
-    Renew(package);
-    package.faults = 0;
-    package.failed_on.clear();
-  }
+  for (auto& [name, package] : packages_) Forgive(package);
 }
 
 void OwnFaults::Give(director::AttemptId attempt, const std::string& name,
@@ -117,12 +119,7 @@ void OwnFaults::AddPlatforms() {
 }
 
 void OwnFaults::Clear(const std::vector<std::string>& packages) {
-  for (const std::string& name : packages) {
-    Package& package = packages_[name];
-    Renew(package);
-    package.faults = 0;
-    package.failed_on.clear();
-  }
+  for (const std::string& name : packages) Forgive(packages_[name]);
 }
 
 void OwnFaults::CheckBlamed(const std::string& name, uint32_t own_faults, std::string_view what) {

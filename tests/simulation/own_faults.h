@@ -96,6 +96,7 @@ class OwnFaults {
     bool is_taken_back = false;
   };
   static void Renew(Package& package);
+  static void Forgive(Package& package);
   // nullptr: this worker has no such attempt.
   const Given* GivenTo(director::AttemptId attempt, const std::string& worker) const;
 

@@ -28,21 +28,12 @@ SimWorker::SimWorker(const Options& options, Surroundings& around, Callbacks cal
                 .after = [this](absl::Duration delay,
                                 Schedule::Act act) { After(delay, std::move(act)); },
                 .find_missing =
-                    [this](const std::vector<Digest>& digests, SimUploads::Found found) {
-                      callbacks_.find_missing(
-                          digests, [this, life = std::weak_ptr(life_), found = std::move(found)](
-                                       absl::StatusOr<std::vector<Digest>> missing) {
-                            if (life.expired()) return;
-                            After(absl::ZeroDuration(), [found, missing] { found(missing); });
-                          });
+                    [this](const std::vector<Digest>& digests, const SimUploads::Found& found) {
+                      callbacks_.find_missing(digests, InTurn(found));
                     },
                 .upload =
-                    [this](const SimUploads::Blobs& blobs, SimUploads::Done done) {
-                      callbacks_.upload(blobs, [this, life = std::weak_ptr(life_),
-                                                done = std::move(done)](absl::Status status) {
-                        if (life.expired()) return;
-                        After(absl::ZeroDuration(), [done, status] { done(status); });
-                      });
+                    [this](const SimUploads::Blobs& blobs, const SimUploads::Done& done) {
+                      callbacks_.upload(blobs, InTurn(done));
                     },
                 .deliver = [this](const worker::SessionEvent& event) { Step(event); },
                 .end_job = [this](const auto& end) { EndJob(end); }}),
@@ -189,12 +180,13 @@ std::vector<uint64_t> SimWorker::running() const {
 void SimWorker::Do(worker::ConfigureSlots& configure) {
   const uint32_t term = configure.welcome.term();
   if (std::exchange(term_, term) > term)
-    around_.broken("safety: " + options_.id + " works for a director that was overtaken");
+    around_.checks.Break("safety: " + options_.id + " works for a director that was overtaken");
 }
 
 void SimWorker::Do(worker::SendMessage& send) {
   if (send.message.pending().attempts_size() > static_cast<int>(options_.slots))
-    around_.broken("safety: " + options_.id + " says that more are pending than it has slots");
+    around_.checks.Break("safety: " + options_.id +
+                         " says that more are pending than it has slots");
   if (options_.hides_uploads) send.message.clear_uploading();
   callbacks_.send(std::move(send.message));
 }
@@ -216,7 +208,7 @@ void SimWorker::Do(worker::GiveSegments& give) {
 
 void SimWorker::Do(worker::StartJob& start) {
   if (options_.is_older && World::CookerOf(start.job.job().package()) == "command")
-    around_.broken("safety: " + options_.id + " is given a job of a cooker that it lacks");
+    around_.checks.Break("safety: " + options_.id + " is given a job of a cooker that it lacks");
   Slot& slot = slots_[start.slot];
   slot.jobs.push_back(start.job);
   CheckSlots();
@@ -266,7 +258,7 @@ void SimWorker::CheckSlots() {
     held += !slots_[lane].jobs.empty() &&
             std::find(lanes_waiting_.begin(), pending_end, lane) == pending_end;
   if (held > options_.slots)
-    around_.broken("safety: " + options_.id + " began a job without a slot for it");
+    around_.checks.Break("safety: " + options_.id + " began a job without a slot for it");
 }
 
 // A job has just begun. While memory is short only one job may run on the whole machine.
@@ -275,7 +267,7 @@ void SimWorker::CheckMemory() {
   size_t jobs = 0;
   for (const Slot& slot : slots_) jobs += slot.jobs.size();
   if (jobs > 1 || around_.machine.last_slot != this)
-    around_.broken("safety: " + options_.id + " began a job though memory is short");
+    around_.checks.Break("safety: " + options_.id + " began a job though memory is short");
 }
 
 void SimWorker::TellPending(uint32_t lane, uint64_t attempt, bool is_pending) {
@@ -639,7 +631,7 @@ void SimWorker::Save(const RunPtr& run) {
     text = World::Otherwise(text);
   if (options_.is_wrong && around_.faults.Happens(Fault::kWorkerWrong, 50)) {
     text = World::Otherwise(text) + " by " + options_.id;
-    around_.made_wrong(Digest::Of(text));
+    around_.checks.wrong.insert(Digest::Of(text));
   }
   v1::Report report;
   v1::Saved saved;

@@ -13,6 +13,7 @@
 
 #include "common/record/observation.h"
 #include "common/store/interface/store.h"
+#include "tests/simulation/checks.h"
 #include "tests/simulation/disk.h"
 #include "tests/simulation/faults.h"
 #include "tests/simulation/network.h"
@@ -46,9 +47,8 @@ struct Surroundings {
   // By the id of the package whose crashes lost them.
   std::map<std::string, uint64_t>& executors_lost;
   Machine& machine;
-  std::function<void(const std::string& id)> edit;      // changes a source on the disk
-  std::function<void(const std::string& what)> broken;  // reports a violation
-  std::function<void(const Digest& output)> made_wrong;
+  Checks& checks;
+  std::function<void(const std::string& id)> edit;  // changes a source on the disk
 };
 
 class SimWorker {
@@ -141,6 +141,13 @@ class SimWorker {
   uint64_t LargestJob() const;
 
   void After(absl::Duration delay, Schedule::Act act);
+  // Returns a call of `done` in a turn of its own, if the process lives then.
+  template <typename Done>
+  auto InTurn(const Done& done) {
+    return [this, life = std::weak_ptr(life_), done](const auto& what) {
+      if (!life.expired()) After(absl::ZeroDuration(), [done, what] { done(what); });
+    };
+  }
   void Next(uint32_t slot);
   void Load(const RunPtr& run);
   // True: the job cannot be done on this machine, which is the farm's.
