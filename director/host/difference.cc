@@ -11,18 +11,10 @@
 #include "common/content/changes.h"
 #include "director/host/outcome_status.h"
 #include "director/shell/changed_packages.h"
-#include "director/shell/lost_files.h"
 #include "director/shell/snapshot_tables.h"
 
 namespace galley::director {
 namespace {
-
-absl::StatusOr<std::vector<std::string>> AllPackages(Journal& journal) {
-  std::vector<std::string> names;
-  RETURN_IF_ERROR(journal.ForEach(
-      [&](std::string_view name, const PackageRecord&) { names.emplace_back(name); }));
-  return names;
-}
 
 // SinceLast: what differs from the files of the journal; nullopt: unknown.
 struct SinceLast {
@@ -44,17 +36,6 @@ std::optional<SinceLast> FindSinceLast(const DifferenceOptions& options, const J
   since.changes = content::DiffSnapshots(*before, *world.snapshot);
   since.is_the_same = since.changes.empty() && before->sandboxes() == world.snapshot->sandboxes();
   return since;
-}
-
-// Returns the packages that must not be trusted.
-absl::StatusOr<std::vector<std::string>> AffectedSince(const std::vector<content::Change>& changes,
-                                                       bool has_lost, store::Store& store,
-                                                       Journal& journal) {
-  ASSIGN_OR_RETURN(std::vector<std::string> affected, ChangedSinceLastCook(journal, changes));
-  if (!has_lost) return affected;
-  ASSIGN_OR_RETURN(const std::vector<std::string> lost, PackagesThatLost(journal, store));
-  affected.insert(affected.end(), lost.begin(), lost.end());
-  return affected;
 }
 
 // Returns the journal's meta record of this cook.
@@ -95,10 +76,8 @@ absl::Status ApplyDifference(const DifferenceOptions& options, store::Store& sto
       !written.ok())
     return Infrastructure(written);
 
-  const auto affected = [&]() -> absl::StatusOr<std::vector<std::string>> {
-    return since ? AffectedSince(since->changes, !same_epoch, store, journal)
-                 : AllPackages(journal);
-  }();
+  const absl::StatusOr<std::vector<std::string>> affected =
+      PackagesToDistrust(since ? &since->changes : nullptr, !same_epoch, store, journal);
   const absl::Status applied =
       affected.ok() ? journal.Invalidate(*affected, meta) : affected.status();
   return applied.ok() ? applied : Infrastructure("journal", applied);

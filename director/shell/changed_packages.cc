@@ -6,6 +6,7 @@
 #include "common/base/sort_unique.h"
 #include "common/base/status_macros.h"
 #include "common/project/project.h"
+#include "director/shell/lost_files.h"
 
 namespace galley::director {
 namespace {
@@ -48,6 +49,22 @@ absl::StatusOr<std::vector<std::string>> ChangedSinceLastCook(
     if (at != changes.end() && at->path == blame.package) packages.push_back(blame.package);
   }
   return SortedUnique(std::move(packages));
+}
+
+absl::StatusOr<std::vector<std::string>> PackagesToDistrust(
+    const std::vector<content::Change>* changes, bool has_lost, store::Store& store,
+    Journal& journal) {
+  std::vector<std::string> names;
+  if (changes == nullptr) {
+    RETURN_IF_ERROR(journal.ForEach(
+        [&](std::string_view name, const PackageRecord&) { names.emplace_back(name); }));
+    return names;
+  }
+  ASSIGN_OR_RETURN(names, ChangedSinceLastCook(journal, *changes));
+  if (!has_lost) return names;
+  ASSIGN_OR_RETURN(const std::vector<std::string> lost, PackagesThatLost(journal, store));
+  names.insert(names.end(), lost.begin(), lost.end());
+  return names;
 }
 
 }  // namespace galley::director

@@ -11,6 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "common/content/changes.h"
+#include "common/store/interface/store.h"
 #include "director/journal/journal.h"
 
 namespace galley::director {
@@ -24,5 +25,12 @@ absl::StatusOr<std::vector<std::string>> ChangedPackages(Journal& journal,
 // cook blamed, sorted. For any number of changes. REQUIRES: `changes` are sorted by path.
 absl::StatusOr<std::vector<std::string>> ChangedSinceLastCook(
     Journal& journal, std::span<const content::Change> changes);
+
+// For the start of a director: returns the packages whose records are no longer trusted. `changes`:
+// of the journal's files, sorted by path; null: unknown, and no record is trusted. `has_lost`: the
+// store's loss epoch rose. Blocks.
+absl::StatusOr<std::vector<std::string>> PackagesToDistrust(
+    const std::vector<content::Change>* changes, bool has_lost, store::Store& store,
+    Journal& journal);
 
 }  // namespace galley::director

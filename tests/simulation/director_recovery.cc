@@ -2,7 +2,6 @@
 
 #include "director/shell/changed_packages.h"
 #include "director/shell/job_builder.h"
-#include "director/shell/lost_files.h"
 #include "tests/simulation/director_owners.h"
 
 namespace galley::simulation {
@@ -24,23 +23,13 @@ void SimDirector::ApplyTheDifference() {
   snapshot_ = commit_snapshot_ = MakeSnapshot(1, meta.table_file, deps_.world.files(), kPlatforms);
   const std::vector<content::Change> changes =
       ChangesOf(deps_.tables[old_table].files, snapshot_->files());
-  std::vector<std::string> affected;
-  if (!old_table.empty()) affected = *ChangedSinceLastCook(journal_, changes);
-  if (old_table.empty()) {
-    (void)journal_.ForEach(
-        [&](std::string_view name, const PackageRecord&) { affected.emplace_back(name); });
-  } else if (!same_epoch) {
-    // The store cannot be read: this start failed, the next may do better.
-    const auto lost = PackagesThatLost(journal_, store_);
-    if (!lost.ok()) throw Disk::Crash();
-    affected.insert(affected.end(), lost->begin(), lost->end());
-  }
-  changed_before_ = affected;
+  const auto affected =
+      PackagesToDistrust(old_table.empty() ? nullptr : &changes, !same_epoch, store_, journal_);
+  // If the store cannot be read, or the journal cannot be written, this start failed, and the next
+  // may do better.
+  if (!affected.ok() || !journal_.Invalidate(*affected, meta).ok()) throw Disk::Crash();
+  changed_before_ = *affected;
   for (const content::Change& change : changes) changed_before_.push_back(change.path);
-  if (!journal_.Invalidate(affected, meta).ok()) {
-    // The journal cannot be written: this start failed, the next may do better.
-    throw Disk::Crash();
-  }
 }
 
 // Expects the survivors, with the jobs that the last director gave them.
