@@ -72,7 +72,7 @@ void World::DrawCopies(uint64_t seed) {
     // A copy's inputs come after its original, so no cycle is closed.
     const size_t to = std::stoul(copy.substr(copy.rfind('p') + 1));
     if (to == 0 || !chance(20)) continue;
-    const auto reader = packages.find("/Game/p" + std::to_string(random() % to));
+    const auto reader = packages.find(NameOf(random() % to));
     if (reader != packages.end() && !reader->second.is_fickle)
       reader->second.cooked_inputs.push_back(copy);
   }

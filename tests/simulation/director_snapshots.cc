@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/base/sort_unique.h"
 #include "director/shell/changed_packages.h"
 #include "director/shell/changed_platforms.h"
 #include "tests/simulation/director_owners.h"
@@ -79,8 +80,7 @@ void SimDirector::TakeSuccessor(const SnapshotPtr& successor, FilesChanged event
   for (std::string& package : own_->commits.Outdated(
            [this](const StoredResult& stored) { return FilesStillHold(*snapshot_, stored); }))
     packages.push_back(std::move(package));
-  std::sort(packages.begin(), packages.end());
-  packages.erase(std::unique(packages.begin(), packages.end()), packages.end());
+  SortUnique(packages);
   Announce(snapshot_);
   for (const World::Renamed& one : event.renamed) deps_.checks.Trace(one.from + " is " + one.to);
   if (!event.renamed.empty() && has_request_) deps_.faults.Count(Fault::kFileRenamed);

@@ -289,18 +289,6 @@ bool SimStore::IsSafe(const Digest& action_key) const {
                       place->second.offset + store::kRecordHeaderBytes + result->second.size());
 }
 
-std::vector<Digest> SimStore::blobs() const {
-  std::vector<Digest> all;
-  for (const auto& [digest, location] : blobs_) all.push_back(digest);
-  return all;
-}
-
-std::vector<Digest> SimStore::keys() const {
-  std::vector<Digest> all;
-  for (const auto& [key, result] : results_) all.push_back(key);
-  return all;
-}
-
 bool SimStore::IsInDispute(const Digest& action_key) const {
   const auto found = results_.find(action_key);
   return found != results_.end() && record::DecodeResult(found->second)->is_disputed;

@@ -75,8 +75,8 @@ class SimStore final : public store::Store {
   bool LiesAt(const Digest& digest, const store::BlobLocation& place) const;
   // Whether the disk has the result, and everything that it names.
   bool IsOnDiskWithAll(const Digest& action_key) const;
-  std::vector<Digest> blobs() const;
-  std::vector<Digest> keys() const;  // of results
+  std::vector<Digest> blobs() const { return KeysOf(blobs_); }
+  std::vector<Digest> keys() const { return KeysOf(results_); }  // of results
   // Whether the result under this key would survive a power cut.
   bool IsSafe(const Digest& action_key) const;
   std::vector<Digest> disputes() const;  // keys of disputed results
@@ -105,6 +105,12 @@ class SimStore final : public store::Store {
     std::deque<store::PutResult> disputes;  // of `results`
     std::string conflicts;
   };
+  template <typename Map>
+  static std::vector<Digest> KeysOf(const Map& map) {
+    std::vector<Digest> all;
+    for (const auto& [key, value] : map) all.push_back(key);
+    return all;
+  }
   // Appends a record to the log, but not yet to the index. Returns the record's place.
   store::BlobLocation Append(store::RecordKind kind, const Digest& key, std::string_view payload);
   void Recover();

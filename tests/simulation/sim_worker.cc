@@ -192,7 +192,9 @@ void SimWorker::Do(worker::SendMessage& send) {
 }
 void SimWorker::Do(worker::HangUp&) { callbacks_.hang_up(); }
 
-void SimWorker::Do(worker::ExitSession&) {
+void SimWorker::Do(worker::ExitSession&) { Exit(); }
+
+void SimWorker::Exit() {
   Kill();
   callbacks_.exited();
 }
@@ -482,10 +484,7 @@ bool SimWorker::Refuses(const RunPtr& run) {
 
 void SimWorker::Load(const RunPtr& run) {
   if (IsOver(run) || Refuses(run)) return;
-  if (around_.faults.Happens(Fault::kWorkerCrashed, 2)) {
-    Kill();
-    return callbacks_.exited();
-  }
+  if (around_.faults.Happens(Fault::kWorkerCrashed, 2)) return Exit();
   if (around_.faults.Happens(Fault::kWorkerHung, 2)) {
     Hang();
     return After(absl::Milliseconds(1), [this, run] { Load(run); });
@@ -613,10 +612,7 @@ void SimWorker::Save(const RunPtr& run) {
     if (around_.faults.Happens(Fault::kWorkerHung, 1)) Hang();
     return;
   }
-  if (around_.faults.Happens(Fault::kWorkerCrashed, 2)) {
-    Kill();
-    return callbacks_.exited();
-  }
+  if (around_.faults.Happens(Fault::kWorkerCrashed, 2)) return Exit();
   if (Waits(run)) return;
   run->has_waited = false;
   const uint32_t platform = job.targets(run->target++).platform();

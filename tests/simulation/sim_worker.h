@@ -134,6 +134,7 @@ class SimWorker {
   void Do(worker::SendMessage& send);
   void Do(worker::HangUp&);
   void Do(worker::ExitSession&);
+  void Exit();
   void Thaw();
   void FlushWhenDue();
   void SampleMemory();

@@ -13,7 +13,6 @@ World::World(uint64_t seed) {
   std::mt19937_64 random(seed);
   const auto chance = [&](uint64_t percent) { return random() % 100 < percent; };
   const size_t count = 3 + random() % 40;
-  const auto name_of = [](size_t i) { return "/Game/p" + std::to_string(i); };
   const bool has_poison = chance(40), has_missing = chance(40), has_changes = chance(40),
              has_cycle = chance(15);
   for (size_t i = 0; i < count; ++i) {
@@ -24,7 +23,7 @@ World::World(uint64_t seed) {
       const ReferenceKind kind = chance(70)   ? ReferenceKind::kHard
                                  : chance(70) ? ReferenceKind::kSoft
                                               : ReferenceKind::kEditor;
-      package.references.push_back({name_of(to), kind});
+      package.references.push_back({NameOf(to), kind});
     }
     if (has_missing && chance(6))
       package.references.push_back({"/Game/missing", ReferenceKind::kHard});
@@ -32,8 +31,8 @@ World::World(uint64_t seed) {
       package.references.push_back({"/Game/missing", ReferenceKind::kSoft});
     if (has_missing && chance(6)) package.references.push_back({"_gen/none", ReferenceKind::kHard});
     if (i + 1 < count && chance(20))
-      package.cooked_inputs.push_back(name_of(i + 1 + random() % (count - i - 1)));
-    if (has_cycle && chance(8)) package.cooked_inputs.push_back(name_of(random() % count));
+      package.cooked_inputs.push_back(NameOf(i + 1 + random() % (count - i - 1)));
+    if (has_cycle && chance(8)) package.cooked_inputs.push_back(NameOf(random() % count));
     for (size_t g = chance(12) ? 1 + random() % 3 : 0; g > 0; --g) {
       package.generated.push_back("_gen/cell" + std::to_string(g));
     }
@@ -42,7 +41,7 @@ World::World(uint64_t seed) {
       package.references.push_back({"_gen/cell1", ReferenceKind::kHard});
     if (chance(10))
       package.references.push_back(
-          {name_of(random() % count) + "/_gen/cell1", ReferenceKind::kSoft});
+          {NameOf(random() % count) + "/_gen/cell1", ReferenceKind::kSoft});
     if (chance(10)) package.resources = {{"gpu", 1}};
     package.is_verdict = chance(4);
     package.is_poison = has_poison && chance(4);
@@ -50,10 +49,10 @@ World::World(uint64_t seed) {
     package.will_change = has_changes && chance(10);
     package.is_broken = chance(2);
     for (size_t n = chance(15) ? 1 + random() % 2 : 0; n > 0; --n)
-      package.includes.push_back(name_of(random() % count));
+      package.includes.push_back(NameOf(random() % count));
     std::sort(package.includes.begin(), package.includes.end());
     std::sort(package.references.begin(), package.references.end());
-    package.id = name_of(i);
+    package.id = NameOf(i);
     if (package.is_poison && has_changes && Digest::Of(package.id).hash()[0] % 2 == 0) {
       package.will_change = true;
       package.mended_after = 1 + static_cast<uint8_t>(Digest::Of(package.id).hash()[1]) % 5;
@@ -62,11 +61,11 @@ World::World(uint64_t seed) {
     packages.emplace(package.id, std::move(package));
   }
   for (size_t i = 0; i < count; ++i) {
-    if (i == 0 || chance(30)) selected.push_back(name_of(i));
+    if (i == 0 || chance(30)) selected.push_back(NameOf(i));
   }
   for (size_t i = chance(30) ? 1 + random() % 3 : 0; i > 0; --i) {
     const size_t a = random() % count, b = random() % count;
-    if (a != b) conflicts.emplace_back(name_of(a), name_of(b));
+    if (a != b) conflicts.emplace_back(NameOf(a), NameOf(b));
   }
   DrawOptions(seed);
   if (chance(40)) DrawMoves(random);
@@ -76,17 +75,16 @@ World::World(uint64_t seed) {
 
 void World::DrawMoves(std::mt19937_64& random) {
   const size_t count = packages.size();
-  const auto name_of = [](size_t i) { return "/Game/p" + std::to_string(i); };
   const size_t a = random() % count, b = (a + 1 + random() % (count - 1)) % count;
   switch (random() % 3) {
     case 0:
-      moves = {{name_of(a), "/Game/moved"}};
+      moves = {{NameOf(a), "/Game/moved"}};
       break;
     case 1:  // handed on
-      moves = {{name_of(a), name_of(b)}, {name_of(b), "/Game/moved"}};
+      moves = {{NameOf(a), NameOf(b)}, {NameOf(b), "/Game/moved"}};
       break;
     case 2:  // exchanged
-      moves = {{name_of(a), name_of(b)}, {name_of(b), name_of(a)}};
+      moves = {{NameOf(a), NameOf(b)}, {NameOf(b), NameOf(a)}};
       break;
   }
 }
@@ -104,7 +102,7 @@ void World::DrawOptions(uint64_t seed) {
   if (is_placed) DrawPlaces();
   for (auto& [name, package] : packages) {
     package.is_never_cooked = are_some_never_cooked && chance(15);
-    const std::string variant = "/Game/p" + std::to_string(random() % packages.size());
+    const std::string variant = NameOf(random() % packages.size());
     if (have_variants && chance(20)) package.localised.push_back(variant);
   }
   // A cook does not begin if everything that is selected is never cooked

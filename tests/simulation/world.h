@@ -84,6 +84,8 @@ class World {
   // The world with these files, which it had at some time.
   World AsOf(const Files& files) const;
 
+  // The first name of the package with this number.
+  static std::string NameOf(uint64_t number) { return "/Game/p" + std::to_string(number); }
   // The package in the present file of this name; for a generated package: `child`.
   const WorldPackage& At(std::string_view name) const;
   // The package in a file of these bytes.

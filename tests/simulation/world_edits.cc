@@ -1,18 +1,13 @@
 // World for several cooks: nearly all packages may change by an edit.
 #include <algorithm>
 
+#include "common/base/sort_unique.h"
 #include "tests/simulation/schedule.h"
 #include "tests/simulation/world.h"
 
 namespace galley::simulation {
 
 using record::ReferenceKind;
-
-namespace {
-
-std::string NameOf(uint64_t number) { return "/Game/p" + std::to_string(number); }
-
-}  // namespace
 
 World World::OfSeveralCooks(Random& random) {
   World world;
@@ -52,14 +47,9 @@ void World::Draw(WorldPackage& package, uint64_t number, uint64_t count, Random&
   package.cooked_inputs.clear();
   for (uint64_t i = random.Percent(30) ? 1 + random.Below(2) : 0; i > 0 && number > 0; --i)
     package.cooked_inputs.push_back(NameOf(random.Below(number)));
-  for (auto* list : {&package.references, &package.of_one_platform}) {
-    std::sort(list->begin(), list->end());
-    list->erase(std::unique(list->begin(), list->end()), list->end());
-  }
-  std::sort(package.cooked_inputs.begin(), package.cooked_inputs.end());
-  package.cooked_inputs.erase(
-      std::unique(package.cooked_inputs.begin(), package.cooked_inputs.end()),
-      package.cooked_inputs.end());
+  SortUnique(package.references);
+  SortUnique(package.of_one_platform);
+  SortUnique(package.cooked_inputs);
   package.is_verdict = random.Percent(5);
   // Only poison that crashes at once: poison that hangs takes a slot for longer than the bounds of
   // classes allow.
