@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "tests/simulation/director_owners.h"
+#include "tests/simulation/sim_director.h"
 
 namespace galley::simulation {
 

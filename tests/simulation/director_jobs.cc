@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "common/wire/convert.h"
-#include "tests/simulation/director_owners.h"
+#include "tests/simulation/sim_director.h"
 
 namespace galley::simulation {
 

@@ -1,6 +1,6 @@
 // SimDirector's look-ups: answers of LookUpRunner, each after a while.
 
-#include "tests/simulation/director_owners.h"
+#include "tests/simulation/sim_director.h"
 
 namespace galley::simulation {
 

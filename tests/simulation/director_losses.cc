@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "common/tree/tree.h"
-#include "tests/simulation/director_owners.h"
+#include "tests/simulation/sim_director.h"
 
 namespace galley::simulation {
 

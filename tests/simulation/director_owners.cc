@@ -1,6 +1,6 @@
-#include "tests/simulation/director_owners.h"
+// SimDirector::Owners: the shell's owners of effects, over the simulation's ports.
 
-#include <algorithm>
+#include "tests/simulation/sim_director.h"
 
 namespace galley::simulation {
 

@@ -2,7 +2,7 @@
 
 #include "director/shell/changed_packages.h"
 #include "director/shell/job_builder.h"
-#include "tests/simulation/director_owners.h"
+#include "tests/simulation/sim_director.h"
 
 namespace galley::simulation {
 

@@ -2,7 +2,7 @@
 
 #include "common/wire/worker_protocol.h"
 #include "director/shell/worker_messages.h"
-#include "tests/simulation/director_owners.h"
+#include "tests/simulation/sim_director.h"
 
 namespace galley::simulation {
 

@@ -5,7 +5,7 @@
 #include "common/base/sort_unique.h"
 #include "director/shell/changed_packages.h"
 #include "director/shell/changed_platforms.h"
-#include "tests/simulation/director_owners.h"
+#include "tests/simulation/sim_director.h"
 
 namespace galley::simulation {
 

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "tests/simulation/director_owners.h"
-
 namespace galley::simulation {
 
 using namespace director;  // NOLINT: a shell of it
@@ -99,8 +97,6 @@ SimDirector::SimDirector(const Deps& deps, const CookOptions& options, Callbacks
     return fails;
   };
 }
-
-SimDirector::~SimDirector() = default;
 
 void SimDirector::After(absl::Duration delay, std::function<void()> act) {
   deps_.schedule.After(delay, [this, life = std::weak_ptr(life_), act = std::move(act)] {

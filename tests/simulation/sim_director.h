@@ -84,7 +84,6 @@ class SimDirector {
   // director. Throws Disk::Crash.
   SimDirector(const Deps& deps, const director::CookOptions& options, Callbacks callbacks,
               const std::set<std::string>& survivors);
-  ~SimDirector();
 
   uint32_t term() const { return journal_.meta().term; }
   // Selects the files of these ids, by the names that it knows for them when the request takes
@@ -278,8 +277,17 @@ class SimDirector {
   SimTasks tasks_;  // for commits
   SimTasks asker_;  // the thread that asks for cooks
   SimInbox inbox_;
-  // The owners of the core's effects.
-  struct Owners;
+  struct Owners {  // director_owners.cc
+    director::ActiveCooks active;
+    director::Commits commits;
+    director::Roots roots;
+    director::Cooks cooks;
+    director::Notices notices;
+    director::Streams streams;
+    director::InputRepair repair;
+
+    explicit Owners(SimDirector& of);
+  };
   std::unique_ptr<Owners> own_;
   director::WorldPtr world_ = std::make_shared<director::World>();  // without anything
   bool is_commit_due_ = false;
