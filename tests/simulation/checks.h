@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdio>
 #include <map>
 #include <optional>
 #include <set>
@@ -31,7 +32,13 @@ class Checks {
   const std::string& broken() const { return broken_; }
 
   void set_now(absl::Duration now) { now_ = now; }
-  void Trace(std::string_view line);
+  void Trace(std::string_view line) {
+    if (is_told_) {
+      std::fprintf(stderr, "%9.3f %.*s\n", absl::ToDoubleSeconds(now_),
+                   static_cast<int>(line.size()), line.data());
+    }
+    trace_ = Fnv1a(line, trace_);
+  }
   template <typename... T>
   void Trace(std::string_view kind, T... numbers) {
     std::string line(kind);

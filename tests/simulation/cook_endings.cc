@@ -1,7 +1,9 @@
-#include "tests/simulation/cook_endings.h"
+// Cook endings: compares what cooks came to.
 
-#include <algorithm>
 #include <set>
+#include <string>
+
+#include "tests/simulation/cooks_stage.h"
 
 namespace galley::simulation {
 

@@ -29,6 +29,11 @@ struct CookEnding {
   bool was_opened_after_publishing = false;
 };
 
+// How `among` (a cook among others, or what stands) differs from the same cook alone; empty: they
+// agree in everything that a cook tells for good.
+std::string DifferenceOf(const CookEnding& alone, const CookEnding& among,
+                         const director::CookRequested& request);
+
 class CooksStage : public Cluster {
  public:
   struct Options {

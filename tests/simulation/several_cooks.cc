@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "tests/simulation/checks.h"
-#include "tests/simulation/cook_endings.h"
 #include "tests/simulation/cooks_stage.h"
 #include "tests/simulation/schedule.h"
 

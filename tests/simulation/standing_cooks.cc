@@ -10,7 +10,6 @@
 
 #include "director/journal/testing/forwarding_journal.h"
 #include "director/shell/choose_packages.h"
-#include "tests/simulation/cook_endings.h"
 #include "tests/simulation/cooks_stage.h"
 
 namespace galley::simulation {
