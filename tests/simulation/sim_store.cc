@@ -508,7 +508,8 @@ absl::StatusOr<SimStore::Plan> SimStore::MakePlan(const store::CommitBatch& batc
     if (!verified.ok()) return absl::InvalidArgumentError(verified.status().message());
     RETURN_IF_ERROR(Put(digest, *verified));
   }
-  plan.pending.assign(pending_.begin(), pending_.end());
+  plan.named = plan.adopted;
+  plan.named.insert(plan.named.end(), pending_.begin(), pending_.end());
   std::map<Digest, std::string> kept;
   for (const store::PutResult& put : batch.results) {
     const auto given = record::DecodeResult(put.result);
@@ -558,31 +559,27 @@ absl::Status SimStore::Write(const Plan& plan, const store::PublishedRoot* root)
       .raise_mark =
           [&] {
             std::vector<Digest> files;
-            for (const auto* list : {&plan.adopted, &plan.pending}) {
-              for (const auto& [digest, location] : *list) {
-                if (location.segment == 0) files.push_back(digest);
-              }
+            for (const auto& [digest, location] : plan.named) {
+              if (location.segment == 0) files.push_back(digest);
             }
             return mark_.Raise(files);
           },
       .sync_named = [&]() -> absl::Status {
         std::set<std::string> paths;
-        for (const auto* list : {&plan.adopted, &plan.pending}) {
-          for (const auto& [digest, location] : *list) {
-            if (location.segment == log_) continue;
-            const std::string path =
-                location.segment == 0 ? BlobFileName(digest) : SegmentName(location.segment);
-            if (!paths.insert(path).second) continue;
-            absl::Status synced = disk_.Sync(path);
-            if (!synced.ok() && IsSabotaged(Sabotage::kRetrySync)) synced = disk_.Sync(path);
-            if (synced.ok()) continue;
-            if (location.segment == 0) {
-              disk_.Remove(path);
-            } else {
-              doubtful_.Note(location.segment, disk_.SizeOf(path));
-            }
-            return synced;
+        for (const auto& [digest, location] : plan.named) {
+          if (location.segment == log_) continue;
+          const std::string path =
+              location.segment == 0 ? BlobFileName(digest) : SegmentName(location.segment);
+          if (!paths.insert(path).second) continue;
+          absl::Status synced = disk_.Sync(path);
+          if (!synced.ok() && IsSabotaged(Sabotage::kRetrySync)) synced = disk_.Sync(path);
+          if (synced.ok()) continue;
+          if (location.segment == 0) {
+            disk_.Remove(path);
+          } else {
+            doubtful_.Note(location.segment, disk_.SizeOf(path));
           }
+          return synced;
         }
         return absl::OkStatus();
       },
@@ -617,11 +614,9 @@ bool SimStore::TellsOfDisputes(const Plan& plan) {
 }
 
 void SimStore::Index(const Plan& plan) {
-  for (const auto* list : {&plan.adopted, &plan.pending}) {
-    for (const auto& [digest, location] : *list) {
-      blobs_[digest] = location;
-      pending_.erase(digest);
-    }
+  for (const auto& [digest, location] : plan.named) {
+    blobs_[digest] = location;
+    pending_.erase(digest);
   }
   if (TellsOfDisputes(plan)) ++loss_epoch_;
   for (const store::PutResult* put : plan.results) {
@@ -634,8 +629,7 @@ absl::Status SimStore::Commit(const store::CommitBatch& batch) {
   if (!batch.results.empty() && commit_fails && commit_fails())
     return absl::ResourceExhaustedError("no space left on device");
   ASSIGN_OR_RETURN(const Plan plan, MakePlan(batch));
-  if (batch.results.empty() && plan.adopted.empty() && plan.pending.empty())
-    return absl::OkStatus();
+  if (batch.results.empty() && plan.named.empty()) return absl::OkStatus();
   RETURN_IF_ERROR(Write(plan, nullptr));
   if (!plan.disputes.empty() && disputed) disputed();
   if (plan.conflicts.empty()) return absl::OkStatus();

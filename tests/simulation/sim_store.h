@@ -100,7 +100,7 @@ class SimStore final : public store::Store {
  private:
   struct Plan {
     std::vector<store::LocatedBlob> adopted;
-    std::vector<store::LocatedBlob> pending;
+    std::vector<store::LocatedBlob> named;  // `adopted`, and what the owner wrote itself
     std::vector<const store::PutResult*> results;
     std::deque<store::PutResult> disputes;  // of `results`
     std::string conflicts;
