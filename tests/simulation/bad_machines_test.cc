@@ -67,9 +67,8 @@ TEST(BadMachinesTest, ThreeOfEightThatAreBadCostLittle) {
     // The machines that are told of, two at most, have a line each.
     for (size_t i = 0; i < all.size(); ++i) {
       const std::string machine = "m" + std::to_string(i);
-      const auto of_it =
-          std::count_if(outcome.told.begin(), outcome.told.end(),
-                        [&](const std::string& line) { return line.ends_with(" " + machine); });
+      const auto of_it = std::ranges::count_if(
+          outcome.told, [&](const std::string& line) { return line.ends_with(" " + machine); });
       const bool is_right = all[i] == kGood   ? of_it == 0
                             : all[i] == kFull ? of_it == 1
                             : all[i] == kLiar ? of_it >= 1

@@ -72,12 +72,11 @@ void ClassBounds::CountShares(const HandedOver& one) {
 
 void ClassBounds::CheckOvertaking(absl::Time now, const std::vector<HandedOver>& handed_over) {
   for (size_t of_class = 1; of_class < kClasses; ++of_class) {
-    const bool is_ready = std::any_of(ready_.begin(), ready_.end(), [&](const auto& ready) {
-      return ready.second.of_class >= of_class;
+    const bool is_ready = std::ranges::any_of(
+        ready_, [&](const auto& ready) { return ready.second.of_class >= of_class; });
+    const bool goes_on = std::ranges::any_of(handed_over, [&](const HandedOver& one) {
+      return ClassQuota::ClassOf(one.urgency) >= of_class;
     });
-    const bool goes_on = std::any_of(
-        handed_over.begin(), handed_over.end(),
-        [&](const HandedOver& one) { return ClassQuota::ClassOf(one.urgency) >= of_class; });
     absl::Time& since = waits_since_[of_class];
     // A worker that died is missed only after a while, and another one comes later still. Held
     // workers take no jobs.

@@ -89,9 +89,8 @@ void Cluster::CheckStored(const std::map<std::string, std::map<std::string, Dige
         checks_.Break("safety: wrong bytes were handed out: " + name);
     }
     // The newest root names these files. Folders may be lost with what the faults took.
-    const auto newest =
-        std::find_if(stored->begin(), stored->end(),
-                     [&, of = platform](const auto& one) { return one.platform == of; });
+    const auto newest = std::ranges::find_if(
+        *stored, [&, of = platform](const auto& one) { return one.platform == of; });
     if (newest == stored->end()) continue;
     bool is_excused = false;
     const auto files = tree::ListTree(newest->root, [&](const Digest& one) {
@@ -116,9 +115,9 @@ void Cluster::NoteInstigators(PackageId package, std::set<std::string>& lines) {
     // A failed package has told of its references or not, by chance.
     const std::string referencer = why.referencer.valid() ? core.NameOf(why.referencer) : "";
     const bool is_in_root =
-        referencer.empty() ||
-        std::any_of(director_->roots().begin(), director_->roots().end(),
-                    [&](const auto& root) { return root.second.contains(referencer); });
+        referencer.empty() || std::ranges::any_of(director_->roots(), [&](const auto& root) {
+          return root.second.contains(referencer);
+        });
     // A reference stays a reason for the cook though it now leads nowhere, or led to another file
     // of that name.
     const bool was_moved = !referencer.empty() &&

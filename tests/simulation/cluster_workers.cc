@@ -37,7 +37,7 @@ void Cluster::Launch(const Spawn& spawn) {
     schedule_.After(at + random_.Some(3'000), [this, id, term] {
       // Like the shell, which knows better whether a worker is attached.
       const std::string name = SimDirector::NameOf(id);
-      const bool is_attached = std::any_of(bodies_.begin(), bodies_.end(), [&](const Body& body) {
+      const bool is_attached = std::ranges::any_of(bodies_, [&](const Body& body) {
         return body.name == name && body.term == term && body.stream != 0;
       });
       if (!is_attached) TellGone(name, term);

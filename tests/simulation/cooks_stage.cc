@@ -137,7 +137,7 @@ void CooksStage::RequestCook() {
 // ------------------------------------------------------------------ the end
 
 bool CooksStage::IsOver() const {
-  return director_ != nullptr && std::all_of(asked_.begin(), asked_.end(), [&](const auto& one) {
+  return director_ != nullptr && std::ranges::all_of(asked_, [&](const auto& one) {
            const auto found = endings_.find(one.first);
            return found != endings_.end() && found->second.is_over;
          });
@@ -159,7 +159,7 @@ void CooksStage::RunFor(absl::Duration duration) {
 }
 
 bool CooksStage::AreWorkersIdle() const {
-  return std::all_of(bodies_.begin(), bodies_.end(), [](const Body& body) {
+  return std::ranges::all_of(bodies_, [](const Body& body) {
     return !body.worker->is_alive() || (body.stream != 0 && body.worker->session().in_hand() == 0 &&
                                         body.worker->session().reports_kept() == 0);
   });
@@ -171,8 +171,8 @@ void CooksStage::CheckNothingIsLeft() {
   if (!AreWorkersIdle() || director_ == nullptr)
     return checks_.Break("liveness: a worker has something in hand after all cooks" + Stuck());
   const Holdings left = director_->core().holdings();
-  const auto alive = std::count_if(bodies_.begin(), bodies_.end(),
-                                   [](const Body& body) { return body.worker->is_alive(); });
+  const auto alive =
+      std::ranges::count_if(bodies_, [](const Body& body) { return body.worker->is_alive(); });
   if (left.attempts != 0)
     checks_.Break("safety: " + std::to_string(left.attempts) + " attempts left behind");
   if (left.workers > static_cast<size_t>(alive))

@@ -24,9 +24,8 @@ std::string World::FileOf(std::string_view name, const std::string& as_asked) {
 // found under the original's name. An original that is edited later is no longer a copy of its
 // copies.
 bool World::MayHaveCopies(const WorldPackage& package) const {
-  const bool moves_away = std::any_of(moves.begin(), moves.end(), [&](const Renamed& move) {
-    return move.from == package.id || move.to == package.id;
-  });
+  const bool moves_away = std::ranges::any_of(
+      moves, [&](const Renamed& move) { return move.from == package.id || move.to == package.id; });
   return !moves_away && !package.is_fickle && !package.is_broken && !package.is_never_cooked &&
          !(package.is_poison && package.will_change);
 }
@@ -67,7 +66,7 @@ void World::DrawCopies(uint64_t seed) {
       if (id != selected.front() && !chance(20)) continue;
       std::vector<record::Reference>& references = packages.at(names_.at(id)).references;
       references.push_back({copy, record::ReferenceKind::kHard});
-      std::sort(references.begin(), references.end());
+      std::ranges::sort(references);
     }
     // A copy's inputs come after its original, so no cycle is closed.
     const size_t to = std::stoul(copy.substr(copy.rfind('p') + 1));

@@ -43,12 +43,10 @@ void SimDirector::Accept(const Persist::Item& item) {
 // neighbours is cooked beside the first one if the first one turns out to lie elsewhere, and so is
 // a package that turns out to want cooked inputs.
 void SimDirector::CountEqual(const std::string& name, const StoredResult& stored) {
-  const bool may_be_more =
-      std::any_of(stored.observed.begin(), stored.observed.end(), [](const auto& one) {
-        return one.what.kind == record::ObservationKind::kCooked ||
-               (one.what.kind == record::ObservationKind::kFile &&
-                !one.what.subject.starts_with('/'));
-      });
+  const bool may_be_more = std::ranges::any_of(stored.observed, [](const auto& one) {
+    return one.what.kind == record::ObservationKind::kCooked ||
+           (one.what.kind == record::ObservationKind::kFile && !one.what.subject.starts_with('/'));
+  });
   if (stored.last_cook.source != "cooked") return;
   // A package's platforms may be shared out though a single run would have served both.
   const auto [first, is_first] = cooked_.emplace(stored.action_key, name);

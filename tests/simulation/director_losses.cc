@@ -108,8 +108,8 @@ std::string SimDirector::ReadRoots(uint64_t request, const std::map<std::string,
 void SimDirector::CheckPublishedBefore(const std::map<std::string, Digest>& roots) {
   const std::vector<store::PublishedRoot> all = *store_.Roots("project");  // the newest comes first
   for (const auto& [platform, root] : roots) {
-    const auto newest = std::find_if(
-        all.begin(), all.end(), [&, of = platform](const auto& one) { return one.platform == of; });
+    const auto newest = std::ranges::find_if(
+        all, [&, of = platform](const auto& one) { return one.platform == of; });
     if (newest == all.end() || newest->root != root)
       deps_.checks.Break("safety: staged before it was published: " + platform);
   }

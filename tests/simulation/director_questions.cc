@@ -103,8 +103,8 @@ void SimDirector::CheckUrgent() {
   // Only held workers are there: too much failed on them for the machine's sake.
   if (core_->held_workers() >= core_->counters().workers_attached) return;
   // Workers that were sent away while there was no work take no more jobs.
-  if (std::all_of(streams_.begin(), streams_.end(),
-                  [this](const auto& one) { return draining_.contains(one.first); }))
+  if (std::ranges::all_of(streams_,
+                          [this](const auto& one) { return draining_.contains(one.first); }))
     return;
   uint32_t in_hand = 0;
   std::string waits;

@@ -99,8 +99,7 @@ void SimDirector::TakeIntoCook(const std::vector<World::Renamed>& renamed) {
   for (const std::vector<World::Renamed>& all : std::exchange(late_renames_, {})) {
     std::set<std::string> names;
     for (const std::string& name : asked_for_) {
-      const auto to =
-          std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.from == name; });
+      const auto to = std::ranges::find_if(all, [&](const auto& one) { return one.from == name; });
       names.insert(to == all.end() ? name : to->to);
     }
     asked_for_ = std::move(names);
@@ -152,7 +151,7 @@ bool SimDirector::HasPlatform(const std::string& name) const {
 
 bool SimDirector::HasAllPlatforms() const {
   return platform_count() == kPlatforms.size() && trees_.size() == kPlatforms.size() &&
-         std::all_of(kPlatforms.begin(), kPlatforms.end(), [&](const std::string& name) {
+         std::ranges::all_of(kPlatforms, [&](const std::string& name) {
            return trees_.contains(name) && HasPlatform(name);
          });
 }
@@ -177,7 +176,7 @@ void SimDirector::OnFilesRenamed(const std::vector<World::Renamed>& renamed) {
 bool SimDirector::IsOutdated() const {
   const Files today = deps_.world.files();
   return cook_snapshot_->files() != today ||
-         !std::all_of(asked_for_.begin(), asked_for_.end(), [&](const std::string& name) {
+         !std::ranges::all_of(asked_for_, [&](const std::string& name) {
            const auto file = today.find(name);
            return file != today.end() &&
                   std::find(deps_.world.selected.begin(), deps_.world.selected.end(),
@@ -187,9 +186,9 @@ bool SimDirector::IsOutdated() const {
 
 bool SimDirector::HasAskedForAll() const {
   const Files today = deps_.world.files();
-  return std::all_of(
-      deps_.world.selected.begin(), deps_.world.selected.end(),
-      [&](const std::string& id) { return asked_for_.contains(World::NameIn(today, id)); });
+  return std::ranges::all_of(deps_.world.selected, [&](const std::string& id) {
+    return asked_for_.contains(World::NameIn(today, id));
+  });
 }
 
 }  // namespace galley::simulation

@@ -106,9 +106,8 @@ bool Disk::IsSafe(const std::string& path, uint64_t begin, uint64_t end) const {
   const auto found = safe_names_.find(path);
   if (found == safe_names_.end()) return false;
   const File& file = *found->second;
-  const bool has_hole = std::any_of(file.holes.begin(), file.holes.end(), [&](const auto& hole) {
-    return hole.first < end && begin < hole.second;
-  });
+  const bool has_hole = std::ranges::any_of(
+      file.holes, [&](const auto& hole) { return hole.first < end && begin < hole.second; });
   return end <= file.synced && !has_hole;
 }
 

@@ -60,11 +60,9 @@ void OwnFaults::Give(director::AttemptId attempt, const std::string& name,
       .package = name, .worker = worker, .content = package.content, .chances = package.chances};
   if (package.is_quarantined)
     checks_.Break("safety: it is quarantined, and tried once more: " + name);
-  const bool was_everywhere =
-      std::all_of(attached_.begin(), attached_.end(), [&](const auto& other) {
-        return package.failed_on.contains(other.first) ||
-               (other.second && World::StartsPrograms(name));
-      });
+  const bool was_everywhere = std::ranges::all_of(attached_, [&](const auto& other) {
+    return package.failed_on.contains(other.first) || (other.second && World::StartsPrograms(name));
+  });
   if (package.failed_on.contains(worker) && !was_everywhere && !is_tied)
     checks_.Break("safety: tried again where it failed, beside others: " + name);
 }

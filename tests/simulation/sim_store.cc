@@ -391,8 +391,7 @@ bool SimStore::IsOnDiskWithAll(const Digest& action_key) const {
     return false;
   std::vector<Digest> named;
   store::AppendNamedBlobs(*record::DecodeResult(result->second), named);
-  return std::all_of(named.begin(), named.end(),
-                     [this](const Digest& digest) { return IsOnDisk(digest); });
+  return std::ranges::all_of(named, [this](const Digest& digest) { return IsOnDisk(digest); });
 }
 
 SimStore::Destroyed SimStore::DestroySegment(Random& random, bool of_log) {

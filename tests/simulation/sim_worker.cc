@@ -228,9 +228,8 @@ void SimWorker::Do(worker::StartJob& start) {
 
 void SimWorker::Do(worker::StopJob& stop) {
   Slot& slot = slots_[stop.slot];
-  const auto at = std::find_if(slot.jobs.begin(), slot.jobs.end(), [&](const auto& job) {
-    return job.job().attempt() == stop.attempt;
-  });
+  const auto at = std::ranges::find_if(
+      slot.jobs, [&](const auto& job) { return job.job().attempt() == stop.attempt; });
   if (at == slot.jobs.end()) return;
   const bool is_running = at == slot.jobs.begin() && slot.is_busy;
   slot.jobs.erase(at);
@@ -557,7 +556,7 @@ std::optional<std::string> SimWorker::ReadInputs(const RunPtr& run, uint32_t pla
     read += bytes.value_or("") + ",";
   }
   for (const std::string& input : package.cooked_inputs) {
-    const auto given = std::find_if(job.cooked().begin(), job.cooked().end(), [&](const auto& one) {
+    const auto given = std::ranges::find_if(job.cooked(), [&](const auto& one) {
       return one.package() == input && one.platform() == platform;
     });
     if (given == job.cooked().end()) {

@@ -36,7 +36,7 @@ World::World(uint64_t seed) {
     for (size_t g = chance(12) ? 1 + random() % 3 : 0; g > 0; --g) {
       package.generated.push_back("_gen/cell" + std::to_string(g));
     }
-    std::sort(package.generated.begin(), package.generated.end());
+    std::ranges::sort(package.generated);
     if (!package.generated.empty() && chance(50))
       package.references.push_back({"_gen/cell1", ReferenceKind::kHard});
     if (chance(10))
@@ -50,8 +50,8 @@ World::World(uint64_t seed) {
     package.is_broken = chance(2);
     for (size_t n = chance(15) ? 1 + random() % 2 : 0; n > 0; --n)
       package.includes.push_back(NameOf(random() % count));
-    std::sort(package.includes.begin(), package.includes.end());
-    std::sort(package.references.begin(), package.references.end());
+    std::ranges::sort(package.includes);
+    std::ranges::sort(package.references);
     package.id = NameOf(i);
     if (package.is_poison && has_changes && Digest::Of(package.id).hash()[0] % 2 == 0) {
       package.will_change = true;

@@ -98,7 +98,7 @@ World World::AsOf(const Files& files) const {
 std::vector<record::Reference> WorldPackage::ReferencesOn(std::string_view platform) const {
   std::vector<record::Reference> all = references;
   if (platform == "p1") all.insert(all.end(), of_one_platform.begin(), of_one_platform.end());
-  std::sort(all.begin(), all.end());
+  std::ranges::sort(all);
   return all;
 }
 
