@@ -1,7 +1,5 @@
 #include "tests/simulation/decision_digest.h"
 
-#include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
-#include <utility>
 
 #include "absl/time/time.h"
 #include "tests/simulation/faults.h"

@@ -1,9 +1,6 @@
 #include "tests/simulation/several_cooks.h"
 
-#include <algorithm>
 #include <map>
-#include <utility>
-#include <vector>
 
 #include "tests/simulation/checks.h"
 #include "tests/simulation/cooks_stage.h"

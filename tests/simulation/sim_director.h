@@ -10,7 +10,6 @@
 // cooks several cooks beside each other (Add), each of which its asker checks (cooks_stage.h).
 #pragma once
 
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>

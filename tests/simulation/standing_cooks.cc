@@ -1,6 +1,5 @@
 #include "tests/simulation/standing_cooks.h"
 
-#include <algorithm>
 #include <map>
 #include <memory>
 #include <optional>
