@@ -13,10 +13,15 @@ constexpr uint64_t kActsMax = 400'000;
 constexpr absl::Duration kWindow = absl::Milliseconds(200);
 constexpr int kSlowness = 3;
 // A load, and a save for each of two platforms.
-constexpr absl::Duration kLongestJob = absl::Milliseconds(kSlowness * (30 + 20 + 30));
-// The longest job with its end, one more that waits before what fills a worker's window, the
-// window, and a while in which its stream is broken.
-constexpr absl::Duration kOvertakesWithin = absl::Milliseconds(1300);
+constexpr int kLongestJobMs = kSlowness * (30 + 20 + 30);
+// A worker's window is full of jobs of kWindow in expected time. Before the first measurements jobs
+// are expected to be shorter than they are, so that a full window holds up to this time of work.
+constexpr int kFullWindowMs = 530;
+constexpr int kBrokenStreamMs = 600;
+// The longest job with its end, another job that waits before the full window, the window, and a
+// while in which the worker's stream is broken.
+constexpr absl::Duration kOvertakesWithin =
+    absl::Milliseconds(2 * kLongestJobMs + 20 + kFullWindowMs + kBrokenStreamMs);
 constexpr absl::Duration kUnheardMax = absl::Seconds(5);
 
 // Failures that depend on the number of attempts are compared by their cause, not by their words.
@@ -202,8 +207,8 @@ void CooksStage::OnStepped(const Event& event, std::span<const Effect> effects) 
 void CooksStage::LookAtClasses(std::span<const Effect> effects) {
   const CookCore& core = director_->core();
   if (bounds_ == nullptr)
-    bounds_ =
-        std::make_unique<ClassBounds>(core, cook_.workers, kLongestJob, kOvertakesWithin, checks_);
+    bounds_ = std::make_unique<ClassBounds>(core, cook_.workers, absl::Milliseconds(kLongestJobMs),
+                                            kOvertakesWithin, checks_);
   const auto end = [&](std::vector<AttemptId> Desire::*list) {
     for (const Effect& effect : effects) {
       const auto* desire = std::get_if<Desire>(&effect);
