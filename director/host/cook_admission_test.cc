@@ -10,7 +10,7 @@
 #include "common/base/file.h"
 #include "common/base/testing/await.h"
 #include "common/record/cooker_description.h"
-#include "director/host/fake_listener.h"
+#include "director/host/testing/fake_listener.h"
 #include "fmt/format.h"
 #include "gtest/gtest.h"
 

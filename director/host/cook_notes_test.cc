@@ -1,6 +1,6 @@
 #include "director/host/cook_notes.h"
 
-#include "director/host/fake_listener.h"
+#include "director/host/testing/fake_listener.h"
 #include "gmock/gmock.h"
 
 namespace galley::director {

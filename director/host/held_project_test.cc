@@ -4,7 +4,7 @@
 
 #include "common/base/file.h"
 #include "common/base/temporary_folder.h"
-#include "director/host/fake_listener.h"
+#include "director/host/testing/fake_listener.h"
 #include "gmock/gmock.h"
 
 namespace galley::director {

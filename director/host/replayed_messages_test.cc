@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "director/host/fake_listener.h"
+#include "director/host/testing/fake_listener.h"
 
 namespace galley::director {
 namespace {

@@ -10,7 +10,7 @@
 #include "common/base/program_output.h"
 #include "director/launch/farm_launcher.h"
 #include "director/launch/systems.h"
-#include "director/launch/test_programs_for_test.h"
+#include "director/launch/testing/test_programs.h"
 #include "fmt/format.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

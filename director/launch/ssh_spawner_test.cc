@@ -8,7 +8,7 @@
 #include "common/base/file.h"
 #include "common/base/mutex.h"
 #include "common/base/testing/await.h"
-#include "director/launch/test_programs_for_test.h"
+#include "director/launch/testing/test_programs.h"
 #include "fmt/format.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -19,7 +19,7 @@
 #include "common/record/cooker_description.h"
 #include "common/store/local/sessions.h"
 #include "common/wire/testing/self_signed.h"
-#include "director/host/fake_listener.h"
+#include "director/host/testing/fake_listener.h"
 #include "fmt/format.h"
 #include "galley/v1/director.grpc.pb.h"
 #include "gtest/gtest.h"
