@@ -44,7 +44,6 @@ struct ReferenceTarget {
   std::string name;
   // Why the reference leads to no package, also where `name` is set: "no such file", "no rule or
   // sidecar", "did you mean /Game/X.png?".
-  // "did you mean /Game/X.png?".
   std::string error;
   std::string warning;  // with fix_case: the name is spelled otherwise
 };

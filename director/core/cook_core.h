@@ -58,7 +58,7 @@ class CookCore {
   // The figures over all cooks. O(cookers + cooks + packages that stopped waiting since the last
   // call).
   CoreFigures figures();
-  // The number of attached workers that are held (Breakers).
+  // The number of attached workers that are held or on trial (Breakers).
   uint64_t held_workers() const;
   // True: the cook's roots are being published or staged, and nothing else of the cook is left.
   // False for a number that no running cook has.

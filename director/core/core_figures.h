@@ -89,7 +89,7 @@ struct CoreFigures {
   uint64_t ready = 0;    // packages that wait for a worker with room
   uint64_t parked = 0;   // packages that wait for a worker that has their cooker
   uint64_t stalled = 0;  // packages that wait for a grant of a resource
-  uint64_t held = 0;     // attached workers that are held
+  uint64_t held = 0;     // attached workers that are held, or on trial
   // How long the first of `ready` has been waiting; zero: no package waits.
   absl::Duration oldest_ready;
 };

@@ -357,7 +357,7 @@ struct WorkerReport {
     // Sorted: packages whose sources the cook read, except packages whose outputs it was given.
     std::vector<std::string> read = {};
   };
-  // kRefused: the job cannot be done, for example since a tool cannot be started; final, but no
+  // kRefused: the job cannot be done, for example because a tool cannot be started; final, but no
   // verdict.
   // kOtherTool and kNeedsFiles come from machines without the project. kOtherTool: a tool there
   // differs from the director's, so no job of the same programs can be done there. kNeedsFiles: the
@@ -499,8 +499,8 @@ struct RootsStaged {
   uint64_t request = 0;  // of the StageRoots, as is round
 };
 
-// The director's machine cannot go on, for example since its disk is full or the journal cannot be
-// written. All running cooks end with exit 3.
+// The director's machine cannot go on, for example because its disk is full or the journal cannot
+// be written. All running cooks end with exit 3.
 struct DirectorUnfit {
   std::string reason;
 };

@@ -432,7 +432,7 @@ void CookRun::NoteMembers() {
   report_.snapshot = members_.ok() ? members_->snapshot : DigestOfDone(notes_.done());
 }
 
-// Keeps the standing: the next cook of the same ask need not run while nothing changes.
+// Records the standing, so that the next cook of the same ask need not run while nothing changes.
 void CookRun::RecordStanding() {
   if (report_.outcome->world != world_)
     return LogInfo("cook={}: files changed while it ran, so that the next one looks again",

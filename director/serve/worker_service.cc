@@ -209,7 +209,7 @@ class WorkerServiceImpl final : public WorkerService,
     found->second.stream->HangUp();
   }
 
-  std::string ComesFrom(const std::string& worker_id) override {
+  std::string PeerOfWorker(const std::string& worker_id) override {
     base::MutexLock lock(mutex_);
     const auto found = streams_.find(worker_id);
     return found == streams_.end() ? "" : found->second.stream->peer();

@@ -81,7 +81,7 @@ class WorkerService {
   // call of on_attach on.
   virtual void Send(const std::string& worker_id, v1::ToWorker message) = 0;
   // Returns the peer of the worker's stream in gRPC's form; empty: the worker has no stream.
-  virtual std::string ComesFrom(const std::string& worker_id) = 0;
+  virtual std::string PeerOfWorker(const std::string& worker_id) = 0;
   // Ends calls that were silent for too long: streams without a first message, and uploads that
   // stopped. Called now and then. `now`: monotonic.
   virtual void EndSilent(absl::Time now) = 0;

@@ -26,9 +26,10 @@ absl::StatusOr<std::vector<std::string>> ChangedPackages(Journal& journal,
 absl::StatusOr<std::vector<std::string>> ChangedSinceLastCook(
     Journal& journal, std::span<const content::Change> changes);
 
-// For the start of a director: returns the packages whose records are no longer trusted. `changes`:
-// of the journal's files, sorted by path; null: unknown, and no record is trusted. `has_lost`: the
-// store's loss epoch rose. Blocks.
+// For the start of a director: returns the packages whose records are no longer trusted, in any
+// order, some perhaps twice. `changes`: of the journal's files, sorted by path; null: unknown, and
+// no record is trusted. `has_lost`: the store's loss epoch rose. Blocks. Errors: the journal's and
+// the store's.
 absl::StatusOr<std::vector<std::string>> PackagesToDistrust(
     const std::vector<content::Change>* changes, bool has_lost, store::Store& store,
     Journal& journal);

@@ -7,6 +7,7 @@ namespace galley::director {
 namespace {
 
 using testing::ElementsAre;
+using testing::IsEmpty;
 
 class ChangedPackagesTest : public ShellJournalTest {
  protected:
@@ -50,6 +51,23 @@ TEST_F(ChangedPackagesTest, AChangedSidecarConcernsWhoReadsItsFile) {
 TEST_F(ChangedPackagesTest, WhatWasBlamedIsForgivenWhenItsOwnFileChangedSince) {
   EXPECT_THAT(ChangedSinceLastCook(*journal_, changes_).value(),
               ElementsAre("/Game/cooked.txt", "/Game/kills.txt"));
+}
+
+TEST_F(ChangedPackagesTest, AStartDistrustsWhatChangedWhatIsLostAndWithoutChangesEverything) {
+  JournalUpdate lost{.package = "/Game/lost.txt", .platform = "windows"};
+  record::Result result;
+  result.outputs.push_back({"", Digest::Of("bytes that the store lacks")});
+  lost.record.result = record::EncodeResult(result);
+  ASSERT_TRUE(journal_->Record({{lost}}, true).ok());
+  const auto distrusted = [&](const std::vector<content::Change>* changes, bool has_lost) {
+    return PackagesToDistrust(changes, has_lost, store_, *journal_).value();
+  };
+  const std::vector<content::Change> none;
+  EXPECT_THAT(distrusted(&none, false), IsEmpty());
+  EXPECT_THAT(distrusted(&none, true), ElementsAre("/Game/lost.txt"));
+  EXPECT_THAT(distrusted(&changes_, true),
+              ElementsAre("/Game/cooked.txt", "/Game/kills.txt", "/Game/lost.txt"));
+  EXPECT_THAT(distrusted(nullptr, false), ElementsAre("/Game/cooked.txt", "/Game/lost.txt"));
 }
 
 }  // namespace

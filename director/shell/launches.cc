@@ -95,7 +95,7 @@ void Launches::EndLaunched(const std::string& worker) {
     farm_->Stop(worker, absl::ZeroDuration());
 }
 
-void Launches::HasCome(const std::string& worker) {
+void Launches::NoteAttached(const std::string& worker) {
   launching_.erase(worker);
   held_.erase(worker);
 }

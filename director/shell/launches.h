@@ -69,7 +69,7 @@ class Launches {
   // Ignores other workers. Any thread.
   void EndLaunched(const std::string& worker);
   // Notes that the worker has attached.
-  void HasCome(const std::string& worker);
+  void NoteAttached(const std::string& worker);
 
   // Adopts a worker of the previous director, which then counts as started here.
   void Adopt(const WorkerRecord& survivor);

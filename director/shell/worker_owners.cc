@@ -88,10 +88,11 @@ WorkerOwners::WorkerOwners(const ShellGround& on, SharedTables& shared_tables,
            .programs = programs,
            .notes = cooks.commits.notes(),
            .repair = cooks.repair,
-           .peer_of = [this](const std::string& worker) { return service->ComesFrom(worker); },
+           .peer_of = [this](const std::string& worker) { return service->PeerOfWorker(worker); },
            .send = [this](const std::string& worker,
                           v1::ToWorker message) { service->Send(worker, std::move(message)); },
-           .on_launched_attached = [this](const std::string& worker) { launches->HasCome(worker); },
+           .on_launched_attached =
+               [this](const std::string& worker) { launches->NoteAttached(worker); },
            .on_goodbye =
                [this](const std::string& worker) {
                  tables.ForgetWorker(worker);

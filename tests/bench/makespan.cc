@@ -25,6 +25,7 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "director/core/cook_core.h"
@@ -76,7 +77,7 @@ class Bench final : public simulation::FarmModel {
       : FarmModel({.workers = scenario.workers}, WorkerId(0), kTick),
         scenario_(scenario),
         warm_(scenario.workers) {
-    workers_.resize(scenario.workers);
+    workers().resize(scenario.workers);
     std::mt19937_64 random(scenario.workers * 31 + 7);
     std::lognormal_distribution<double> cost(0, kSigma);
     std::uniform_real_distribution<double> error(1 - kKnownWithin, 1 + kKnownWithin);
@@ -98,18 +99,18 @@ class Bench final : public simulation::FarmModel {
   Figures Run() {
     BeginCook({.platforms = 1}, costs_.size(), scenario_.shares_files ? "/x" : "");
     if (scenario_.one_freezes)
-      schedule_.After(absl::Seconds(least_ / 2), [this] { workers_[0].is_frozen = true; });
-    while (!has_ended_ && schedule_.RunNext()) {
+      schedule().After(absl::Seconds(least_ / 2), [this] { workers()[0].is_frozen = true; });
+    while (!has_ended_ && schedule().RunNext()) {
     }
-    const double seconds = absl::ToDoubleSeconds(schedule_.elapsed());
+    const double seconds = absl::ToDoubleSeconds(schedule().elapsed());
     return {.ratio = seconds / least_,
             .cpu = cpu_ / seconds,
             .micros_a_job = cpu_ * 1e6 / static_cast<double>(costs_.size()),
             .seconds = seconds,
-            .cold = static_cast<double>(core_.counters().bytes_read) /
+            .cold = static_cast<double>(core().counters().bytes_read) /
                     static_cast<double>((groups_.size() + kReadersOfAFile - 1) / kReadersOfAFile *
                                         kFilesOfAJob * kFileBytes),
-            .counters = core_.counters()};
+            .counters = core().counters()};
   }
 
  private:
@@ -120,7 +121,7 @@ class Bench final : public simulation::FarmModel {
   }
   void StartWorker(const Spawn& spawn) override {
     const uint32_t worker = IndexOf(spawn.worker);
-    workers_.at(worker).is_attached = true;
+    workers().at(worker).is_attached = true;
     Post(spawn.delay + kLatency, WorkerAttached{.worker = spawn.worker, .slots = 1});
     BeatOn(worker);
   }

@@ -8,9 +8,11 @@
 //   GALLEY_BAD_FIRST=42 GALLEY_BAD_SEEDS=1 ...             a single seed again
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "director/core/jobs/worker_table.h"
@@ -77,20 +79,20 @@ class BadMachines final : public FarmModel {
         random_(farm.seed * 7919) {
     const bool are_known = farm.seed % 2 == 0;
     const auto slots = static_cast<uint32_t>(1 + random_.Below(3));
-    for (size_t i = 0; i < farm.machines.size(); ++i) workers_.push_back({.slots = slots});
+    for (size_t i = 0; i < farm.machines.size(); ++i) workers().push_back({.slots = slots});
     for (size_t i = 0; i < 5 * slots * farm.jobs_per_slot; ++i) {
       costs_.push_back(std::min(kLongest, std::exp(kSigma * Normal())));
       known_.push_back(are_known ? costs_.back() * (0.8 + 0.4 * Uniform()) : 0);
     }
-    outcome_.jobs_failed.resize(workers_.size());
+    outcome_.jobs_failed.resize(workers().size());
   }
 
   BadFarmOutcome Run() {
-    for (uint32_t i = 0; i < workers_.size(); ++i) Attach(i, random_.Some(500));
+    for (uint32_t i = 0; i < workers().size(); ++i) Attach(i, random_.Some(500));
     BeginCook({.request = 1, .platforms = 1}, costs_.size());
-    while (!outcome_.has_ended && schedule_.elapsed() < kMustBeOver && schedule_.RunNext()) {
+    while (!outcome_.has_ended && schedule().elapsed() < kMustBeOver && schedule().RunNext()) {
     }
-    outcome_.took = schedule_.elapsed();
+    outcome_.took = schedule().elapsed();
     return outcome_;
   }
 
@@ -104,8 +106,8 @@ class BadMachines final : public FarmModel {
   }
 
   void Attach(uint32_t index, absl::Duration delay) {
-    schedule_.After(delay, [this, index] {
-      Worker& worker = workers_[index];
+    schedule().After(delay, [this, index] {
+      Worker& worker = workers()[index];
       worker.is_attached = true;
       Step(WorkerAttached{.worker = IdOf(index),
                           .slots = worker.slots,
@@ -119,8 +121,8 @@ class BadMachines final : public FarmModel {
     return {.last_load = absl::ZeroDuration(), .last_save = absl::Seconds(known_[job])};
   }
   bool IsFull(uint32_t worker) const {
-    return farm_.machines[worker] == MachineKind::kFull && schedule_.elapsed() >= farm_.full_from &&
-           schedule_.elapsed() < farm_.full_until;
+    return farm_.machines[worker] == MachineKind::kFull &&
+           schedule().elapsed() >= farm_.full_from && schedule().elapsed() < farm_.full_until;
   }
   Job BeginJob(uint32_t worker, size_t job) override {
     const bool is_slow = farm_.machines[worker] == MachineKind::kSlow;
@@ -144,7 +146,7 @@ class BadMachines final : public FarmModel {
     const ResultId id(static_cast<uint32_t>(made_.size()));
     made_.push_back(is_liar);
     const std::string bytes =
-        core_.NameOf(package) + (is_liar ? " by " + std::to_string(worker) : "");
+        core().NameOf(package) + (is_liar ? " by " + std::to_string(worker) : "");
     const auto result = std::make_shared<ResultView>(
         ResultView{.id = id, .outputs = {{.suffix = "", .digest = Digest::Of(bytes)}}});
     return {WorkerReport::Loaded{1, result, job.load}, WorkerReport::Saved{0, result, job.save},
@@ -177,7 +179,7 @@ class BadMachines final : public FarmModel {
   void EndProcess(const WorkerViolated& violated) {
     const uint32_t index = IndexOf(violated.worker);
     outcome_.told.push_back("ended " + MachineOf(index));
-    Worker& worker = workers_[index];
+    Worker& worker = workers()[index];
     worker = {.slots = worker.slots, .session = worker.session + 1};
     Attach(index, absl::Seconds(5));
   }

@@ -26,7 +26,9 @@ void SimDirector::ApplyTheDifference() {
   const auto affected =
       PackagesToDistrust(old_table.empty() ? nullptr : &changes, !same_epoch, store_, journal_);
   // If the store cannot be read, or the journal cannot be written, this start failed, and the next
-  // may do better.
+  // may do better. The journal can always be read here.
+  if (!affected.ok() && !journal_.Progress().ok())
+    deps_.checks.Break("safety: the journal cannot be read: " + affected.status().ToString());
   if (!affected.ok() || !journal_.Invalidate(*affected, meta).ok()) throw Disk::Crash();
   changed_before_ = *affected;
   for (const content::Change& change : changes) changed_before_.push_back(change.path);

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "common/base/digest.h"
 #include "director/core/cook_core.h"
 #include "tests/simulation/schedule.h"
 
@@ -101,9 +102,10 @@ class FarmModel {
   }
   uint32_t IndexOf(director::WorkerId worker) const { return worker.value() - first_.value(); }
 
-  Schedule schedule_;
-  director::CookCore core_;
-  std::vector<Worker> workers_;
+  Schedule& schedule() { return schedule_; }
+  const Schedule& schedule() const { return schedule_; }
+  const director::CookCore& core() const { return core_; }
+  std::vector<Worker>& workers() { return workers_; }
 
  private:
   static constexpr absl::Duration kBeat = absl::Seconds(1);
@@ -231,9 +233,15 @@ class FarmModel {
   }
   void Do(const director::Spawn& spawn) { StartWorker(spawn); }
   void Do(const director::Notify& notify) { Hear(notify); }
-  template <typename Other>
-  void Do(const Other&) {}
+  void Do(const director::StageRoots&) {}
+  void Do(const director::LookForLost&) {}
+  void Do(const director::Stop&) {}
+  void Do(const director::Rescan&) {}
+  void Do(const director::Reply&) {}
 
+  Schedule schedule_;
+  director::CookCore core_;
+  std::vector<Worker> workers_;
   const director::WorkerId first_;
   const absl::Duration tick_;
   uint64_t runs_ = 0;

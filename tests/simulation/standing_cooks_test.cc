@@ -11,12 +11,16 @@
 //
 //   GALLEY_SIM_FIRST=42 GALLEY_SIM_SEEDS=1 build/tests/standing_cooks_test   one seed again
 //   GALLEY_SIM_TRACE=1 ...                                                   and all its decisions
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "director/journal/testing/forwarding_journal.h"

@@ -366,7 +366,7 @@ void ExecutorSlot::TakeFrame(Frame frame) {
     return SendDue();
   }
   if (!jobs_.is_running()) return Lose(KilledFor::kProtocol, "it spoke without a job");
-  if (watch_.NoteMessage()) TellPending();
+  if (watch_.EndWait()) TellPending();
   if (!is_message) {
     const absl::Time before = clock_.Monotonic();
     const absl::Status taken = received_.Take(frame);
@@ -481,7 +481,7 @@ void ExecutorSlot::CheckLimits() {
   if (!jobs_.is_running() || memory_bytes <= jobs_.front().job().memory_bytes()) return;
   if (!jobs_.front().was_ahead) return Blame(KilledFor::kMemory);
   // The memory may be left over from an earlier job: this job begins again in a fresh executor.
-  if (watch_.NoteMessage()) TellPending();
+  if (watch_.EndWait()) TellPending();
   Discard();
   SendDue();
 }
@@ -546,7 +546,7 @@ void ExecutorSlot::Lose(KilledFor killed_for, std::string detail) {
                        jobs_.front().job().package(), verdict.error));
   }
   // The job's end may have to wait for uploads (UploadQueue), but the next job begins now.
-  if (watch_.NoteMessage()) TellPending();
+  if (watch_.EndWait()) TellPending();
   jobs_.EndJob();
   const FileDescriptor notes = process_.TakeNotes();
   Discard();

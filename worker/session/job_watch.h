@@ -39,9 +39,9 @@ class JobWatch {
 
   // True: is_pending() changed.
   bool LookAtPrograms(absl::Time now, pid_t pid);
-  // The executor sent something: the job is not pending, and can be pending again after two more
-  // looks at the earliest. True: the job was pending.
-  bool NoteMessage() { return pending_.NoteMessage(); }
+  // The job is not pending from now on, and can be pending again after two more looks at the
+  // earliest. True: the job was pending.
+  bool EndWait() { return pending_.EndWait(); }
   bool is_pending() const { return pending_.is_pending(); }
   // Resident bytes at the last look.
   uint64_t programs_bytes() const { return programs_bytes_; }

@@ -5,7 +5,7 @@
 
 namespace galley::worker {
 
-bool PendingWatch::NoteMessage() {
+bool PendingWatch::EndWait() {
   const bool was_pending = is_pending_;
   *this = PendingWatch();
   return was_pending;

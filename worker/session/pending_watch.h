@@ -24,9 +24,9 @@ class PendingWatch {
   static constexpr absl::Duration kPeriodMax = absl::Seconds(1);
 
   bool IsDue(absl::Time now) const { return now >= next_look_; }
-  // The executor sent something: the job is not pending, and can be pending again after two more
-  // looks at the earliest. True: the job was pending.
-  bool NoteMessage();
+  // The job is not pending from now on, and can be pending again after two more looks at the
+  // earliest. True: the job was pending.
+  bool EndWait();
   // True: is_pending() changed.
   bool Look(absl::Time now, const ProcessorUse& use);
   bool is_pending() const { return is_pending_; }

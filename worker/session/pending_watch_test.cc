@@ -82,9 +82,9 @@ TEST_F(PendingWatchTest, ItGoesOnWhenAllProgramsHaveEnded) {
 }
 
 TEST_F(PendingWatchTest, ItGoesOnWhenTheExecutorSpeaks) {
-  EXPECT_FALSE(watch_.NoteMessage());
+  EXPECT_FALSE(watch_.EndWait());
   Wait();
-  EXPECT_TRUE(watch_.NoteMessage());
+  EXPECT_TRUE(watch_.EndWait());
   EXPECT_FALSE(watch_.is_pending());
   EXPECT_FALSE(Look(kPeriod, kIdle));
 }

@@ -77,7 +77,7 @@ absl::Status CommitPlanner::AddBlobs(const CommitBatch& batch, StoreWriter& writ
   for (const LocatedBlob& blob : adopted) {
     if (adopted_digests_.insert(blob.first).second) plan_.adopted.push_back(blob);
   }
-  state_.told.Tell(digests);
+  state_.reported_present.Tell(digests);
   return absl::OkStatus();
 }
 
@@ -121,7 +121,7 @@ void CommitPlanner::AddActionResults(const CommitBatch& batch) {
                                       EncodeActionResult(put));
     const auto& [key, payload] = plan_.action_results.back();
     plan_.bytes += RecordSpan(payload.size());
-    state_.told.Tell(std::span(&key, 1));
+    state_.reported_present.Tell(std::span(&key, 1));
   }
 }
 
@@ -133,7 +133,7 @@ absl::Status CommitPlanner::AddSets(const CommitBatch& batch) {
   for (const PutSet& put : batch.sets) given.push_back({put.weak_key, put.observation_set});
   std::vector<Digest> weak_keys;
   for (const CommitPlan::SetView& set : given) weak_keys.push_back(set.weak_key);
-  state_.told.Tell(weak_keys);
+  state_.reported_present.Tell(weak_keys);
   ASSIGN_OR_RETURN(const auto known, state_.index.With(&Index::ObservationSets, weak_keys));
   for (size_t i = 0; i < given.size(); ++i) {
     const uint64_t checksum = Checksum(given[i].bytes);
@@ -187,7 +187,7 @@ absl::Status CommitPlanner::AddResults(const CommitBatch& batch,
         (standing == record::Standing::kStored && !record::SameOutcome(*at->second, given[i]));
     if (is_another) conflicts += " " + put.action_key.ToString();
   }
-  state_.told.Tell(keys);
+  state_.reported_present.Tell(keys);
   if (conflicts.empty()) return absl::OkStatus();
   return absl::AlreadyExistsError("another outcome is stored for action key" + conflicts);
 }

@@ -76,7 +76,7 @@ absl::Status Puts::PutSmall(std::span<const BlobView> blobs) {
   }
   RETURN_IF_ERROR(state_.folder.CheckSpace(bytes));
   RETURN_IF_ERROR(state_.log.PutBlobs(blobs));
-  state_.told.Tell(digests);
+  state_.reported_present.Tell(digests);
   return CommitIfMany();
 }
 
@@ -90,7 +90,7 @@ absl::Status Puts::NoteFile(const Digest& digest) {
   ASSIGN_OR_RETURN(const auto found, reader_.Locate(std::span(&digest, 1)));
   if (found[0].has_value()) return absl::OkStatus();
   state_.log.PutFile(digest);
-  state_.told.Tell(std::span(&digest, 1));
+  state_.reported_present.Tell(std::span(&digest, 1));
   return CommitIfMany();
 }
 

@@ -35,7 +35,8 @@ struct SegmentHeader {
   bool operator==(const SegmentHeader&) const = default;
 };
 
-// The numbers are stored, so a number never gets another meaning. Readers skip unknown kinds.
+// The numbers are stored, so a number never gets another meaning; 8 and 9 are free. Readers skip
+// unknown kinds.
 enum class RecordKind : uint8_t {
   kBlob = 1,  // key: the blob's digest; payload: its bytes
   // Payload: locations of blobs that workers wrote or that are files; makes them blobs of the

@@ -47,15 +47,15 @@ bool StoreReader::IsCutOff(const Digest& digest, const BlobLocation& location) c
 
 absl::StatusOr<std::vector<std::optional<BlobLocation>>> StoreReader::Locate(
     std::span<const Digest> digests) {
-  const base::SharedLock telling(state_.told.mutex());
+  const base::SharedLock telling(state_.reported_present.mutex());
   absl::StatusOr<std::vector<std::optional<BlobLocation>>> found = Look(digests);
   if (!found.ok()) return found;
-  const absl::Time now = state_.told.Now();
+  const absl::Time now = state_.reported_present.Now();
   for (size_t i = 0; i < digests.size(); ++i) {
     std::optional<BlobLocation>& location = (*found)[i];
     if (!location.has_value()) continue;
-    if (state_.told.IsCondemned(digests[i])) location = state_.log.Pending(digests[i]);
-    if (location.has_value()) state_.told.Add(digests[i], now);
+    if (state_.reported_present.IsCondemned(digests[i])) location = state_.log.Pending(digests[i]);
+    if (location.has_value()) state_.reported_present.Add(digests[i], now);
   }
   return found;
 }
@@ -174,14 +174,14 @@ absl::StatusOr<std::vector<std::optional<std::string>>> StoreReader::ReadTold(
     RecordKind kind, std::span<const Digest> keys) {
   std::vector<std::optional<ResultPlace>> places;
   {
-    const base::SharedLock telling(state_.told.mutex());
+    const base::SharedLock telling(state_.reported_present.mutex());
     ASSIGN_OR_RETURN(
         places, state_.index.With(
                     kind == RecordKind::kResult ? &Index::Results : &Index::ActionResults, keys));
-    const absl::Time now = state_.told.Now();
+    const absl::Time now = state_.reported_present.Now();
     for (size_t i = 0; i < keys.size(); ++i) {
-      if (state_.told.IsCondemned(keys[i])) places[i].reset();
-      if (places[i].has_value()) state_.told.Add(keys[i], now);
+      if (state_.reported_present.IsCondemned(keys[i])) places[i].reset();
+      if (places[i].has_value()) state_.reported_present.Add(keys[i], now);
     }
   }
   const uint32_t hours = HoursOf(state_.folder.options.now());

@@ -26,13 +26,13 @@ struct StoreState {
                                  .boot_time = folder.options.boot_time,
                                  .now = folder.options.now,
                                  .synced_ends = &synced_ends}),
-        told(folder.options.boot_time),
+        reported_present(folder.options.boot_time),
         log(folder, index, synced_ends, recovered) {}
 
   const StoreFolder folder;
   SyncedEnds synced_ends;  // of the segments that this owner fills
   LiveIndex index;
-  ReportedPresent told;
+  ReportedPresent reported_present;
   UsedResults used;
   OwnLog log;
 };

@@ -112,10 +112,10 @@ absl::Status StoreWriter::Lose(const std::vector<Digest>& blobs) {
   absl::Status logged;
   {
     // Absent from here on: who wants one puts it again, behind what the log says.
-    const base::ExclusiveLock telling(state_.told.mutex());
+    const base::ExclusiveLock telling(state_.reported_present.mutex());
     const base::MutexLock lock(state_.log.mutex());
     state_.log.RemovePending(std::span<const Digest>(blobs));
-    state_.told.Condemn(blobs);
+    state_.reported_present.Condemn(blobs);
     logged =
         state_.log.Append(RecordKind::kLoss, Digest(), EncodeLoss({.epoch = epoch, .blobs = blobs}))
             .status();
@@ -126,7 +126,7 @@ absl::Status StoreWriter::Lose(const std::vector<Digest>& blobs) {
     LogWarning("store={} loss is not logged: {}", folder.directory, MessageOf(logged));
   absl::Status status = NoteSegments({}, {}, index);
   if (status.ok()) status = WriteIndex(index);
-  state_.told.PardonAll();
+  state_.reported_present.PardonAll();
   RETURN_IF_ERROR(status);
   if (const absl::Status trimmed = TrimQuarantine(
           folder.directory, folder.options.quarantine_bytes_max, kQuarantineFilesMax);

@@ -118,7 +118,7 @@ size_t CookTable::ReleaseClaims(size_t units_max) {
     Claimant& cook = claimants_.InSlot(static_cast<CookSlot>(std::countr_zero(left)));
     if (IsSabotaged(Sabotage::kKeepClaims)) continue;
     units += 1 + parts_.claims.ReleaseClaims(cook, units_max - units);
-    if (cook.members.empty()) cook.is_let_go = true;
+    if (cook.members.empty()) cook.are_claims_released = true;
   }
   claimants_.NoteState();
   return units;
@@ -168,7 +168,7 @@ void CookTable::BeginOne() {
   if (claimants_.masks().running == 0) {
     deps_.attempts.BeginRound();
     deps_.held_results.ForgetUnproven();
-    claimants_.LetAllGo();
+    claimants_.ReleaseAllClaims();
     BeginRound();
   }
   const CookSlot slot = *claimants_.FreeSlot(kCooksMax);

@@ -50,9 +50,9 @@ class CookTable : PackagePart {
   // Ends all running cooks with this error.
   void EndAll(const std::string& infrastructure_error);
 
-  // Runs at the begin of a step.
+  // Runs at the beginning of a step.
   void Advance();
-  // Lets claims of cooks that are over go, if other cooks run. Returns the units of work.
+  // Releases claims of cooks that are over, if other cooks run. Returns the units of work.
   size_t ReleaseClaims(size_t units_max);
   // Gives up the packages that only stopped cooks want. Does nothing if no cook stopped since the
   // last call.
@@ -61,7 +61,8 @@ class CookTable : PackagePart {
   size_t SelectSome(size_t units_max);
   // Runs Cook::GoOn for each running cook, at the end of a step.
   void GoOn();
-  // Begins waiting cooks while there are free slots. REQUIRES: GoOn was called in this step.
+  // Begins the next cook and, if other cooks run, as many as there are free slots. REQUIRES: GoOn
+  // was called in this step.
   void BeginNext();
   bool HasAgenda() const;
   void CheckTallies() const;

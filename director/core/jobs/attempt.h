@@ -42,8 +42,8 @@ struct Placement {
   absl::Duration saved;  // by inputs that are warm at the worker
 };
 
-// Tell: the message to the worker when the core ends an attempt. kRetract: the attempt goes on if
-// it has begun. kCancel: the attempt is stopped.
+// Tell: the message to the worker when the core ends an attempt. kNothing: there is no message.
+// kRetract: the attempt goes on if it has begun. kCancel: the attempt is stopped.
 enum class Tell : uint8_t { kNothing, kRetract, kCancel };
 
 }  // namespace galley::director

@@ -7,9 +7,10 @@
 //     +--------------------------------------- a success --------------------+
 //                                           (a fault: the pause doubles)
 //
-// A fault is a failure through the machine's fault: its disk is full, a library is missing, or the
-// worker broke the protocol. On trial, the worker gets one job. If that job ends without a fault of
-// the machine or a success, for example because it was taken back, the next job is the trial.
+// A fault is a failure that the machine or the worker caused: the disk is full, a library is
+// missing, or the worker broke the protocol. On trial, the worker gets one job. If that job ends
+// without a fault of the machine or a success, for example because it was taken back, the next job
+// is the trial.
 //
 // A package can do harm that looks like the machine's fault, for example fill the disk. So three
 // faults of one package do not open the breaker where any job succeeded before; RetryPolicy limits

@@ -174,8 +174,6 @@ void Claims::LeaveCook(PackageId id, CookMask cooks) {
   Leave(id, "nothing leads to it");
 }
 
-// The packages that `generator` generated leave. A package that a cook asked for itself fails in
-// that cook, and is not lost in silence.
 void Claims::LeaveOrphans(PackageId generator, std::string_view reason) {
   for (const PackageId child : std::exchange(packages_[generator].generates, {})) {
     PackageData& package = packages_[child];

@@ -43,7 +43,7 @@ class Claims : PackagePart {
   void Bring(PackageId package, InstigatorCategory category, PackageId referencer, CookMask cooks);
   // Spreads the package's claims. Returns the units of work.
   size_t Spread(PackageId package);
-  // Lets claims of a cook that is over go, within the units, and removes their packages from
+  // Releases claims of a cook that is over, within the units, and removes their packages from
   // `members`. Forgets packages that no cook wants any more. Returns the units of work.
   size_t ReleaseClaims(Claimant& cook, size_t units_max);
   // The packages that `generator` generated leave their cooks. A package that some cook selected

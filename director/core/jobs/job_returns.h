@@ -14,8 +14,8 @@ class JobReturns : JobPart {
       : JobPart(ground), attempts_(attempts), package_progress_(package_progress) {}
 
   // The jobs that wait at the worker go to other workers. Jobs that have begun stay, since they may
-  // succeed. A job that holds a resource stays, since it would hold the resource twice, and so does
-  // a job of a package with own faults, since it might kill one more executor.
+  // succeed. Two kinds of waiting jobs stay, too: a job that holds a resource, which it would hold
+  // twice, and a job of a package with own faults, which might kill one more executor.
   void TakeBackWaiting(WorkerId worker);
   // The worker's jobs go to other workers; no package is blamed. REQUIRES: the worker was just
   // lost.

@@ -50,7 +50,7 @@ class ResumedAttempts : JobPart {
   void ForgetResumedOf(WorkerId worker);
   // Forgets an attempt on which no worker can report any more.
   void ForgetAttempt(AttemptId id);
-  // Runs at the begin of a step: forgets the attempts of Attempts::TakeUnheard.
+  // Runs at the beginning of a step: forgets the attempts of Attempts::TakeUnheard.
   void ForgetUnheard();
   // The package's inputs have changed under this director: the attempts that an earlier director
   // gave are outdated, and resumed ones are cancelled.

@@ -67,9 +67,9 @@ std::optional<CookSlot> Claimants::FreeSlot(uint32_t cooks_max) const {
   return static_cast<CookSlot>(std::countr_one(taken));
 }
 
-void Claimants::LetAllGo() {
+void Claimants::ReleaseAllClaims() {
   for (const std::unique_ptr<Claimant>& over : slots_) {
-    if (over != nullptr) over->is_let_go = true;
+    if (over != nullptr) over->are_claims_released = true;
   }
   NoteState();
 }
@@ -103,7 +103,7 @@ void Claimants::NoteState() {
     if (slot == nullptr) continue;
     const Claimant& cook = *slot;
     const CookMask bit = cook.bit();
-    if (cook.is_over && !cook.is_let_go) masks_.over |= bit;
+    if (cook.is_over && !cook.are_claims_released) masks_.over |= bit;
     if (cook.is_over) continue;
     masks_.running |= bit;
     if (!cook.is_ending()) {

@@ -40,7 +40,7 @@ struct Claimant {
       : packages(package_table), slot(of_slot), request(std::move(of_request)) {}
 
   CookMask bit() const { return BitOf(slot); }
-  // The cook is to end now, with this infrastructure error, if it is not empty.
+  // The cook is to end now, with this infrastructure error; empty: without an error.
   void Conclude(std::string infrastructure_error) { conclusion = std::move(infrastructure_error); }
   bool is_ending() const { return ending != Ending::kNone && !is_over; }
   // True: packages can join, and changes of the project are taken. False once roots are being
@@ -84,7 +84,7 @@ struct Claimant {
   absl::btree_map<PackageId, PlatformMask> judged, settled;
   Ending ending = Ending::kNone;
   bool is_over = false;
-  bool is_let_go = false;      // its claims are let go
+  bool are_claims_released = false;
   bool is_settling = false;    // its roots are being built, published or staged
   bool is_publishing = false;  // the cook's roots are being published, or staged
   bool is_staging = false;     // the cook's roots are being laid out in the sandboxes
@@ -120,7 +120,7 @@ class Claimants {
   // nullopt: as many cooks run as are allowed.
   std::optional<CookSlot> FreeSlot(uint32_t cooks_max) const;
   // Marks all claims of cooks that are over as let go. REQUIRES: no cook runs.
-  void LetAllGo();
+  void ReleaseAllClaims();
   // Forgets the cooks that are over. REQUIRES: no cook runs.
   void Clear();
   // Stops the cook: nothing new begins in it. False: it was stopped before, is over, or its roots

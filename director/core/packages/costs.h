@@ -2,9 +2,9 @@
 // known.
 //
 // The guess is a ratio estimate from the measured jobs of the same cooker: proportional to the
-// source's size plus a fixed part. Before any job was measured, a byte counts as 1 us. Running jobs
-// that take longer than guessed count as well: otherwise the short jobs, which end first, would
-// stand for all jobs.
+// source's size plus a fixed part. Before a job of the cooker was measured, each byte counts as 1
+// us, also of the fixed part. Running jobs that take longer than guessed count as well: otherwise
+// the short jobs, which end first, would stand for all jobs.
 //
 // Cost: Guess O(1), without allocation.
 // Threads: none; owned by its layer.

@@ -22,7 +22,7 @@
 // A look-up may miss although a result came before its answer. So results are noted while look-ups
 // are open, and a platform that was asked before the result came is asked once more.
 //
-// A follower that stops following, for example since it left the cook, is not removed. TakeFreed
+// A follower that stops following, for example because it left the cook, is not removed. TakeFreed
 // still returns it, and the caller must check that it follows.
 //
 // Invariant: each follower's leader is another package, or TakeFreed still has to return the

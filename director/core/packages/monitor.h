@@ -3,9 +3,10 @@
 //
 // Rates are over a sliding window of kWindow. The work left is the expected cost of the packages
 // that are known to need a cook, corrected by the ratio of measured to expected costs in this cook.
-// For each package that is not looked up yet, the mean cost of the packages that are over is added.
-// The time left is the work left, less the work that the running jobs have done, divided by the
-// workers' slots. It is never less than the time that the longest running job has left.
+// For each package of which this is not known yet, the mean cost of the packages that are over is
+// added. The time left is the work left, less the work that the running jobs have done, divided by
+// the workers' slots. It is never less than the time that the running job which ends last has left:
+// no other worker can help that job.
 //
 // Cost: O(1) for each change and each question.
 // Threads: none; owned by a Tally.
@@ -39,7 +40,7 @@ struct Progress {
   double results_per_second = 0;  // done or failed, in the window
   double cooked_per_second = 0;
   uint32_t to_cook = 0;  // packages that are known to need a cook, and are not cooked yet
-  uint32_t unknown = 0;  // packages that are not looked up yet
+  uint32_t unknown = 0;  // packages of which it is not known yet whether they need a cook
   uint32_t pending = 0;  // jobs whose external programs merely wait; from WorkerTable
   std::optional<absl::Duration> left;  // nullopt: unknown
   // The package whose job has run for the longest time; empty: none. From Stragglers.

@@ -18,7 +18,6 @@ std::vector<PackageId> Urgencies::LeadersOf(PackageId id) const {
   return leaders;
 }
 
-// The packages that the package waits for become as urgent.
 void Urgencies::RaiseUrgency(PackageId id, Urgency urgency) {
   std::vector<PackageId> raise = {id};
   while (!raise.empty()) {

@@ -79,8 +79,7 @@ std::string Waits::WhyNone(PackageId input) const {
              : "cooked input " + packages_.NameOf(input) + ": expected a package: " + error;
 }
 
-// The shortest way from `start` back to itself along waits, breadth first; empty when there is
-// none.
+// Breadth first.
 std::vector<PackageId> Waits::ShortestCycle(PackageId start, bool certain_only) const {
   absl::flat_hash_map<PackageId, PackageId> from;
   std::vector<PackageId> queue = {start};

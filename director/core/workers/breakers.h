@@ -66,7 +66,8 @@ class Breakers : JobPart {
   void BeginCook(CookMask cook, bool is_only);
   // Runs once in each step: ends pauses, and ends the cooks when no worker is left for too long.
   void Look();
-  uint64_t held() const { return held_; }  // attached workers with an open breaker
+  // The attached workers whose own or whose machine's breaker is open. Some may be on trial.
+  uint64_t held() const { return held_; }
   // True: all workers are held, so that a failure now says nothing of its package.
   bool are_all_held() const {
     return held_ > 0 && held_ == workers_.attached().count() &&

@@ -2,12 +2,12 @@
 //
 // On this machine, CookOptions::workers are kept while there is work. On other machines, the number
 // of workers follows the work, within FleetOptions: each worker must have work for kWorthStarts
-// times the time that a worker takes to start, and there are no more slots than jobs that are ready
-// or in hand. While jobs are ready, at least one worker is asked for. Jobs that wait for resources
-// of machines, all of which are held, ask for as many further machines as they could keep busy; but
-// not while an idle worker could do them, since further machines seem useless then. A worker that
-// was idle for idle_max ends, if more than the wanted number are there. So the number of workers
-// does not follow each lull.
+// times the time that a worker takes to start, and no more workers are asked for than the jobs that
+// are ready or in hand can fill. While jobs are ready, at least one worker is asked for. Jobs that
+// wait for resources of machines, all of which are held, ask for as many further machines as they
+// could keep busy; but not while an idle worker could do them, since further machines seem useless
+// then. A worker that was idle for idle_max ends, if more than the wanted number are there. So the
+// number of workers does not follow each lull.
 //
 // *Helpers* are workers of this machine beside a fleet. They are started when packages wait that
 // launched workers cannot cook (Eligibility), and end when idle.

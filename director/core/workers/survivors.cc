@@ -39,7 +39,6 @@ void Survivors::OnWorkersSurvived(const WorkersSurvived& event) {
   }
 }
 
-// A worker says which jobs it really has.
 void Survivors::Resume(const WorkerAttached& event) {
   const bool is_wanted = claimants_.masks().active != 0;
   ResumedAttempts& resumed = deps_.resumed_attempts;

@@ -47,7 +47,7 @@ class Survivors : JobPart {
   Survivors(const JobGround& ground, const Deps& deps) : JobPart(ground), deps_(deps) {}
 
   void OnWorkersSurvived(const WorkersSurvived& event);
-  // A worker attached and says which jobs it has.
+  // A worker attached and says which jobs it really has.
   void Resume(const WorkerAttached& event);
   // True: the package is not to be handed over now: its resumed attempt counts, or it has to wait.
   bool TakeUp(PackageId package);

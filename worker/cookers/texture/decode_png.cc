@@ -119,7 +119,7 @@ bool PngReader::ReadHeader() {
   return true;
 }
 
-// Converts to RGBA, but leaves palette indices as they are, each as a byte, at the begin of its
+// Converts to RGBA, but leaves palette indices as they are, each as a byte, at the beginning of its
 // row: libpng would turn indices outside of the palette into black.
 void PngReader::SetTransformations() {
   if (has_palette()) {

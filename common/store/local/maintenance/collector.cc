@@ -45,7 +45,7 @@ absl::StatusOr<GcReport> Collector::Run() {
   RETURN_IF_ERROR(store_.commits.CommitIfRoom());
   ASSIGN_OR_RETURN(holders_, FindHolders(store_));
   report_.held_by = holders_.names;
-  store_.told.DropBefore(holders_.since);
+  store_.reported_present.DropBefore(holders_.since);
   RETURN_IF_ERROR(MarkRoots());
   RETURN_IF_ERROR(ReadResults());
   ChooseResults();
@@ -71,7 +71,7 @@ absl::StatusOr<GcReport> Collector::Run() {
 }
 
 bool Collector::IsTold(const Digest& digest) const {
-  return holders_.hold_all || store_.told.WasTold(digest, holders_.since);
+  return holders_.hold_all || store_.reported_present.WasTold(digest, holders_.since);
 }
 
 absl::Status Collector::MarkRoots() {

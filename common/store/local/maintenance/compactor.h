@@ -113,7 +113,7 @@ class Compactor {
   std::vector<Weighed> others_;   // workers' segments that have to stay
   std::vector<Weighed> chosen_;   // of workers_
   uint64_t chosen_bytes_ = 0;     // live bytes of chosen_
-  size_t chosen_log_ = 0;         // number of segments at the begin of log_ that go
+  size_t chosen_log_ = 0;         // number of segments at the beginning of log_ that go
   uint64_t highest_ = 0;          // highest number of a segment
   uint64_t file_bytes_ = 0;       // of live blobs that are files
   std::vector<Left> left_;

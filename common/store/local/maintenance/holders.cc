@@ -15,7 +15,7 @@ absl::StatusOr<Holders> FindHolders(const StoreState& store) {
     holders.since = std::min(holders.since, session.begun);
     holders.names.push_back(DescribeSession(session, now));
   }
-  holders.hold_all = holders.since < store.told.begun();
+  holders.hold_all = holders.since < store.reported_present.begun();
   holders.oldest_write = store.folder.options.now() - (now - holders.since);
   return holders;
 }

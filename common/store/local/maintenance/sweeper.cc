@@ -97,7 +97,7 @@ absl::Status Sweeper::Drop(Step& step, GcReport& report) {
   if (!noted.ok()) store_.writer.Break(noted);
   RETURN_IF_ERROR(noted);
   RETURN_IF_ERROR(store_.writer.WriteIndex(index));
-  store_.told.PardonAll();
+  store_.reported_present.PardonAll();
   report.dropped_results += step.results.size() + step.action_results.size();
   for (const auto& [digest, location] : step.blobs) {
     ++report.dropped_blobs;
@@ -117,7 +117,7 @@ absl::Status Sweeper::Note(const Step& step, IndexBatch& index) {
 // Leaves in `step` what nobody was told of meanwhile. The log says that it is gone before anybody
 // can put it again.
 absl::Status Sweeper::Condemn(Step& step) {
-  const base::ExclusiveLock telling(store_.told.mutex());
+  const base::ExclusiveLock telling(store_.reported_present.mutex());
   const base::MutexLock lock(store_.log.mutex());
   const auto is_told = [&](const Digest& digest) { return IsTold(digest); };
   std::erase_if(step.results, is_told);
@@ -131,8 +131,10 @@ absl::Status Sweeper::Condemn(Step& step) {
     const auto& [digest, location] = blob;
     return location.segment == 0 && !PutAside(digest);
   });
-  for (const auto* keys : {&step.results, &step.action_results}) store_.told.Condemn(*keys);
-  for (const auto& [digest, location] : step.blobs) store_.told.Condemn(std::span(&digest, 1));
+  for (const auto* keys : {&step.results, &step.action_results})
+    store_.reported_present.Condemn(*keys);
+  for (const auto& [digest, location] : step.blobs)
+    store_.reported_present.Condemn(std::span(&digest, 1));
   return Append(step);
 }
 
@@ -163,12 +165,12 @@ absl::Status Sweeper::Append(const Step& step) {
 
 // Takes the condemnation back: nothing says that it is gone.
 void Sweeper::Pardon(const Step& step) {
-  const base::ExclusiveLock telling(store_.told.mutex());
+  const base::ExclusiveLock telling(store_.reported_present.mutex());
   for (const auto& [digest, location] : step.blobs) {
     if (location.segment == 0)
       static_cast<void>(RestoreCollectedFile(store_.folder.directory, digest));
   }
-  store_.told.Pardon();
+  store_.reported_present.Pardon();
 }
 
 }  // namespace galley::store

@@ -60,7 +60,7 @@ class Sweeper {
   };
 
   bool IsTold(const Digest& digest) const {
-    return holders_.hold_all || store_.told.WasTold(digest, holders_.since);
+    return holders_.hold_all || store_.reported_present.WasTold(digest, holders_.since);
   }
   absl::Status SweepSets(const std::vector<std::pair<Digest, RecordPlace>>& sets);
   absl::Status RaiseEpoch();

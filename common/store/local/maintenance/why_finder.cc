@@ -178,8 +178,8 @@ absl::Status WhyFinder::FindSessions() {
   ASSIGN_OR_RETURN(const std::vector<SessionInfo> sessions, LiveSessions(store_.folder.directory));
   const absl::Time now = store_.folder.options.boot_time();
   for (const SessionInfo& session : sessions) {
-    const bool is_older = session.begun < store_.told.begun();
-    if (!is_older && !store_.told.WasTold(digest_, session.begun)) continue;
+    const bool is_older = session.begun < store_.reported_present.begun();
+    if (!is_older && !store_.reported_present.WasTold(digest_, session.begun)) continue;
     report_.sessions.push_back(
         fmt::format("{}{}", DescribeSession(session, now),
                     is_older ? ": it is older than the store's owner, so nobody knows" : ""));
