@@ -45,7 +45,7 @@ using RangeAnswer = std::variant<WholeBody, PartialBody, Unsatisfiable>;
 
 // The answer to the field `value` for a body of `size` bytes.
 //
-// A number that 64 bits do not hold is the largest one. Ranges behind the end are left out beside
+// A number that 64 bits do not hold is the largest one. Ranges after the end are left out beside
 // others that are not. The last bytes of an empty body are the whole body, which a 206 cannot
 // express; other ranges of an empty body are unsatisfiable.
 RangeAnswer SelectRanges(std::string_view value, uint64_t size);

@@ -47,7 +47,7 @@ struct Refusal {
 // come before its parser.
 //
 //   400  a line begins with a space or a tab: it is folded, or hides from who skips such lines
-//   400  a CR without LF behind it, an LF without CR before it, or a NUL
+//   400  a CR without LF after it, an LF without CR before it, or a NUL
 std::optional<Refusal> CheckHeadBytes(std::string_view head);
 
 // Checks a parsed head; nullopt: it may be answered. The first line that holds is the refusal:

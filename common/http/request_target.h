@@ -21,7 +21,7 @@ struct RequestTarget {
   // Decoded, without the slashes between them. Each is valid UTF-8, not empty, "." or "..", and has
   // no slash, backslash, NUL or other control character. Empty for "/".
   std::vector<std::string> segments;
-  // The text behind '?', with its escapes. nullopt: there is no '?'.
+  // The text after '?', with its escapes. nullopt: there is no '?'.
   std::optional<std::string> query;
 };
 
