@@ -7,7 +7,7 @@
 // the journal, roots and reasons of the cluster's director (cooks_stage.h). What is played is what
 // the host does with them.
 //
-// Without variables: seeds 1 to 2,000.
+// Without variables: seeds 1 to 1,000.
 //
 //   GALLEY_SIM_FIRST=42 GALLEY_SIM_SEEDS=1 build/tests/standing_cooks_test   one seed again
 //   GALLEY_SIM_TRACE=1 ...                                                   and all its decisions
@@ -385,7 +385,7 @@ StandingCooksOutcome RunStandingCooks(const StandingCooksOptions& options) {
 }
 
 TEST(StandingCooksTest, EachComesToWhatItComesToAlone) {
-  const uint64_t seeds = FromEnvironment("GALLEY_SIM_SEEDS", 2'000);
+  const uint64_t seeds = FromEnvironment("GALLEY_SIM_SEEDS", 1'000);
   StandingCooksOutcome sum;
   const auto run = [](uint64_t seed, bool is_told) {
     return RunStandingCooks({.seed = seed, .is_told = is_told});
