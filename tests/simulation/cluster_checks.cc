@@ -66,11 +66,14 @@ void Cluster::CheckStored(const std::map<std::string, std::map<std::string, Dige
   SimStore store(disk_);
   CheckPromises(store);
   std::set<std::string> published;
-  std::set<Digest> rotten;
+  // A damaged blob is known no more once it was read, and several names and folders may have one.
+  std::set<Digest> taken;
   const auto stored = store.Roots("");
   const auto is_taken = [&](const Digest& digest) {
-    return checks_.IsRotten(digest, store.WhatLiesFor(digest).value_or(Digest())) ||
-           checks_.IsInDestroyed(digest, store.LocationOf(digest));
+    if (checks_.IsRotten(digest, store.WhatLiesFor(digest).value_or(Digest())) ||
+        checks_.IsInDestroyed(digest, store.LocationOf(digest)))
+      taken.insert(digest);
+    return taken.contains(digest);
   };
   for (const store::PublishedRoot& root : *stored) published.insert(root.platform);
   for (const auto& [platform, tree] : roots) {
@@ -79,8 +82,7 @@ void Cluster::CheckStored(const std::map<std::string, std::map<std::string, Dige
     for (const auto& [name, digest] : tree) {
       // If one of two copies was destroyed, the index may know the destroyed copy again until it is
       // read.
-      const bool is_rotten = rotten.contains(digest) || is_taken(digest);
-      if (is_rotten) rotten.insert(digest);
+      const bool is_rotten = is_taken(digest);
       const auto blob = store.Get(digest);
       if (!blob.ok() && !is_rotten)
         checks_.Break("safety: a published output cannot be read: " + name + ": " +
@@ -88,7 +90,9 @@ void Cluster::CheckStored(const std::map<std::string, std::map<std::string, Dige
       if (blob.ok() && Digest::Of(**blob) != digest)
         checks_.Break("safety: wrong bytes were handed out: " + name);
     }
-    // The newest root names these files. Folders may be lost with what the faults took.
+    // The newest root names these files. Folders may be lost with what the faults took. An empty
+    // root is not published, so that an earlier one stays the newest.
+    if (tree.empty()) continue;
     const auto newest = std::ranges::find_if(
         *stored, [&, of = platform](const auto& one) { return one.platform == of; });
     if (newest == stored->end()) continue;

@@ -162,6 +162,8 @@ void SimDirector::TakeLost(const RootBuilt& built, const std::string& platform) 
 void SimDirector::Do(const PublishRoot& effect) {
   deps_.checks.Trace("publish", effect.platform);
   is_publishing_ = has_published_ = true;
+  publishing_[{effect.platform_set, effect.platform}] =
+      snapshot_->platform_names().at(effect.platform);
   if (built_[RootName(effect.request, effect.platform)] != effect.root)
     deps_.checks.Break("safety: another root was published than was built last");
   own_->roots.Publish(effect);
@@ -170,8 +172,8 @@ void SimDirector::Do(const PublishRoot& effect) {
 // A published root is not empty, and not the one that was there already.
 void SimDirector::Take(const RootPublished& published) {
   if (!published.error.empty() || is_overtaken_) return;
-  const auto tree = trees_.find(RootName(published.request, published.platform));
-  const std::string& platform = snapshot_->platform_names().at(published.platform);
+  const std::string& platform = publishing_.at({published.platform_set, published.platform});
+  const auto tree = trees_.find(RootName(published.request, platform));
   if (tree == trees_.end()) newest_.erase(platform);
   // A root without a file is not published.
   if (tree != trees_.end() && !tree->second.empty()) newest_[platform] = tree->second;

@@ -74,6 +74,8 @@ SimDirector::SimDirector(const Deps& deps, const CookOptions& options, Callbacks
     lost_since_built_.insert(blob);
     lost_since_staged_.insert(blob);
   };
+  // A Put promises nothing before its commit.
+  store_.drops_unsynced = [this](const Digest& blob) { told_.erase(blob); };
   if (deps_.has_several) own_faults_ = &unheeded_.own_faults;
   if (!deps_.has_several) NoteKept();
   // The director may crash before its journal learns of the dispute.

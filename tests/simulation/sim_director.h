@@ -18,6 +18,7 @@
 #include <span>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "common/wire/conversation.h"
@@ -338,6 +339,8 @@ class SimDirector {
   bool is_staging_ = false, is_staged_ = false, rotten_since_staged_ = false;
   std::map<std::string, std::map<std::string, Digest>> trees_;   // RootName -> package -> output
   std::map<std::string, std::map<std::string, Digest>> newest_;  // platform -> package -> output
+  // Names by platform set and index, as the platforms were when their roots were to be published.
+  std::map<std::pair<uint64_t, director::PlatformIndex>, std::string> publishing_;
   absl::Duration wall_offset_;
   // A question whose pages are asked for now and then, while the cook goes on.
   struct LongQuestion {

@@ -538,7 +538,11 @@ absl::Status SimStore::SyncLog() {
   if (synced.ok()) log_synced_ = disk_.SizeOf(SegmentName(log_));
   if (synced.ok() || IsSabotaged(Sabotage::kRetrySync)) return synced;
   disk_.Truncate(SegmentName(log_), log_synced_);
-  std::erase_if(pending_, [&](const auto& blob) { return blob.second.segment == log_; });
+  std::erase_if(pending_, [&](const auto& blob) {
+    const bool is_gone = blob.second.segment == log_;
+    if (is_gone && drops_unsynced) drops_unsynced(blob.first);
+    return is_gone;
+  });
   log_ = segment_next_++;
   log_synced_ = 0;
   BeginSegment(disk_, log_, store::SegmentWriterKind::kOwner);

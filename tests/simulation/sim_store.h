@@ -96,6 +96,8 @@ class SimStore final : public store::Store {
   std::function<void(const Digest& blob, const Digest& bytes)> gives_up;
   // Called when a blob is dropped.
   std::function<void(const Digest& blob)> loses;
+  // Called when a blob that was Put, and not committed, is gone because a sync failed.
+  std::function<void(const Digest& blob)> drops_unsynced;
 
  private:
   struct Plan {
