@@ -75,7 +75,8 @@ TEST(TraceTest, ALaunchIsARowOfItsStates) {
   const std::string text = recording.ToJson();
   EXPECT_THAT(RowsOf(text), ElementsAre("launches / slurm-1: worker asked for worker queued "
                                         "worker starting worker attached worker draining"));
-  for (const json& event : json::parse(text)["traceEvents"]) {
+  const json parsed = json::parse(text);
+  for (const json& event : parsed["traceEvents"]) {
     if (event["ph"] == "X") {
       EXPECT_EQ(event["dur"], 1'000'000);
     }
