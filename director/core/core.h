@@ -1,5 +1,5 @@
 // Core: the implementation of CookCore. Core has four layers of parts, and the order of a step.
-// Each family of events and decisions is a part with a file of its own.
+// A part with a file of its own has each family of events and decisions.
 //
 // A part calls the parts that it was given, which lie below it. Where a part above must act, the
 // part leaves a note (notes.h), and Core hands the note on.

@@ -33,7 +33,7 @@ class WorkerLoss : JobPart {
   // The worker broke the protocol: it counts as lost, and its jobs go to other workers.
   void LoseViolator(WorkerId worker);
   // The worker gets no more jobs, finishes its jobs that have begun or hold a resource, and ends.
-  // Its other jobs go to other workers. REQUIRES: attached.
+  // The other jobs go to other workers. REQUIRES: attached.
   void Drain(WorkerId worker);
   // The worker gets no more jobs, its jobs are cancelled and go to other workers, and it ends.
   void Dismiss(WorkerId worker);
