@@ -9,6 +9,7 @@
 #include "common/base/status_macros.h"
 #include "common/record/check_settings.h"
 #include "common/record/recipe.h"
+#include "common/record/result.h"
 
 namespace galley::record {
 namespace {
@@ -16,7 +17,7 @@ namespace {
 using nlohmann::json;
 using nlohmann::ordered_json;
 
-constexpr std::string_view kSchema = "galley.cookers.v1";
+constexpr std::string_view kSchema = "galley.cookers.v2";
 
 struct TypeInfo {
   SettingType type;
@@ -123,12 +124,30 @@ ordered_json ToJson(const LookDescription& look) {
   return value;
 }
 
+ordered_json ToJson(const OutputRule& rule) {
+  ordered_json value;
+  value["suffix"] = rule.suffix;
+  if (!rule.each_setting.empty()) value["each"] = rule.each_setting;
+  if (!rule.when_setting.empty()) {
+    value["setting"] = rule.when_setting;
+    value["is"] = rule.setting_value;
+  }
+  if (!rule.when_parameter.empty()) {
+    value["parameter"] = rule.when_parameter;
+    value["begins"] = rule.parameter_prefix;
+  }
+  return value;
+}
+
 ordered_json ToJson(const CookerDescription& cooker) {
   ordered_json value;
   value["name"] = cooker.name;
   value["identity"] = cooker.identity;
   value["extensions"] = cooker.extensions;
-  value["outputs"] = cooker.outputs;
+  value["outputs"] = ordered_json::array();
+  for (const OutputRule& rule : cooker.outputs) value["outputs"].push_back(ToJson(rule));
+  if (cooker.has_more) value["has_more"] = true;
+  if (cooker.may_generate) value["may_generate"] = true;
   value["documentation"] = cooker.documentation;
   if (cooker.source_bytes_max > 0) value["source_bytes_max"] = cooker.source_bytes_max;
   value["holds_source"] = cooker.holds_source;
@@ -244,13 +263,72 @@ absl::StatusOr<LookDescription> LookFromJson(const json& object, std::string pla
   return look;
 }
 
+bool HasMembers(SettingType type) {
+  return type == SettingType::kStringList || type == SettingType::kNumberList ||
+         type == SettingType::kTable;
+}
+
+bool IsText(SettingType type) {
+  return type == SettingType::kString || type == SettingType::kChoice;
+}
+
+// Whether one of `settings` has this name, which is not empty, and a type that `fits`.
+bool HasSetting(const std::vector<SettingDescription>& settings, const std::string& name,
+                bool (*fits)(SettingType)) {
+  return !name.empty() && std::ranges::any_of(settings, [&](const SettingDescription& setting) {
+    return setting.name == name && fits(setting.type);
+  });
+}
+
+absl::StatusOr<OutputRule> RuleFromJson(const json& object, std::string place,
+                                        const std::vector<SettingDescription>& settings) {
+  ObjectReader reader(object, std::move(place));
+  OutputRule rule;
+  rule.suffix = reader.String("suffix");
+  if (reader.Member("each") != nullptr) {
+    rule.each_setting = reader.String("each");
+    if (!HasSetting(settings, rule.each_setting, HasMembers))
+      reader.Fail("each", "a setting of the cooker that is a list or a table");
+    if (rule.suffix.find(kMemberPlace) == std::string::npos)
+      reader.Fail("suffix", "a * for the members");
+  } else if (!ValidateSuffix(rule.suffix).ok()) {
+    reader.Fail("suffix", "the suffix of an output");
+  }
+  if (reader.Member("setting") != nullptr) {
+    rule.when_setting = reader.String("setting");
+    rule.setting_value = reader.String("is");
+    if (!HasSetting(settings, rule.when_setting, IsText))
+      reader.Fail("setting", "a setting of the cooker that is a choice or a string");
+  }
+  if (reader.Member("parameter") != nullptr) {
+    rule.when_parameter = reader.String("parameter");
+    rule.parameter_prefix = reader.String("begins");
+    if (rule.when_parameter.empty()) reader.Fail("parameter", "a platform parameter");
+  }
+  if (!reader.status().ok()) return reader.status();
+  return rule;
+}
+
+// REQUIRES: the cooker's settings were read.
+absl::Status TakeOutputs(const json& outputs, const std::string& place, CookerDescription& cooker) {
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    ASSIGN_OR_RETURN(
+        OutputRule rule,
+        RuleFromJson(outputs[i], fmt::format("{}.outputs[{}]", place, i), cooker.settings));
+    cooker.outputs.push_back(std::move(rule));
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<CookerDescription> CookerFromJson(const json& object, const std::string& place) {
   ObjectReader reader(object, place);
   CookerDescription cooker;
   cooker.name = reader.String("name");
   cooker.identity = reader.String("identity");
   cooker.extensions = reader.Strings("extensions");
-  cooker.outputs = reader.Strings("outputs");
+  const json& outputs = reader.List("outputs");
+  cooker.has_more = reader.Flag("has_more");
+  cooker.may_generate = reader.Flag("may_generate");
   cooker.documentation = reader.String("documentation");
   cooker.source_bytes_max = reader.Count("source_bytes_max");
   cooker.holds_source = reader.Flag("holds_source", true);
@@ -261,6 +339,7 @@ absl::StatusOr<CookerDescription> CookerFromJson(const json& object, const std::
                      SettingFromJson(settings[i], fmt::format("{}.settings[{}]", place, i)));
     cooker.settings.push_back(std::move(setting));
   }
+  RETURN_IF_ERROR(TakeOutputs(outputs, place, cooker));
   if (reader.Member("looks") == nullptr) return cooker;  // it promises none
   const json& looks = reader.List("looks");
   if (!reader.status().ok()) return reader.status();

@@ -43,11 +43,34 @@ struct LookDescription {
   bool in_verdicts = false;                  // true: the look comes before any verdict, too
 };
 
+// Place of a member in the suffix of a rule with `each_setting`.
+inline constexpr char kMemberPlace = '*';
+
+// An output, or several, of every cook that succeeds, whatever the source holds, if both conditions
+// are met. A condition without a name is met.
+//
+//   {.suffix = ".ktx2"}
+//   {.suffix = ".ogg", .when_setting = "codec", .setting_value = "vorbis"}
+//   {.suffix = ".d/*.spv", .each_setting = "variants", .when_parameter = "shader",
+//    .parameter_prefix = "spirv-"}
+struct OutputRule {
+  std::string suffix;  // "": the package's own path
+  // Not empty: an output for each member of this setting, whose name replaces the kMemberPlace in
+  // `suffix`: the key in a table, the string in a list of strings, in a list of numbers the place,
+  // counted from 1.
+  std::string each_setting = "";
+  std::string when_setting = "";  // a choice or a string; met when it is `setting_value`
+  std::string setting_value = "";
+  std::string when_parameter =
+      "";  // a platform parameter; met when it begins with `parameter_prefix`
+  std::string parameter_prefix = "";
+};
+
 struct CookerDescription {
   std::string name;
   std::string identity;                 // "1;libpng=1.6.39"
   std::vector<std::string> extensions;  // lower case without dot; empty: anything
-  std::vector<std::string> outputs;     // possible suffixes, for documentation: ".ktx2"
+  std::vector<OutputRule> outputs;      // exact: a cook with others is refused (output_names.h)
   std::string documentation;
   std::vector<SettingDescription> settings;
   // The cooker cannot use larger sources, whatever memory there is; 0: no limit of its own.
@@ -56,10 +79,15 @@ struct CookerDescription {
   // size.
   bool holds_source = true;
   std::vector<LookDescription> looks = {};  // an observation set without them is refused
+  // A cook may have outputs below ".d/" that no rule tells.
+  bool has_more = false;
+  // A cook may generate packages; a cook that does is refused otherwise.
+  bool may_generate = false;
 };
 
-// JSON: { "schema": "galley.cookers.v1", "cookers": [ ... ] }, sorted by name.
+// JSON: { "schema": "galley.cookers.v2", "cookers": [ ... ] }, sorted by name (docs/formats.md).
 std::string EncodeDescriptions(const std::vector<CookerDescription>& descriptions);
+// INVALID_ARGUMENT names the place and what was expected; for another schema, too.
 absl::StatusOr<std::vector<CookerDescription>> DecodeDescriptions(std::string_view json);
 
 // Puts `settings_json`, an object, over the cooker's defaults, checks every value against its type

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "common/record/output_names.h"
 #include "common/tree/testing/golden.h"
 
 namespace galley::record {
@@ -22,7 +23,13 @@ CookerDescription Texture() {
   CookerDescription cooker{.name = "texture",
                            .identity = "1;libpng=1.6.39",
                            .extensions = {"png"},
-                           .outputs = {".ktx2"},
+                           .outputs = {{.suffix = ".ktx2"},
+                                       {.suffix = ".raw.*",
+                                        .each_setting = "defines",
+                                        .when_setting = "usage",
+                                        .setting_value = "mask",
+                                        .when_parameter = "texture",
+                                        .parameter_prefix = "bc"}},
                            .documentation = "Pictures.",
                            .settings = {}};
   cooker.settings = {setting("usage", SettingType::kChoice, "\"color\""),
@@ -35,6 +42,8 @@ CookerDescription Texture() {
                      setting("defines", SettingType::kTable, "{}")};
   cooker.settings[0].choices = {"color", "normal", "mask"};
   cooker.source_bytes_max = 1 << 20;
+  cooker.has_more = true;
+  cooker.may_generate = true;
   return cooker;
 }
 
@@ -68,6 +77,14 @@ TEST(CookerDescriptionTest, DecodingGivesBackWhatWasEncoded) {
   EXPECT_EQ((*decoded)[0].source_bytes_max, 0u);
   EXPECT_TRUE((*decoded)[1].holds_source);
   EXPECT_EQ((*decoded)[1].source_bytes_max, 1u << 20);
+  EXPECT_FALSE((*decoded)[0].has_more);
+  EXPECT_FALSE((*decoded)[0].may_generate);
+  EXPECT_TRUE((*decoded)[1].has_more);
+  EXPECT_TRUE((*decoded)[1].may_generate);
+  EXPECT_EQ(
+      OutputNamesOf((*decoded)[1], R"({"defines":{"a":1},"usage":"mask"})", {{"texture", "bc7"}})
+          .always,
+      (std::vector<std::string>{".ktx2", ".raw.a"}));
   EXPECT_EQ(EncodeDescriptions(*decoded), text);
 }
 
@@ -79,8 +96,8 @@ TEST(CookerDescriptionTest, AMistakeIsNamedWithItsPlace) {
     EXPECT_EQ(decoded.status().code(), absl::StatusCode::kInvalidArgument);
     return decoded.status().ToString();
   };
-  EXPECT_THAT(refusal("galley.cookers.v1", "v2"),
-              HasSubstr("cookers.schema: expected galley.cookers.v1"));
+  EXPECT_THAT(refusal("galley.cookers.v2", "galley.cookers.v1"),
+              HasSubstr("cookers.schema: expected galley.cookers.v2"));
   EXPECT_THAT(refusal("\"identity\"", "\"id\""),
               HasSubstr("cookers[0].identity: expected a string"));
   EXPECT_THAT(refusal("\"png\"", "1"),
@@ -89,6 +106,20 @@ TEST(CookerDescriptionTest, AMistakeIsNamedWithItsPlace) {
               HasSubstr("cookers[0].settings[0].type: expected bool"));
   EXPECT_THAT(refusal("\"default\": true", "\"default\": 3"),
               HasSubstr("settings[1].default: expected bool"));
+  EXPECT_THAT(refusal("\".ktx2\"", "\"ktx2\""),
+              HasSubstr("cookers[0].outputs[0].suffix: expected the suffix of an output"));
+  EXPECT_THAT(refusal("\".raw.*\"", "\".raw\""),
+              HasSubstr("cookers[0].outputs[1].suffix: expected a *"));
+  EXPECT_THAT(refusal("\"each\": \"defines\"", "\"each\": \"usage\""),
+              HasSubstr("outputs[1].each: expected a setting of the cooker that is a list"));
+  EXPECT_THAT(refusal("\"setting\": \"usage\"", "\"setting\": \"names\""),
+              HasSubstr("outputs[1].setting: expected a setting of the cooker that is a choice"));
+  EXPECT_THAT(refusal("\"is\"", "\"equals\""), HasSubstr("outputs[1].is: expected a string"));
+  EXPECT_THAT(refusal("\"parameter\": \"texture\"", "\"parameter\": \"\""),
+              HasSubstr("outputs[1].parameter: expected a platform parameter"));
+  EXPECT_THAT(refusal("\"begins\"", "\"ends\""), HasSubstr("outputs[1].begins: expected a string"));
+  EXPECT_THAT(refusal("\"has_more\": true", "\"has_more\": 1"),
+              HasSubstr("cookers[0].has_more: expected true or false"));
   EXPECT_FALSE(DecodeDescriptions("").ok());
   EXPECT_FALSE(DecodeDescriptions("[]").ok());
   EXPECT_FALSE(DecodeDescriptions(EncodeDescriptions({Texture(), Texture()})).ok());

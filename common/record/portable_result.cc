@@ -18,7 +18,6 @@ namespace {
 
 using tree::FieldTo;
 
-constexpr std::string_view kFurther = ".d/";  // suffixes of further outputs begin so
 const std::string kFolder = std::string(kOutputStem) + ".d";
 
 std::string EncodeTree(const tree::BuiltTree& built) {
@@ -42,7 +41,8 @@ std::string EncodeOutputDirectory(const Digest& tree_digest, const Digest& root)
 std::optional<tree::BuiltTree> TreeOf(const std::vector<Output>& outputs) {
   std::vector<tree::TreeFile> files;
   for (const Output& output : outputs)
-    files.push_back({output.suffix.substr(kFurther.size()), output.digest, output.is_executable});
+    files.push_back(
+        {output.suffix.substr(kFurtherOutputs.size()), output.digest, output.is_executable});
   tree::BuiltTree built =
       tree::BuildTree(files, [](std::string_view name) { return std::string(name); });
   if (files.empty() || !built.conflicts.empty()) return std::nullopt;
@@ -142,7 +142,7 @@ PortableResult EncodePortable(const Result& result) {
   Result rest = result;
   const auto further = std::stable_partition(
       rest.outputs.begin(), rest.outputs.end(),
-      [](const Output& output) { return !output.suffix.starts_with(kFurther); });
+      [](const Output& output) { return !output.suffix.starts_with(kFurtherOutputs); });
   const std::vector<Output> in_tree(further, rest.outputs.end());
   const std::optional<tree::BuiltTree> built =
       result.outputs.size() > kOutputFilesMax ? TreeOf(in_tree) : std::nullopt;

@@ -257,8 +257,8 @@ std::string_view ReferenceKindName(ReferenceKind kind) {
 
 absl::Status ValidateSuffix(std::string_view suffix) {
   if (suffix.empty()) return absl::OkStatus();
-  const bool is_further = suffix.starts_with(".d/");
-  const std::string_view name = is_further ? suffix.substr(3) : suffix;
+  const bool is_further = suffix.starts_with(kFurtherOutputs);
+  const std::string_view name = is_further ? suffix.substr(kFurtherOutputs.size()) : suffix;
   const bool is_good = suffix.size() <= kSuffixBytesMax && tree::IsPlainPath(name) &&
                        (is_further || (suffix.front() == '.' && suffix != ".d" &&
                                        suffix.find('/') == std::string_view::npos));

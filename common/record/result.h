@@ -119,6 +119,8 @@ std::string EncodeResult(const Result& result);
 // the message names their digest. Unknown fields are skipped, since other servers write results
 // anew.
 absl::StatusOr<Result> DecodeResult(std::string_view bytes);
+// The suffixes of further outputs begin so.
+inline constexpr std::string_view kFurtherOutputs = ".d/";
 // INVALID_ARGUMENT says what is wrong. A suffix is "" or ".ext" (no '/') or ".d/<name>" with <name>
 // of plain segments.
 absl::Status ValidateSuffix(std::string_view suffix);

@@ -10,6 +10,7 @@
 #include "common/content/testing/test_tree.h"
 #include "fmt/format.h"
 #include "gmock/gmock.h"
+#include "nlohmann/json.hpp"
 
 namespace galley::director {
 namespace {
@@ -102,6 +103,30 @@ TEST_F(DescribeTest, ACacheOfAnOlderGalleyIsMadeAgainWithoutAWord) {
   EXPECT_EQ(Identity(), "1");
   EXPECT_EQ(Runs(), 1);
   EXPECT_THAT(TakeRepairs(), testing::IsEmpty());
+}
+
+TEST_F(DescribeTest, ACacheWithDescriptionsOfAnotherSchemaIsMadeAgainWithoutAWord) {
+  ASSERT_EQ(Identity(), "1");
+  const std::string good = ReadFile(Host("cache")).value();
+  nlohmann::json cache = nlohmann::json::parse(good);
+  auto cookers = cache["of"]["cookers"].get<std::string>();
+  const size_t schema = cookers.find("galley.cookers.v2");
+  ASSERT_NE(schema, std::string::npos);
+  cache["of"]["cookers"] = cookers.replace(schema, 17, "galley.cookers.v1");
+  cache["sum"] = Digest::Of(cache["of"].dump()).hex();
+  Write("cache", cache.dump());
+  ASSERT_TRUE(JudgeCookerCache(cache.dump()).ok());
+  TakeRepairs();
+  EXPECT_EQ(Identity(), "1");
+  EXPECT_EQ(Runs(), 2);
+  EXPECT_EQ(ReadFile(Host("cache")).value(), good);
+  EXPECT_THAT(TakeRepairs(), testing::IsEmpty());
+}
+
+TEST_F(DescribeTest, AWorkerThatDescribesInAnotherSchemaIsNamed) {
+  WriteScript(R"(echo '{"schema":"galley.cookers.v1","cookers":[]}')");
+  EXPECT_THAT(Identity(), AllOf(HasSubstr(Host("worker") + " describe"),
+                                HasSubstr("cookers.schema: expected galley.cookers.v2")));
 }
 
 TEST_F(DescribeTest, ACacheOfAnotherProgramIsNotUsed) {

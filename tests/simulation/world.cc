@@ -225,8 +225,12 @@ const record::Recipe& World::recipe() {
 bool World::StartsPrograms(std::string_view name) { return Digest::Of(name).hash()[2] % 2 == 0; }
 
 std::string World::CookersJson(bool is_older) {
-  return record::EncodeDescriptions(
-      {{.name = "command", .identity = is_older ? "1" : "2"}, {.name = "sim", .identity = "1"}});
+  const record::CookerDescription sim{
+      .name = "sim", .identity = "1", .outputs = {{.suffix = ".out"}}, .may_generate = true};
+  record::CookerDescription command = sim;
+  command.name = "command";
+  command.identity = is_older ? "1" : "2";
+  return record::EncodeDescriptions({command, sim});
 }
 
 std::string World::ProgramsOf(std::string_view name) {

@@ -32,7 +32,8 @@ record::CookerDescription Describe() {
   return {.name = "audio",
           .identity = fmt::format("{};{}", kRevision, LibraryIdentity()),
           .extensions = {"wav", "flac", "ogg", "oga", "opus"},
-          .outputs = {".opus", ".ogg"},
+          .outputs = {{.suffix = ".opus", .when_setting = "codec", .setting_value = "opus"},
+                      {.suffix = ".ogg", .when_setting = "codec", .setting_value = "vorbis"}},
           .documentation = "Sounds to Ogg Opus or Ogg Vorbis, with their loop points.",
           .settings = DescribeAudioSettings()};
 }

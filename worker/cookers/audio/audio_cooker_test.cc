@@ -16,6 +16,7 @@
 
 #include "common/base/digest.h"
 #include "common/base/file.h"
+#include "common/record/output_names.h"
 #include "worker/cookers/audio/decode.h"
 #include "worker/cookers/audio/resampler.h"
 #include "worker/cookers/audio/testing/audio_cooking.h"
@@ -490,6 +491,16 @@ TEST_F(AudioCookerTest, AnOutlineIsThatOfTheFirstBytes) {
   // Two streams that begin together.
   const std::string first_page = ogg.substr(0, 58);
   EXPECT_THAT(outline("/Game/a.ogg", first_page + ogg), HasSubstr("several streams"));
+}
+
+TEST_F(AudioCookerTest, TheCodecNamesTheOutput) {
+  const auto names = [&](const char* settings) {
+    const auto resolved = record::ResolveSettings(cooker_->description(), settings);
+    return record::OutputNamesOf(cooker_->description(), resolved.value(), {});
+  };
+  EXPECT_THAT(names("{}").always, ElementsAre(".opus"));
+  EXPECT_THAT(names(R"({"codec":"vorbis"})").always, ElementsAre(".ogg"));
+  EXPECT_FALSE(names("{}").has_more || names("{}").may_generate);
 }
 
 }  // namespace

@@ -77,6 +77,8 @@ CommandCooker::CommandCooker() {
   using record::SettingType;
   description_.name = "command";
   description_.identity = "2";
+  description_.outputs = {{.suffix = "*", .each_setting = "outputs"}};
+  description_.may_generate = true;
   description_.documentation = "Runs an external program.";
   description_.holds_source = false;
   description_.looks = {{.kind = record::ObservationKind::kName},

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "common/base/status_macros.h"
+#include "common/record/output_names.h"
 #include "tests/testing/fake_cook_context.h"
 #include "worker/cookers/killed.h"
 #include "worker/cookers/out_of_memory.h"
@@ -290,6 +291,14 @@ TEST_F(CommandCookerTest, MistakesInSettingsAreVerdicts) {
   EXPECT_THAT(MessageOf(Cook()), HasSubstr("`outputs` does not have this suffix"));
   Make("true", {{"argv", {"no-such-program-anywhere"}}});
   EXPECT_THAT(MessageOf(Cook()), HasSubstr("there is no program no-such-program-anywhere"));
+}
+
+TEST_F(CommandCookerTest, TheSettingsNameTheOutputs) {
+  const record::OutputNames names = record::OutputNamesOf(
+      cooker_->description(), R"({"argv":["x"],"outputs":[".b",".d/c","",".a"]})", {});
+  EXPECT_THAT(names.always, testing::ElementsAre("", ".a", ".b", ".d/c"));
+  EXPECT_FALSE(names.has_more);
+  EXPECT_TRUE(names.may_generate);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@ class CopyCooker : public Cooker {
   CopyCooker() {
     description_.name = "copy";
     description_.identity = "2";
-    description_.outputs = {""};
+    description_.outputs = {{.suffix = ""}};
     description_.documentation = "Copies the source as it is.";
     description_.holds_source = false;
   }

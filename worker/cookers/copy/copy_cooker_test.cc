@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "common/record/output_names.h"
 #include "tests/testing/fake_cook_context.h"
 
 namespace galley::worker {
@@ -39,6 +40,13 @@ TEST(CopyCookerTest, LooksAtNothingButTheSource) {
   FakeCookContext context(cooker->description(), "/Game/a.txt", "x");
   ASSERT_TRUE(LoadAndCook(*cooker, context).ok());
   EXPECT_THAT(context.looks(), testing::IsEmpty());
+}
+
+TEST(CopyCookerTest, TheOutputHasThePackagesOwnName) {
+  const record::OutputNames names =
+      record::OutputNamesOf(CreateCopyCooker()->description(), "{}", {});
+  EXPECT_THAT(names.always, testing::ElementsAre(""));
+  EXPECT_FALSE(names.has_more || names.may_generate);
 }
 
 }  // namespace

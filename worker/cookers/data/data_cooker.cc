@@ -44,7 +44,8 @@ DataCooker::DataCooker() {
   description_.identity = fmt::format("1;nlohmann-json={}.{}.{}", NLOHMANN_JSON_VERSION_MAJOR,
                                       NLOHMANN_JSON_VERSION_MINOR, NLOHMANN_JSON_VERSION_PATCH);
   description_.extensions = {"json", "level", "material"};
-  description_.outputs = {".cbor"};
+  description_.outputs = {{.suffix = ".cbor"}};
+  description_.may_generate = true;
   description_.documentation = "JSON to deterministic CBOR; finds references.";
   description_.source_bytes_max = kJsonBytesMax;
   description_.settings = {

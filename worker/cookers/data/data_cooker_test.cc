@@ -6,6 +6,7 @@
 #include "common/base/hex.h"
 #include "common/base/status_macros.h"
 #include "common/base/utf8.h"
+#include "common/record/output_names.h"
 #include "tests/testing/fake_cook_context.h"
 #include "worker/cookers/cbor/cbor.h"
 #include "worker/cookers/data/json_source.h"
@@ -254,6 +255,14 @@ TEST(DataLookTest, ALookSaysWhatIsReferredToAndWhyAFileIsRefused) {
   EXPECT_EQ(said_of("\"\xff\""), "not JSON");
   EXPECT_THAT(said_of(R"({"a": 1, "a": 2})"), HasSubstr("the object has the key \"a\" twice"));
   EXPECT_THAT(said_of("\xEF\xBB\xBF{}"), HasSubstr("byte order mark"));
+}
+
+TEST_F(DataCookerTest, ThereIsOneOutputAndThereMayBeGeneratedPackages) {
+  const record::OutputNames names =
+      record::OutputNamesOf(CreateDataCooker()->description(), R"({"cell_size":8})", {});
+  EXPECT_THAT(names.always, ElementsAre(".cbor"));
+  EXPECT_FALSE(names.has_more);
+  EXPECT_TRUE(names.may_generate);
 }
 
 }  // namespace

@@ -27,11 +27,12 @@ record::CookerDescription Describe() {
   return {.name = "mesh",
           .identity = fmt::format("{};{}", kRevision, GeometryIdentity()),
           .extensions = {"gltf", "glb"},
-          .outputs = {".glb", ".d/lod1.glb"},
+          .outputs = {{.suffix = ".glb"}, {.suffix = ".d/lod*.glb", .each_setting = "lods"}},
           .documentation =
               "glTF 2.0 to GLB: geometry optimised and quantised, levels of detail; "
               "textures become packages of their own.",
-          .settings = DescribeMeshSettings()};
+          .settings = DescribeMeshSettings(),
+          .may_generate = true};
 }
 
 class LoadedMesh : public Cooker::Loaded {

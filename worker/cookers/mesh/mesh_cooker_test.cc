@@ -8,6 +8,7 @@
 
 #include "common/base/digest.h"
 #include "common/base/file.h"
+#include "common/record/output_names.h"
 #include "worker/cookers/mesh/testing/mesh_cooking.h"
 
 namespace galley::worker::mesh {
@@ -508,6 +509,17 @@ TEST_F(MeshCookerTest, OutputsAreTheGoldenOnes) {
   const absl::StatusOr<std::string> golden = ReadFile(path);
   ASSERT_TRUE(golden.ok()) << golden.status();
   EXPECT_EQ(found, *golden);
+}
+
+TEST_F(MeshCookerTest, TheSettingsNameTheLevelsOfDetail) {
+  const auto names = [&](const char* settings) {
+    return record::OutputNamesOf(cooker_->description(), settings, {});
+  };
+  EXPECT_THAT(names(R"({"lods":[]})").always, ElementsAre(".glb"));
+  EXPECT_THAT(names(R"({"lods":[0.5,0.25]})").always,
+              ElementsAre(".d/lod1.glb", ".d/lod2.glb", ".glb"));
+  EXPECT_FALSE(names("{}").has_more);
+  EXPECT_TRUE(names("{}").may_generate);
 }
 
 }  // namespace

@@ -40,19 +40,29 @@ class ShaderCooker : public Cooker, public SourceLooker {
   record::CookerDescription description_;
 };
 
+// The outputs of the shader itself and of its variants: a module in the platform's language, and
+// what the module wants from its host.
+std::vector<record::OutputRule> OutputRules() {
+  std::vector<record::OutputRule> rules = {
+      {.suffix = ".reflect.cbor"}, {.suffix = ".d/*.reflect.cbor", .each_setting = "variants"}};
+  for (const ShaderLanguage language : kShaderLanguages) {
+    const std::string suffix(SuffixOf(language));
+    const std::string prefix(PrefixOf(language));
+    rules.push_back({.suffix = suffix, .when_parameter = "shader", .parameter_prefix = prefix});
+    rules.push_back({.suffix = ".d/*" + suffix,
+                     .each_setting = "variants",
+                     .when_parameter = "shader",
+                     .parameter_prefix = prefix});
+  }
+  return rules;
+}
+
 ShaderCooker::ShaderCooker() {
   using record::SettingType;
   description_.name = "shader";
   description_.identity = fmt::format("{};{}", kRevision, BuildIdentity());
   description_.extensions = {"comp", "frag", "geom", "tesc", "tese", "vert"};
-  description_.outputs = {".spv",
-                          ".essl",
-                          ".msl",
-                          ".reflect.cbor",
-                          ".d/<variant>.spv",
-                          ".d/<variant>.essl",
-                          ".d/<variant>.msl",
-                          ".d/<variant>.reflect.cbor"};
+  description_.outputs = OutputRules();
   description_.source_bytes_max = kSourceBytesMax;
   description_.documentation =
       "Vulkan GLSL with includes to SPIR-V, ESSL or MSL, as the platform's `shader` says, and what "

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "common/base/status_macros.h"
+#include "common/record/output_names.h"
 #include "tests/testing/fake_cook_context.h"
 
 namespace galley::worker {
@@ -228,6 +229,24 @@ TEST_F(ShaderCookerTest, EmptyFileAndGarbageAreVerdicts) {
   EXPECT_THAT(Error(), HasSubstr("is no GLSL text: it begins with the bytes 89 50 4e 47"));
   Make(std::string("\x89PNG\r\n\x1a\n\0", 9));
   EXPECT_THAT(Error(), HasSubstr("is no GLSL text: it is a PNG image, which the cooker `texture`"));
+}
+
+TEST_F(ShaderCookerTest, ThePlatformsLanguageAndTheVariantsNameTheOutputs) {
+  const auto names = [&](const char* target) {
+    return record::OutputNamesOf(cooker_->description(), R"({"variants":{"fog":{}}})",
+                                 {{"shader", target}})
+        .always;
+  };
+  EXPECT_THAT(names("spirv-1.5"),
+              ElementsAre(".d/fog.reflect.cbor", ".d/fog.spv", ".reflect.cbor", ".spv"));
+  EXPECT_THAT(names("essl-310"),
+              ElementsAre(".d/fog.essl", ".d/fog.reflect.cbor", ".essl", ".reflect.cbor"));
+  EXPECT_THAT(names("msl-2.1"),
+              ElementsAre(".d/fog.msl", ".d/fog.reflect.cbor", ".msl", ".reflect.cbor"));
+  const record::OutputNames plain =
+      record::OutputNamesOf(cooker_->description(), R"({"variants":{}})", {{"shader", "msl-2.1"}});
+  EXPECT_THAT(plain.always, ElementsAre(".msl", ".reflect.cbor"));
+  EXPECT_FALSE(plain.has_more || plain.may_generate);
 }
 
 }  // namespace

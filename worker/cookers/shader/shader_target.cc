@@ -88,6 +88,18 @@ std::string_view SuffixOf(ShaderLanguage language) {
   return "";
 }
 
+std::string_view PrefixOf(ShaderLanguage language) {
+  switch (language) {
+    case ShaderLanguage::kSpirv:
+      return "spirv-";
+    case ShaderLanguage::kEssl:
+      return "essl-";
+    case ShaderLanguage::kMsl:
+      return "msl-";
+  }
+  return "";
+}
+
 std::optional<EShLanguage> ParseStage(std::string_view extension) {
   for (const Stage& stage : kStages) {
     if (stage.extension == extension) return stage.stage;

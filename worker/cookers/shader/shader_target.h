@@ -13,6 +13,8 @@
 namespace galley::worker {
 
 enum class ShaderLanguage { kSpirv, kEssl, kMsl };
+inline constexpr ShaderLanguage kShaderLanguages[] = {ShaderLanguage::kSpirv, ShaderLanguage::kEssl,
+                                                      ShaderLanguage::kMsl};
 
 struct ShaderTarget {
   std::string name;  // "essl-310"
@@ -30,6 +32,9 @@ absl::StatusOr<ShaderTarget> ParseShaderTarget(std::string_view text);
 
 // ".spv", ".essl", ".msl".
 std::string_view SuffixOf(ShaderLanguage language);
+
+// "spirv-", "essl-", "msl-": the names of the language's targets, and of no others, begin so.
+std::string_view PrefixOf(ShaderLanguage language);
 
 // "frag" and so on; nullopt: no stage has this extension.
 std::optional<EShLanguage> ParseStage(std::string_view extension);

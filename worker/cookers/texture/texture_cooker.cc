@@ -31,7 +31,7 @@ record::CookerDescription Describe() {
       .name = "texture",
       .identity = fmt::format("{};{}", kRevision, LibraryIdentity()),
       .extensions = {"png", "jpg", "jpeg", "tga", "bmp", "hdr"},
-      .outputs = {".ktx2"},
+      .outputs = {{.suffix = ".ktx2"}},
       .documentation = "Images to KTX2 textures with mip chains, in the platform's texel format.",
       .settings = DescribeTextureSettings(),
       // An HDR image has the same format on all platforms.

@@ -10,6 +10,7 @@
 #include "common/base/digest.h"
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
+#include "common/record/output_names.h"
 #include "fmt/format.h"
 #include "tests/testing/fake_cook_context.h"
 #include "worker/cookers/source_looker.h"
@@ -476,6 +477,12 @@ TEST_F(TextureCookerTest, OutputsAreTheGoldenOnes) {
   const absl::StatusOr<std::string> golden = ReadFile(path);
   ASSERT_TRUE(golden.ok()) << golden.status();
   EXPECT_EQ(found, *golden);
+}
+
+TEST_F(TextureCookerTest, EveryTextureHasOneOutput) {
+  const record::OutputNames names = record::OutputNamesOf(cooker_->description(), "{}", {});
+  EXPECT_THAT(names.always, ElementsAre(".ktx2"));
+  EXPECT_FALSE(names.has_more || names.may_generate);
 }
 
 }  // namespace
