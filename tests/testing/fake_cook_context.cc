@@ -7,6 +7,7 @@
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "common/record/always_looks.h"
+#include "common/record/check_outputs.h"
 #include "fmt/format.h"
 
 namespace galley::worker {
@@ -131,6 +132,20 @@ void FakeCookContext::AddTool(std::string_view path, std::string host_path) {
 void FakeCookContext::AddCooked(std::string_view package, std::string_view suffix,
                                 std::string bytes) {
   cooked_[std::string(package)][std::string(suffix)] = MakeBlob(std::move(bytes));
+}
+
+std::vector<record::Observed> FakeCookContext::PlatformLooks() const {
+  constexpr std::string_view kKind = "platform(";
+  std::vector<record::Observed> looks;
+  for (const std::string& look : looks_) {
+    if (!look.starts_with(kKind)) continue;
+    std::string parameter = look.substr(kKind.size(), look.size() - kKind.size() - 1);
+    const auto set = platform_.find(parameter);
+    looks.push_back({.what = {record::ObservationKind::kPlatform, std::move(parameter), ""},
+                     .value = set == platform_.end() ? std::string(record::kUnset)
+                                                     : record::SetValue(set->second)});
+  }
+  return looks;
 }
 
 const std::string& FakeCookContext::output(const std::string& suffix) const {
@@ -337,9 +352,18 @@ bool IsMade(const record::AlwaysLook& look, const std::vector<std::string>& look
   });
 }
 
+absl::Status CheckMade(const record::CookerDescription& cooker, const FakeCookContext& context) {
+  if (!context.generated().empty())
+    RETURN_IF_ERROR(record::CheckGenerated(cooker, context.generated().begin()->first));
+  std::vector<std::string> suffixes;
+  for (const auto& [suffix, file] : context.outputs()) suffixes.push_back(suffix);
+  return record::CheckOutputs(cooker, context.settings().dump(), context.PlatformLooks(), suffixes);
+}
+
 }  // namespace
 
-// Holds the looks that the cooker's description promises against each cook of each test.
+// Holds each cook of each test against the cooker's description: its looks, outputs and generated
+// packages.
 absl::Status LoadAndCook(Cooker& cooker, CookContext& context) {
   absl::Status status = LoadAndCookNow(cooker, context);
   const auto* const fake = dynamic_cast<const FakeCookContext*>(&context);
@@ -351,7 +375,7 @@ absl::Status LoadAndCook(Cooker& cooker, CookContext& context) {
                                              cooker.description().name, KindName(look.kind),
                                              look.subject));
   }
-  return status;
+  return status.ok() ? CheckMade(cooker.description(), *fake) : status;
 }
 
 }  // namespace galley::worker

@@ -60,6 +60,8 @@ class FakeCookContext : public CookContext {
     bool is_executable = false;
   };
   const std::vector<std::string>& looks() const { return looks_; }
+  // The looks at the platform, with what they saw.
+  std::vector<record::Observed> PlatformLooks() const;
   const std::map<std::string, OutputFile>& outputs() const { return outputs_; }
   // The bytes of an output; CHECKs that it is there.
   const std::string& output(const std::string& suffix) const;

@@ -25,7 +25,7 @@ TEST_F(ExecActionTest, OutputsAndDetailsAreThoseOfTheLiveCookByteForByte) {
   const std::string directory = CookAndLayOut(
       "reference b.png\n--\nread ../inc/a.txt\nread /Game/inc/a.txt\nread gone\nexists "
       "../inc\nlist ../inc\nplatform texture\n"
-      "name\nwarn hm\nout .txt\nout .d/more.txt\n");
+      "name\nwarn hm\nout .t\nout .d/more.txt\n");
   const auto outcome = ExecAction(directory, cookers_);
   ASSERT_TRUE(outcome.ok()) << outcome.status();
   EXPECT_FALSE(outcome->is_verdict);

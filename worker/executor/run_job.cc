@@ -11,6 +11,7 @@
 #include "common/base/own_program.h"
 #include "common/base/status_macros.h"
 #include "common/base/utf8.h"
+#include "common/record/check_outputs.h"
 #include "fmt/format.h"
 #include "worker/cookers/killed.h"
 #include "worker/cookers/out_of_memory.h"
@@ -61,6 +62,24 @@ Trouble TroubleOf(const absl::Status& status) {
           .error = TextOf(status),
           .log = "",
           .was_killed = IsKilled(status)};
+}
+
+absl::Status CheckLoaded(const Cooker& cooker, const Gathered& gathered) {
+  if (gathered.generated.empty()) return absl::OkStatus();
+  return record::CheckGenerated(cooker.description(), gathered.generated.begin()->first);
+}
+
+// Holds a cook that succeeded against the cooker's description. Only looks at the platform matter.
+absl::Status CheckCooked(const Cooker& cooker, const record::Recipe& recipe,
+                         const Gathered& gathered) {
+  RETURN_IF_ERROR(CheckLoaded(cooker, gathered));
+  std::vector<record::Observed> looks;
+  for (const auto& [what, value] : gathered.observed) {
+    if (what.kind == ObservationKind::kPlatform) looks.push_back({.what = what, .value = value});
+  }
+  std::vector<std::string> suffixes;
+  for (const auto& [suffix, file] : gathered.outputs) suffixes.push_back(suffix);
+  return record::CheckOutputs(cooker.description(), recipe.settings, looks, suffixes);
 }
 
 class Job {
@@ -195,6 +214,8 @@ class Job {
     if (loaded == nullptr)
       return Trouble{
           .cause = TroubleCause::kUnknown, .error = "the cooker's load gave nothing", .log = ""};
+    if (const absl::Status made = CheckLoaded(cooker, context.gathered()); !made.ok())
+      return TroubleIn(context, made);
     warm_.loaded = std::move(loaded);
     warm_.gathered = context.Take();
     return Sent(sink_.Loaded({.platforms = PlatformsServed(target, warm_.gathered),
@@ -211,6 +232,10 @@ class Job {
     const absl::Status status = Guard([&] { return cooker.Cook(context, *warm_.loaded); });
     const absl::Duration save_time = clock_.Monotonic() - start;
     if (std::optional<JobEnd> end = JudgedEnd(context, status)) return end;
+    if (status.ok()) {
+      const absl::Status made = CheckCooked(cooker, target.recipe, context.gathered());
+      if (!made.ok()) return TroubleIn(context, made);
+    }
     return Save(target, context, status, wall, save_time);
   }
 
@@ -267,7 +292,11 @@ class Job {
     // If a look must be waited for, it is the reason, whatever the cooker made of it.
     const bool is_own = context.trouble().ok() ||
                         (IsOutOfMemory(status) && !InterruptionOf(context.trouble()).has_value());
-    JobEnd end = EndOf(is_own ? status : context.trouble());
+    return TroubleIn(context, is_own ? status : context.trouble());
+  }
+
+  JobEnd TroubleIn(const RecordingContext& context, const absl::Status& status) const {
+    JobEnd end = EndOf(status);
     if (auto* trouble = std::get_if<Trouble>(&end)) trouble->log = context.gathered().log;
     return end;
   }

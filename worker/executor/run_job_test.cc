@@ -25,7 +25,7 @@ std::vector<std::string> Texts(const SaveReport& save) {
 TEST_F(RunJobTest, EveryLookIsObservedWithItsPathAsAsked) {
   Write("/Game/inc/a.txt", "A");
   Write("/Game/x/p.script",
-        "read ../inc/a.txt\nread /Game/none\nexists ../inc\nlist ../inc\nname\nout .txt\n");
+        "read ../inc/a.txt\nread /Game/none\nexists ../inc\nlist ../inc\nname\nout .t\n");
   Scan();
   ASSERT_TRUE(std::holds_alternative<JobDone>(Cook("/Game/x/p.script", {0})));
   ASSERT_EQ(kept_.saves.size(), 1u);
@@ -431,6 +431,48 @@ TEST_F(RunJobTest, AnOutputGivenTwiceIsAVerdict) {
   EXPECT_TRUE(kept_.saves.at(0).is_verdict);
 }
 
+TEST_F(RunJobTest, AnOutputThatTheCookerDoesNotDeclareIsTroubleAndNoResult) {
+  Write("/Game/p.script", "log words\nout .t\nout .u\n");
+  Scan();
+  const JobEnd end = Cook("/Game/p.script", {0});
+  ASSERT_TRUE(std::holds_alternative<Trouble>(end));
+  EXPECT_EQ(std::get<Trouble>(end).cause, TroubleCause::kUnknown);
+  EXPECT_EQ(std::get<Trouble>(end).error,
+            "cooker `script` made the output \".u\", which its description does not declare; "
+            "declared: \".t\", further ones below \".d/\"");
+  EXPECT_EQ(std::get<Trouble>(end).log, "words\n");
+  EXPECT_THAT(kept_.saves, IsEmpty());
+}
+
+TEST_F(RunJobTest, ADeclaredOutputThatIsMissingIsTroubleAndNoResult) {
+  Write("/Game/p.script", "out .d/more\n");
+  Scan();
+  const JobEnd end = Cook("/Game/p.script", {0});
+  ASSERT_TRUE(std::holds_alternative<Trouble>(end));
+  EXPECT_EQ(std::get<Trouble>(end).cause, TroubleCause::kUnknown);
+  EXPECT_THAT(std::get<Trouble>(end).error,
+              HasSubstr("cooker `script` did not make the output \".t\""));
+  EXPECT_THAT(kept_.saves, IsEmpty());
+}
+
+TEST_F(RunJobTest, AGeneratedPackageOfACookerThatMayNotGenerateIsTroubleAndIsNotTold) {
+  cookers_.clear();
+  cookers_.push_back(CreateScriptCooker(/*may_generate=*/false));
+  for (const char* const script :
+       {"generate _gen/c.script\n--\nout .t\n", "--\ngenerate _gen/c.script\nout .t\n"}) {
+    Write("/Game/p.script", script);
+    Scan();
+    kept_.loads.clear();
+    const JobEnd end = Cook("/Game/p.script", {0});
+    ASSERT_TRUE(std::holds_alternative<Trouble>(end));
+    EXPECT_EQ(std::get<Trouble>(end).error,
+              "cooker `script` generated the package `_gen/c.script`; its description says that it "
+              "generates none");
+    for (const LoadReport& load : kept_.loads) EXPECT_THAT(load.generated, IsEmpty());
+    EXPECT_THAT(kept_.saves, IsEmpty());
+  }
+}
+
 TEST_F(RunJobTest, OverlaidMountsShowMergedAsLinksAndAGeneratedSourceReplacesItsGenerator) {
   Write("/Game/a.txt", "base a");
   Write("/Game/b/c.level", "level");
@@ -453,6 +495,7 @@ class StreamingCooker final : public Cooker {
   StreamingCooker() {
     description_.name = "script";
     description_.identity = "1";
+    description_.outputs = {{.suffix = ".out"}};
     description_.holds_source = false;
   }
   const record::CookerDescription& description() const override { return description_; }

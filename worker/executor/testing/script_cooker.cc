@@ -19,9 +19,12 @@ class ScriptLoaded final : public Cooker::Loaded {
 
 class ScriptCooker final : public Cooker {
  public:
-  ScriptCooker() {
+  explicit ScriptCooker(bool may_generate) {
     description_.name = "script";
     description_.identity = "1";
+    description_.outputs = {{.suffix = ".t"}};
+    description_.has_more = true;
+    description_.may_generate = may_generate;
   }
   const record::CookerDescription& description() const override { return description_; }
 
@@ -114,6 +117,8 @@ class ScriptCooker final : public Cooker {
 
 }  // namespace
 
-std::unique_ptr<Cooker> CreateScriptCooker() { return std::make_unique<ScriptCooker>(); }
+std::unique_ptr<Cooker> CreateScriptCooker(bool may_generate) {
+  return std::make_unique<ScriptCooker>(may_generate);
+}
 
 }  // namespace galley::worker

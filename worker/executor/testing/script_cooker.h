@@ -8,6 +8,8 @@
 //   out SUFFIX                          gives the text so far as an output ("." for "")
 //   reference PATH | generate NAME | warn TEXT | log TEXT | verdict TEXT | throw TEXT | fail |
 //   refuse TEXT | exhaust | outgrow TEXT | errno NUMBER
+//
+// Its description declares the output ".t", and further ones below ".d/".
 #pragma once
 
 #include <memory>
@@ -16,6 +18,7 @@
 
 namespace galley::worker {
 
-std::unique_ptr<Cooker> CreateScriptCooker();
+// `may_generate`: the description declares generated packages, too.
+std::unique_ptr<Cooker> CreateScriptCooker(bool may_generate = true);
 
 }  // namespace galley::worker
