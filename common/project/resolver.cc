@@ -182,11 +182,10 @@ struct RecipeResolver::Impl {
   }
 
   // nullopt: `errors` say why.
-  std::optional<ResolvedRecipe> ResolveOne(std::span<const Layer> layers,
-                                           const std::string& platform,
+  std::optional<ResolvedRecipe> ResolveOne(std::span<const Layer> layers, const Platform& platform,
                                            const std::string& extension,
                                            std::vector<std::string>& errors) const {
-    const absl::StatusOr<Settled> settled = Settle(layers, platform);
+    const absl::StatusOr<Settled> settled = Settle(layers, platform.name);
     if (!settled.ok()) {
       AddOnce(MessageOf(settled.status()), errors);
       return std::nullopt;
@@ -221,6 +220,8 @@ struct RecipeResolver::Impl {
     resolved.source_bytes_max = (*cooker)->source_bytes_max;
     resolved.holds_source = (*cooker)->holds_source;
     resolved.looks = record::AlwaysLooksOf(**cooker, extension, resolved.recipe.settings);
+    resolved.outputs =
+        record::OutputNamesOf(**cooker, resolved.recipe.settings, platform.parameters);
     return resolved;
   }
 
@@ -229,7 +230,7 @@ struct RecipeResolver::Impl {
     ResolvedRecipes recipes;
     std::vector<std::string> errors;
     for (const Platform& platform : platforms) {
-      std::optional<ResolvedRecipe> resolved = ResolveOne(layers, platform.name, extension, errors);
+      std::optional<ResolvedRecipe> resolved = ResolveOne(layers, platform, extension, errors);
       if (!resolved) continue;
       resolved->needs = needs;
       recipes.push_back(*std::move(resolved));

@@ -20,6 +20,7 @@
 #include "common/project/project.h"
 #include "common/record/always_looks.h"
 #include "common/record/cooker_description.h"
+#include "common/record/output_names.h"
 #include "common/record/recipe.h"
 
 namespace galley::project {
@@ -44,6 +45,7 @@ struct ResolvedRecipe {
   uint64_t source_bytes_max = 0;  // 0: its cooker has no limit of its own
   bool holds_source = true;
   std::vector<record::AlwaysLook> looks;  // a result without them is not believed
+  record::OutputNames outputs;            // of this platform
 };
 
 using ResolvedRecipes = std::vector<ResolvedRecipe>;  // by platform, in Project::platforms order

@@ -275,6 +275,25 @@ TEST_F(ResolverTest, TheExtensionIsInTheRecipe) {
   EXPECT_NE((**Resolve("/Game/a.png"))[0].digest, (**Resolve("/Game/a.txt"))[0].digest);
 }
 
+TEST_F(ResolverTest, TheOutputsAreThoseOfTheSettingsAndOfThePlatform) {
+  project_.platforms = {{.name = "windows", .parameters = {{"shader", "spirv-1.5"}}},
+                        {.name = "mac", .parameters = {{"shader", "msl-2.1"}}}};
+  cookers_.push_back(
+      {.name = "shader",
+       .identity = "s1",
+       .extensions = {"frag"},
+       .outputs = {{.suffix = ".spv", .when_parameter = "shader", .parameter_prefix = "spirv-"},
+                   {.suffix = ".msl", .when_parameter = "shader", .parameter_prefix = "msl-"},
+                   {.suffix = ".d/*", .each_setting = "variants"}},
+       .settings = {{.name = "variants", .type = SettingType::kTable, .default_json = "{}"}}});
+  AddRule("/Game/*.frag",
+          {.cooker = "shader", .platform_settings = {{"mac", R"({"variants":{"fog":{}}})"}}});
+  const auto resolved = Resolve("/Game/a.frag");
+  ASSERT_TRUE(resolved.ok()) << resolved.status();
+  EXPECT_THAT((**resolved)[0].outputs.always, testing::ElementsAre(".spv"));
+  EXPECT_THAT((**resolved)[1].outputs.always, testing::ElementsAre(".d/fog", ".msl"));
+}
+
 TEST_F(ResolverTest, AGeneratedPackageIsResolvedByRulesAndItsGenerator) {
   AddRule("/Game/**/*.level", {.cooker = "data", .settings = R"({"cell_size":8})"});
   const RecipeResolver resolver(project_, cookers_);
