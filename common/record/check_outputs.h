@@ -17,9 +17,9 @@ namespace galley::record {
 
 struct CookerDescription;
 
-// Checks a cook that succeeded. `suffixes`: its outputs, sorted by bytes. `observed`: all its looks,
-// in any order; they must have each platform parameter that a rule of the description names, because
-// the key would not have the parameter otherwise.
+// Checks a cook that succeeded. `suffixes`: its outputs, sorted by bytes. `observed`: its looks at
+// the platform, in any order; other looks are ignored. A parameter that a rule of the description
+// names must be among them, because the key would not have the parameter otherwise.
 absl::Status CheckOutputs(const CookerDescription& cooker, std::string_view settings_json,
                           std::span<const Observed> observed,
                           std::span<const std::string> suffixes);

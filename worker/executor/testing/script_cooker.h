@@ -9,7 +9,7 @@
 //   reference PATH | generate NAME | warn TEXT | log TEXT | verdict TEXT | throw TEXT | fail |
 //   refuse TEXT | exhaust | outgrow TEXT | errno NUMBER
 //
-// Its description declares the output ".t", and further ones below ".d/".
+// The description declares the output ".t", and further ones below ".d/".
 #pragma once
 
 #include <memory>
