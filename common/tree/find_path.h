@@ -1,5 +1,5 @@
-// One path in a tree of the store, at the cost of the folders on the path. Pure. Works in cooked
-// trees and in session trees; links are followed by FollowLinks alone.
+// FindPath: searches one path in a tree of the store, at the cost of the folders on the path. Pure.
+// Works in cooked trees and in session trees; only FollowLinks follows links.
 //
 // A path is relative to the root and plain (plain_name.h); the empty path is the root itself.
 //
@@ -51,8 +51,8 @@ using PathEntry = std::variant<TreeFile, FoundFolder, FoundLink, AbsentPath>;
 // Searches without following links.
 absl::StatusOr<PathEntry> FindPath(const Digest& root, std::string_view path, const ReadBlob& read);
 
-// All paths in the answer are final: their links are followed. A path is Absent where the last link
-// on it leads somewhere, and the tree has nothing at the rest of the path.
+// The paths in an answer are final: their links are followed. A path is an AbsentPath where the
+// last link on it leads somewhere, and the tree has nothing at the rest of the path.
 using FollowedPath = std::variant<TreeFile, FoundFolder, AbsentPath, DanglingLink>;
 inline constexpr int kLinksOnPathMax = 40;
 // Searches, and follows links. INVALID_ARGUMENT also: a link leaves the tree, or there are more
