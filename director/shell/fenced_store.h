@@ -58,6 +58,10 @@ class FencedStore final : public store::ForwardingStore {
     RETURN_IF_ERROR(fence_.Check());
     return behind().Forget(action_keys);
   }
+  absl::Status ChangeLeases(const store::LeaseChanges& changes) override {
+    RETURN_IF_ERROR(fence_.Check());
+    return behind().ChangeLeases(changes);
+  }
 
  private:
   const WriteFence fence_;

@@ -83,4 +83,10 @@ absl::StatusOr<std::vector<record::Revocation>> Store::Revocations() {
   return std::vector<record::Revocation>();
 }
 
+absl::Status Store::ChangeLeases(const LeaseChanges&) {
+  return absl::UnimplementedError("this store keeps no leases");
+}
+
+absl::StatusOr<std::vector<RootLease>> Store::Leases() { return std::vector<RootLease>(); }
+
 }  // namespace galley::store

@@ -23,6 +23,7 @@
 #include "common/base/digest.h"
 #include "common/record/revocation.h"
 #include "common/store/interface/blob_stream.h"
+#include "common/store/interface/leases.h"
 
 namespace galley::store {
 
@@ -164,6 +165,18 @@ class Store : public BlobStore, public ActionCache {
   virtual absl::Status Forget(std::span<const Digest> action_keys) = 0;
   // Returns all revocations so far: a revoked result must not be used, whatever store holds it.
   virtual absl::StatusOr<std::vector<record::Revocation>> Revocations();
+
+  // Ends leases (leases.h), and takes others in place of older ones with the same names; all or
+  // none. Commits what was Put before, so that after OK the leases and the folders that they name
+  // survive a power cut; a batch costs one sync more than a commit. REQUIRES: while the call runs,
+  // the blobs under each root are kept by another lease or root, or because the caller was told
+  // that they are present: a collection that began before does not look at new leases. NOT_FOUND: a
+  // root's own folder is absent. INVALID_ARGUMENT: ValidateLeaseName refuses a name.
+  // RESOURCE_EXHAUSTED: more than kLeasesMax leases. UNIMPLEMENTED: the store keeps no leases, or
+  // its owner has an older version.
+  virtual absl::Status ChangeLeases(const LeaseChanges& changes);
+  // Returns the leases by name. Those whose time has passed may be missing.
+  virtual absl::StatusOr<std::vector<RootLease>> Leases();
 };
 
 }  // namespace galley::store

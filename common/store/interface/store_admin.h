@@ -91,6 +91,10 @@ struct WhyReport {
     bool is_kept = false;  // false: this root keeps nothing
     std::string path;      // a path of the blob in the root's tree; empty: the tree itself
   };
+  struct Lease {
+    RootLease lease;
+    std::string path;  // as in Root
+  };
   struct Result {
     Digest key;
     bool is_ours = true;     // false: another program's
@@ -99,8 +103,10 @@ struct WhyReport {
   };
   std::optional<BlobLocation> location;  // nullopt: absent
   absl::Time written = absl::InfinitePast();
-  std::vector<Root> roots;  // newest first
-  uint64_t roots_more = 0;  // number beyond the limit
+  std::vector<Root> roots;    // newest first
+  uint64_t roots_more = 0;    // number beyond the limit
+  std::vector<Lease> leases;  // that hold, by name
+  uint64_t leases_more = 0;
   std::vector<Result> results;
   uint64_t results_more = 0;
   // Live sessions that were told, or may have been told, that the blob is present.
@@ -142,12 +148,12 @@ class StoreAdmin {
   absl::StatusOr<VerifyReport> Verify() { return Verify(VerifyOptions()); }
 
   // Drops unneeded and unused blobs and results (GcOptions), but never what the newest roots of
-  // each project and platform need, nor what anybody was told is present since the oldest live
-  // session began. The loss epoch rises when something goes. An interrupt at any point loses
-  // nothing that had to stay. CANCELLED: by GcOptions::cancellation.
+  // each project and platform need, nor what leases hold (leases.h), nor what anybody was told is
+  // present since the oldest live session began. The loss epoch rises when something goes. An
+  // interrupt at any point loses nothing that had to stay. CANCELLED: by GcOptions::cancellation.
   virtual absl::StatusOr<GcReport> Collect(const GcOptions& options) = 0;
-  // Returns at most `limit` roots and results. Reads all results and the folders of all roots; for
-  // an absent blob also the log.
+  // Returns at most `limit` roots, leases and results. Reads all results and the folders of all
+  // roots and leases; for an absent blob also the log.
   virtual absl::StatusOr<WhyReport> Why(const Digest& digest, size_t limit) = 0;
 };
 

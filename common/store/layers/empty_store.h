@@ -50,6 +50,7 @@ class EmptyStore : public StoreDirectory {
   absl::Status Commit(const CommitBatch&) override { return refusal_; }
   absl::StatusOr<uint64_t> Publish(const PublishedRoot&) override { return refusal_; }
   absl::Status Forget(std::span<const Digest>) override { return refusal_; }
+  absl::Status ChangeLeases(const LeaseChanges&) override { return refusal_; }
   absl::StatusOr<RevokeReport> Revoke(const RevokeOptions&) override { return refusal_; }
   absl::StatusOr<StoreStats> Stats(const StatsOptions&) override { return refusal_; }
   absl::StatusOr<VerifyReport> Verify(const VerifyOptions&) override { return refusal_; }

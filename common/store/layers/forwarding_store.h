@@ -70,6 +70,10 @@ class ForwardingStore : public Store {
   absl::StatusOr<std::vector<record::Revocation>> Revocations() override {
     return behind_->Revocations();
   }
+  absl::Status ChangeLeases(const LeaseChanges& changes) override {
+    return behind_->ChangeLeases(changes);
+  }
+  absl::StatusOr<std::vector<RootLease>> Leases() override { return behind_->Leases(); }
 
  protected:
   explicit ForwardingStore(std::unique_ptr<Store> behind) : behind_(std::move(behind)) {}

@@ -458,6 +458,10 @@ std::string RevokedPath(std::string_view store_directory) {
   return JoinPath(store_directory, "revoked");
 }
 
+std::string LeasesPath(std::string_view store_directory) {
+  return JoinPath(store_directory, "leases");
+}
+
 std::string SyncMarkPath(std::string_view store_directory) {
   return JoinPath(store_directory, "syncing");
 }

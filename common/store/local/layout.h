@@ -75,6 +75,8 @@ absl::StatusOr<DecodedSyncMark> ReadSyncMark(const std::string& store_directory)
 absl::Status RemoveSyncMark(const std::string& store_directory);
 // The file of RevokedList (revoked_list.h).
 std::string RevokedPath(std::string_view store_directory);
+// The file of LeaseList (lease_list.h).
+std::string LeasesPath(std::string_view store_directory);
 // The digests that the last `store put` of `path` found.
 std::string PutDigestsPath(std::string_view store_directory, std::string_view path);
 // The list of files that `checkout --link` has verified.

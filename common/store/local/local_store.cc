@@ -173,6 +173,22 @@ absl::StatusOr<std::vector<record::Revocation>> LocalStore::Revocations() {
   return parts_.revoked.All();
 }
 
+absl::Status LocalStore::ChangeLeases(const LeaseChanges& changes) {
+  RETURN_IF_ERROR(ValidateLeaseNames(changes.taken));
+  std::vector<Digest> roots;
+  for (const RootLease& lease : changes.taken) roots.push_back(lease.root);
+  ASSIGN_OR_RETURN(const auto found, Locate(roots));
+  for (size_t i = 0; i < roots.size(); ++i) {
+    if (!found[i].has_value()) return AbsentRootOfLease(changes.taken[i]);
+  }
+  if (!roots.empty()) RETURN_IF_ERROR(Commit({}));
+  return parts_.leases.Change(changes, parts_.folder.options.now());
+}
+
+absl::StatusOr<std::vector<RootLease>> LocalStore::Leases() {
+  return parts_.leases.All(parts_.folder.options.now());
+}
+
 absl::StatusOr<StoreStats> LocalStore::Stats(const StatsOptions& options) {
   return maintenance_.Stats(options);
 }

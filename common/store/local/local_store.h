@@ -57,6 +57,8 @@ class LocalStore final : public StoreDirectory, public DeadBytes, public StoredF
   absl::Status Forget(std::span<const Digest> action_keys) override;
   absl::StatusOr<RevokeReport> Revoke(const RevokeOptions& options) override;
   absl::StatusOr<std::vector<record::Revocation>> Revocations() override;
+  absl::Status ChangeLeases(const LeaseChanges& changes) override;
+  absl::StatusOr<std::vector<RootLease>> Leases() override;
   absl::StatusOr<StoreStats> Stats(const StatsOptions& options) override;
   using StoreAdmin::Stats;
   using StoreAdmin::Verify;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "common/store/local/commits.h"
+#include "common/store/local/lease_list.h"
 #include "common/store/local/losses.h"
 #include "common/store/local/puts.h"
 #include "common/store/local/recovery.h"
@@ -25,6 +26,7 @@ struct StoreParts : StoreState {
         reader(*this, recovered.segments),
         writer(*this, recovered),
         revoked(folder.directory),
+        leases(folder.directory),
         losses(*this, reader, writer),
         commits(*this, reader, writer),
         puts(*this, reader, commits) {}
@@ -33,6 +35,7 @@ struct StoreParts : StoreState {
   StoreReader reader;
   StoreWriter writer;
   RevokedList revoked;
+  LeaseList leases;
   Losses losses;
   Commits commits;
   Puts puts;

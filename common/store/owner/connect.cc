@@ -359,6 +359,21 @@ class RemoteStore final : public StoreDirectory {
     return record::DecodeRevocations(reply->revoked());
   }
 
+  absl::Status ChangeLeases(const LeaseChanges& changes) override {
+    return Send(ToWire(changes).SerializeAsString(),
+                [&](auto& context, auto& done) { return stub_->ChangeLeases(&context, &done); });
+  }
+
+  absl::StatusOr<std::vector<RootLease>> Leases() override {
+    const auto reply =
+        ParseMessage<v1::LeasesReply>(Receive(kChunkedMessageBytesMax, [&](auto& context) {
+          return stub_->Leases(&context, v1::LeasesRequest());
+        }));
+    if (absl::IsUnimplemented(reply.status())) return std::vector<RootLease>();
+    RETURN_IF_ERROR(reply.status());
+    return FromWire(reply->leases());
+  }
+
   absl::StatusOr<WhyReport> Why(const Digest& digest, size_t limit) override {
     v1::WhyRequest request;
     SetRawDigest(digest, request.mutable_digest());

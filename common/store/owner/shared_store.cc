@@ -47,6 +47,18 @@ bool IsSameRoot(const PublishedRoot& a, const PublishedRoot& b) {
          absl::ToUnixMicros(a.time) == absl::ToUnixMicros(b.time) && a.snapshot == b.snapshot;
 }
 
+// FAILED_PRECONDITION: the folder that this process owns is gone, so nothing can be made durable.
+absl::Status CheckFolderOf(const std::optional<FolderWatch>& watch) {
+  return watch.has_value() ? watch->CheckFolder() : absl::OkStatus();
+}
+
+// `status`, or the reason for it if the owner's folder is gone.
+absl::Status Explained(const std::optional<FolderWatch>& watch, const absl::Status& status) {
+  if (status.ok()) return status;
+  const absl::Status folder = CheckFolderOf(watch);
+  return folder.ok() ? status : folder;
+}
+
 // KeptReader keeps the access that its reader was made by.
 class KeptReader final : public BlobReader {
  public:
@@ -128,17 +140,6 @@ absl::Status SharedStore::CheckFolder() const {
   return files == nullptr ? absl::OkStatus() : files->CheckFiles();
 }
 
-absl::Status SharedStore::CheckStands() const {
-  const Access access = Current();
-  return access.watch.has_value() ? access.watch->CheckFolder() : absl::OkStatus();
-}
-
-absl::Status SharedStore::Explained(const Access& access, const absl::Status& status) {
-  if (status.ok() || !access.watch.has_value()) return status;
-  const absl::Status folder = access.watch->CheckFolder();
-  return folder.ok() ? status : folder;
-}
-
 template <typename Call>
 auto SharedStore::RetriedOn(const Call& call) -> decltype(call(std::shared_ptr<StoreDirectory>())) {
   absl::Time end = absl::InfiniteFuture();
@@ -147,7 +148,7 @@ auto SharedStore::RetriedOn(const Call& call) -> decltype(call(std::shared_ptr<S
     auto answer = call(access.store);
     if (!IsGone(StatusOf(answer)) || access.is_owner) {
       if (StatusOf(answer).ok()) return answer;
-      if (absl::Status why = Explained(access, StatusOf(answer)); why != StatusOf(answer))
+      if (absl::Status why = Explained(access.watch, StatusOf(answer)); why != StatusOf(answer))
         return why;
       return answer;
     }
@@ -248,7 +249,7 @@ void SharedStore::NoteSaved(const std::set<uint64_t>& numbers) {
 
 absl::Status SharedStore::Put(const Digest& digest, std::string_view bytes) {
   if (const Access access = Current(); access.is_owner)
-    return Explained(access, access.store->Put(digest, bytes));  // it dies with us
+    return Explained(access.watch, access.store->Put(digest, bytes));  // it dies with us
   if (Digest::Of(bytes) != digest) {
     return InvalidArgumentError("blob {}: the {} bytes given are not those of this digest",
                                 digest.ToString(), bytes.size());
@@ -279,12 +280,12 @@ std::vector<absl::Status> SharedStore::PutMany(std::span<const BlobView> blobs) 
   const Access access = Current();
   if (!access.is_owner) return Store::PutMany(blobs);
   std::vector<absl::Status> put = access.store->PutMany(blobs);
-  for (absl::Status& status : put) status = Explained(access, status);
+  for (absl::Status& status : put) status = Explained(access.watch, status);
   return put;
 }
 
 absl::Status SharedStore::Commit(const CommitBatch& batch) {
-  RETURN_IF_ERROR(CheckStands());
+  RETURN_IF_ERROR(CheckFolderOf(Current().watch));
   const std::set<uint64_t> saved = PutSoFar();
   const absl::Status status = Retried([&](Store& store) { return store.Commit(batch); });
   if (status.ok() || status.code() == absl::StatusCode::kAlreadyExists) NoteSaved(saved);
@@ -292,7 +293,7 @@ absl::Status SharedStore::Commit(const CommitBatch& batch) {
 }
 
 absl::StatusOr<uint64_t> SharedStore::Publish(const PublishedRoot& root) {
-  RETURN_IF_ERROR(CheckStands());
+  RETURN_IF_ERROR(CheckFolderOf(Current().watch));
   const std::set<uint64_t> saved = PutSoFar();
   bool is_again = false;
   const auto publish = [&](Store& store) -> absl::StatusOr<uint64_t> {
@@ -383,6 +384,18 @@ absl::StatusOr<RevokeReport> SharedStore::Revoke(const RevokeOptions& options) {
 
 absl::StatusOr<std::vector<record::Revocation>> SharedStore::Revocations() {
   return Retried([&](Store& store) { return store.Revocations(); });
+}
+
+absl::Status SharedStore::ChangeLeases(const LeaseChanges& changes) {
+  RETURN_IF_ERROR(CheckFolderOf(Current().watch));
+  const std::set<uint64_t> saved = PutSoFar();
+  const absl::Status status = Retried([&](Store& store) { return store.ChangeLeases(changes); });
+  if (status.ok() && !changes.taken.empty()) NoteSaved(saved);
+  return status;
+}
+
+absl::StatusOr<std::vector<RootLease>> SharedStore::Leases() {
+  return Retried([&](Store& store) { return store.Leases(); });
 }
 
 absl::StatusOr<StoreStats> SharedStore::Stats(const StatsOptions& options) {

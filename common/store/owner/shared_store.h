@@ -57,7 +57,8 @@ class SharedStore final : public StoreDirectory, public DeadBytes, public Replac
   absl::StatusOr<std::vector<std::optional<BlobLocation>>> Locate(
       std::span<const Digest> digests) override;
   absl::StatusOr<std::vector<Digest>> FindLost(std::span<const Digest> digests) override;
-  // FAILED_PRECONDITION, also from Publish: the store's folder was deleted under its owner.
+  // FAILED_PRECONDITION, also from Publish and ChangeLeases: the store's folder was deleted under
+  // its owner.
   absl::Status Commit(const CommitBatch& batch) override;
   // Repeats the call only if the newest record of the platform is not this root.
   absl::StatusOr<uint64_t> Publish(const PublishedRoot& root) override;
@@ -65,6 +66,8 @@ class SharedStore final : public StoreDirectory, public DeadBytes, public Replac
   absl::Status Forget(std::span<const Digest> action_keys) override;
   absl::StatusOr<RevokeReport> Revoke(const RevokeOptions& options) override;
   absl::StatusOr<std::vector<record::Revocation>> Revocations() override;
+  absl::Status ChangeLeases(const LeaseChanges& changes) override;
+  absl::StatusOr<std::vector<RootLease>> Leases() override;
   absl::StatusOr<StoreStats> Stats(const StatsOptions& options) override;
   using StoreAdmin::Stats;
   using StoreAdmin::Verify;
@@ -99,10 +102,6 @@ class SharedStore final : public StoreDirectory, public DeadBytes, public Replac
   template <typename Call>
   auto Retried(const Call& call) -> decltype(call(std::declval<StoreDirectory&>()));
   Access Current() const;
-  // FAILED_PRECONDITION: nothing can be made durable.
-  absl::Status CheckStands() const;
-  // Adds an explanation to `status` if its cause is that the owner's folder is gone.
-  static absl::Status Explained(const Access& access, const absl::Status& status);
   // Replaces the access unless another thread did. OK: there is an access to try.
   absl::Status Replace(uint64_t generation, absl::Time end);
   // Waits until no call uses the opened store: a process opens an index only once.

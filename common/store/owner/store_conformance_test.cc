@@ -504,6 +504,39 @@ TEST_P(EveryStore, TakesBackWhatAWorkerMade) {
   EXPECT_EQ(revoked->front().since, absl::InfinitePast());
 }
 
+TEST_P(EveryStore, KeepsLeasesByName) {
+  const Digest root = PutBytes(store(), "root"), other = PutBytes(store(), "other");
+  const absl::Time until = absl::FromUnixSeconds(9'000'000'000);
+  EXPECT_THAT(*store().Leases(), IsEmpty());
+  ASSERT_TRUE(store()
+                  .ChangeLeases({.taken = {{.name = "b", .root = root, .until = until},
+                                           {.name = "a/1", .root = root, .until = until},
+                                           {.name = "b", .root = other, .until = until}}})
+                  .ok());
+  const RootLease a{.name = "a/1", .root = root, .until = until};
+  const RootLease b{.name = "b", .root = other, .until = until};
+  EXPECT_THAT(*store().Leases(), ElementsAre(a, b));
+  ASSERT_TRUE(store().ChangeLeases({.released = {"b", "never taken"}}).ok());
+  EXPECT_THAT(*store().Leases(), ElementsAre(a));
+  ASSERT_TRUE(store().ChangeLeases({.released = {"a/1"}, .taken = {a, b}}).ok());
+  EXPECT_THAT(*store().Leases(), ElementsAre(a, b)) << "taken after the release";
+}
+
+TEST_P(EveryStore, TakesAllLeasesOrNone) {
+  const RootLease good{.name = "good",
+                       .root = PutBytes(store(), "root"),
+                       .until = absl::FromUnixSeconds(9'000'000'000)};
+  RootLease bad = good;
+  bad.name = "a bad name";
+  EXPECT_EQ(store().ChangeLeases({.taken = {good, bad}}).code(),
+            absl::StatusCode::kInvalidArgument);
+  bad = good;
+  bad.name = "absent";
+  bad.root = Digest::Of("absent");
+  EXPECT_EQ(store().ChangeLeases({.taken = {good, bad}}).code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(*store().Leases(), IsEmpty());
+}
+
 TEST_P(EveryStore, LetsBeWhatWasTakenBefore) {
   const PutResult put = MadeBy("far-2", "b", PutBytes(store(), "one"));
   ASSERT_TRUE(store().Commit({.results = {put}}).ok());

@@ -216,6 +216,24 @@ grpc::Status StoreService::Revocations(grpc::ServerContext*, const v1::Revocatio
   });
 }
 
+grpc::Status StoreService::ChangeLeases(grpc::ServerContext*, ChunkReader* reader, v1::Done*) {
+  return Answer([&]() -> absl::Status {
+    ASSIGN_OR_RETURN(const auto request, ParseMessage<v1::LeaseChanges>(ReadChunks(*reader)));
+    ASSIGN_OR_RETURN(const LeaseChanges changes, FromWire(request));
+    return store_.ChangeLeases(changes);
+  });
+}
+
+grpc::Status StoreService::Leases(grpc::ServerContext*, const v1::LeasesRequest*,
+                                  ChunkWriter* writer) {
+  return Answer([&]() -> absl::Status {
+    ASSIGN_OR_RETURN(const std::vector<RootLease> leases, store_.Leases());
+    v1::LeasesReply reply;
+    for (const RootLease& lease : leases) *reply.add_leases() = ToWire(lease);
+    return WriteChunks(*writer, reply.SerializeAsString());
+  });
+}
+
 grpc::Status StoreService::Stats(grpc::ServerContext*, const v1::StatsRequest* request,
                                  v1::StatsReply* reply) {
   const absl::StatusOr<StoreStats> stats =

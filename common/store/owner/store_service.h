@@ -39,6 +39,8 @@ class StoreService final : public v1::Store::Service {
                       ChunkWriter* writer) override;
   grpc::Status Revocations(grpc::ServerContext*, const v1::RevocationsRequest*,
                            ChunkWriter* writer) override;
+  grpc::Status ChangeLeases(grpc::ServerContext*, ChunkReader* reader, v1::Done*) override;
+  grpc::Status Leases(grpc::ServerContext*, const v1::LeasesRequest*, ChunkWriter* writer) override;
   grpc::Status Stats(grpc::ServerContext*, const v1::StatsRequest*, v1::StatsReply* reply) override;
   grpc::Status Verify(grpc::ServerContext*, const v1::VerifyRequest*, ChunkWriter* writer) override;
   grpc::Status Collect(grpc::ServerContext*, const v1::CollectRequest* request,

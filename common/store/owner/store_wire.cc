@@ -46,6 +46,44 @@ absl::StatusOr<PublishedRoot> FromWire(const v1::Root& wire) {
   return root;
 }
 
+v1::RootLease ToWire(const RootLease& lease) {
+  v1::RootLease wire;
+  wire.set_name(lease.name);
+  SetRawDigest(lease.root, wire.mutable_root());
+  wire.set_until_us(absl::ToUnixMicros(lease.until));
+  return wire;
+}
+
+absl::StatusOr<RootLease> FromWire(const v1::RootLease& wire) {
+  ASSIGN_OR_RETURN(const Digest root, RawDigestOf(wire.root()));
+  return RootLease{
+      .name = wire.name(), .root = root, .until = absl::FromUnixMicros(wire.until_us())};
+}
+
+absl::StatusOr<std::vector<RootLease>> FromWire(
+    const google::protobuf::RepeatedPtrField<v1::RootLease>& list) {
+  std::vector<RootLease> leases;
+  for (const v1::RootLease& wire : list) {
+    ASSIGN_OR_RETURN(RootLease lease, FromWire(wire));
+    leases.push_back(std::move(lease));
+  }
+  return leases;
+}
+
+v1::LeaseChanges ToWire(const LeaseChanges& changes) {
+  v1::LeaseChanges wire;
+  for (const std::string& name : changes.released) wire.add_released(name);
+  for (const RootLease& lease : changes.taken) *wire.add_taken() = ToWire(lease);
+  return wire;
+}
+
+absl::StatusOr<LeaseChanges> FromWire(const v1::LeaseChanges& wire) {
+  LeaseChanges changes;
+  changes.released.assign(wire.released().begin(), wire.released().end());
+  ASSIGN_OR_RETURN(changes.taken, FromWire(wire.taken()));
+  return changes;
+}
+
 v1::CommitRequest ToWire(const CommitBatch& batch) {
   v1::CommitRequest wire;
   for (const auto& [digest, location] : batch.blobs) {
@@ -160,6 +198,12 @@ v1::WhyReply ToWire(const WhyReport& report) {
     set_time(result.used, [&](int64_t s) { one.set_used_s(s); });
   }
   wire.set_results_more(report.results_more);
+  for (const WhyReport::Lease& lease : report.leases) {
+    v1::WhyReply::KeptByLease& one = *wire.add_leases();
+    *one.mutable_lease() = ToWire(lease.lease);
+    one.set_path(lease.path);
+  }
+  wire.set_leases_more(report.leases_more);
   for (const std::string& session : report.sessions) wire.add_sessions(session);
   for (const std::string& line : report.past) wire.add_past(line);
   return wire;
@@ -187,6 +231,11 @@ absl::StatusOr<WhyReport> FromWire(const v1::WhyReply& wire) {
                               .used = time_of(one.has_used_s(), one.used_s())});
   }
   report.results_more = wire.results_more();
+  for (const v1::WhyReply::KeptByLease& one : wire.leases()) {
+    ASSIGN_OR_RETURN(RootLease lease, FromWire(one.lease()));
+    report.leases.push_back({.lease = std::move(lease), .path = one.path()});
+  }
+  report.leases_more = wire.leases_more();
   report.sessions.assign(wire.sessions().begin(), wire.sessions().end());
   report.past.assign(wire.past().begin(), wire.past().end());
   return report;

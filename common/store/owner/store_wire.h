@@ -43,6 +43,12 @@ absl::StatusOr<std::vector<Digest>> FromWire(
     const google::protobuf::RepeatedPtrField<v1::BlobDigest>& list);
 v1::Root ToWire(const PublishedRoot& root);
 absl::StatusOr<PublishedRoot> FromWire(const v1::Root& wire);
+v1::RootLease ToWire(const RootLease& lease);
+absl::StatusOr<RootLease> FromWire(const v1::RootLease& wire);
+absl::StatusOr<std::vector<RootLease>> FromWire(
+    const google::protobuf::RepeatedPtrField<v1::RootLease>& list);
+v1::LeaseChanges ToWire(const LeaseChanges& changes);
+absl::StatusOr<LeaseChanges> FromWire(const v1::LeaseChanges& wire);
 v1::CommitRequest ToWire(const CommitBatch& batch);
 absl::StatusOr<CommitBatch> FromWire(const v1::CommitRequest& wire);
 v1::RevokeReply ToWire(const RevokeReport& report);

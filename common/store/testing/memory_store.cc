@@ -293,6 +293,27 @@ absl::StatusOr<std::vector<record::Revocation>> MemoryStore::Revocations() {
   return revocations_;
 }
 
+absl::Status MemoryStore::ChangeLeases(const LeaseChanges& changes) {
+  RETURN_IF_ERROR(ValidateLeaseNames(changes.taken));
+  const base::MutexLock lock(mutex_);
+  std::map<std::string, RootLease> leases = leases_;
+  for (const std::string& name : changes.released) leases.erase(name);
+  for (const RootLease& lease : changes.taken) {
+    if (!HasLocked(lease.root)) return AbsentRootOfLease(lease);
+    leases.insert_or_assign(lease.name, lease);
+  }
+  if (leases.size() > kLeasesMax) return absl::ResourceExhaustedError("too many leases");
+  leases_ = std::move(leases);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<RootLease>> MemoryStore::Leases() {
+  const base::MutexLock lock(mutex_);
+  std::vector<RootLease> all;
+  for (const auto& [name, lease] : leases_) all.push_back(lease);
+  return all;
+}
+
 absl::StatusOr<StoreStats> MemoryStore::Stats(const StatsOptions& /*options*/) {
   const base::MutexLock lock(mutex_);
   StoreStats stats{.blobs = blobs_.size(),

@@ -49,6 +49,8 @@ class MemoryStore : public StoreDirectory {
   absl::Status Forget(std::span<const Digest> action_keys) override;
   absl::StatusOr<RevokeReport> Revoke(const RevokeOptions& options) override;
   absl::StatusOr<std::vector<record::Revocation>> Revocations() override;
+  absl::Status ChangeLeases(const LeaseChanges& changes) override;
+  absl::StatusOr<std::vector<RootLease>> Leases() override;
   absl::StatusOr<StoreStats> Stats(const StatsOptions& options) override;
   using StoreAdmin::Stats;
   using StoreAdmin::Verify;
@@ -82,6 +84,8 @@ class MemoryStore : public StoreDirectory {
   std::map<std::pair<std::string, Digest>, std::string> action_results_ GALLEY_GUARDED_BY(mutex_);
   std::vector<record::Revocation> revocations_ GALLEY_GUARDED_BY(mutex_);
   std::vector<PublishedRoot> roots_ GALLEY_GUARDED_BY(mutex_);  // in the order published
+  // By name. Nothing is collected here, so leases stay until they are released.
+  std::map<std::string, RootLease> leases_ GALLEY_GUARDED_BY(mutex_);
 };
 
 }  // namespace galley::store
