@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/container/flat_hash_map.h"
+#include "common/base/counted.h"
 #include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/log.h"
@@ -13,7 +14,9 @@
 #include "common/store/local/layout.h"
 #include "common/store/local/maintenance/left_behind.h"
 #include "common/store/local/segment_reader.h"
+#include "common/tree/linked_directory.h"
 #include "common/tree/tree.h"
+#include "fmt/format.h"
 
 namespace galley::store {
 namespace {
@@ -76,11 +79,14 @@ bool Collector::IsTold(const Digest& digest) const {
 
 absl::Status Collector::MarkRoots() {
   ASSIGN_OR_RETURN(const std::vector<PublishedRoot> roots, store_.reader.Roots(""));
-  for (const PublishedRoot& root : KeptRoots(roots)) RETURN_IF_ERROR(MarkTree(root.root));
+  for (const PublishedRoot& root : KeptRoots(roots)) RETURN_IF_ERROR(MarkKeptTree(root.root));
+  for (const RootLease& lease : store_.leases.All(store_.folder.options.now()))
+    RETURN_IF_ERROR(MarkLeasedTree(lease));
   return absl::OkStatus();
 }
 
-absl::Status Collector::MarkTree(const Digest& root) {
+// Cooked trees, without links.
+absl::Status Collector::MarkKeptTree(const Digest& root) {
   std::vector<Digest> left = {root};
   while (!left.empty()) {
     RETURN_IF_ERROR(CheckCancelled(options_));
@@ -96,10 +102,43 @@ absl::Status Collector::MarkTree(const Digest& root) {
     RETURN_IF_ERROR(bytes.status());
     ASSIGN_OR_RETURN(const tree::Directory directory,
                      Annotated(tree::DecodeDirectory(**bytes), digest));
-    for (const auto& file : directory.files) needed_.Add(file.digest);
-    for (const auto& folder : directory.directories) left.push_back(folder.digest);
+    MarkEntries(directory, left);
   }
   return absl::OkStatus();
+}
+
+// A session is worth less than a collection: a damaged tree is said once, and never ends it. An
+// error of a machine that lacks something (memory, descriptors) is no damage.
+absl::Status Collector::MarkLeasedTree(const RootLease& lease) {
+  std::vector<Digest> left = {lease.root};
+  size_t unreadable = 0;
+  std::string first;
+  while (!left.empty()) {
+    RETURN_IF_ERROR(CheckCancelled(options_));
+    const Digest digest = left.back();
+    left.pop_back();
+    if (!needed_.Add(digest)) continue;
+    const absl::StatusOr<Blob> bytes = store_.reader.GetUntold(digest);
+    if (absl::IsResourceExhausted(bytes.status())) return bytes.status();
+    const absl::StatusOr<tree::LinkedDirectory> directory =
+        bytes.ok() ? tree::DecodeLinkedDirectory(**bytes) : bytes.status();
+    if (directory.ok()) {
+      MarkEntries(*directory, left);
+    } else if (++unreadable == 1) {
+      first = fmt::format("{}: {}", digest.ToString(), MessageOf(directory.status()));
+    }
+  }
+  if (unreadable != 0) {
+    LogWarning("store={} gc: {} of the tree of lease {} cannot be read; what they name may go: {}",
+               store_.folder.directory, Counted(unreadable, "folder"), lease.name, first);
+  }
+  return absl::OkStatus();
+}
+
+template <typename Tree>
+void Collector::MarkEntries(const Tree& directory, std::vector<Digest>& folders) {
+  for (const tree::FileNode& file : directory.files) needed_.Add(file.digest);
+  for (const tree::DirectoryNode& folder : directory.directories) folders.push_back(folder.digest);
 }
 
 absl::Status Collector::ReadResults() {

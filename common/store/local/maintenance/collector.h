@@ -5,8 +5,9 @@
 // small steps (sweeper.h); and last removes segments with few live bytes (compactor.h).
 //
 // Errors: ABORTED: another index was made meanwhile; begin anew. CANCELLED: by the caller.
-// DATA_LOSS: a folder of a kept tree cannot be read. Everything that was dropped before an error
-// was needed by nobody.
+// DATA_LOSS: a folder of a kept tree is no Directory. A leased tree never ends a collection: of a
+// damaged one all that can be reached stays. Everything that was dropped before an error was needed
+// by nobody.
 // Threads: one, with Maintenance's lock of collections held.
 #pragma once
 
@@ -69,7 +70,10 @@ class Collector {
 
   bool IsTold(const Digest& digest) const;
   absl::Status MarkRoots();
-  absl::Status MarkTree(const Digest& root);
+  absl::Status MarkKeptTree(const Digest& root);
+  absl::Status MarkLeasedTree(const RootLease& lease);
+  template <typename Tree>
+  void MarkEntries(const Tree& directory, std::vector<Digest>& folders);
   absl::Status ReadResults();
   absl::Status Read(const Digest& key, const ResultPlace& place, RecordKind kind);
   static void ReadOurs(const std::string& payload, Result& result);

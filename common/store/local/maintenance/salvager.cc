@@ -12,7 +12,7 @@
 #include "common/store/local/layout.h"
 #include "common/store/local/segment_reader.h"
 #include "common/store/local/write_anew.h"
-#include "common/tree/tree.h"
+#include "common/tree/linked_directory.h"
 #include "fmt/format.h"
 
 namespace galley::store {
@@ -76,12 +76,14 @@ absl::Status Salvager::AddMissing(const std::vector<Digest>& digests,
   return absl::OkStatus();
 }
 
-// The blobs of the trees that are never collected.
+// The blobs of the trees that are not collected now.
 absl::Status Salvager::WantedByTrees(absl::flat_hash_set<Digest>& wanted) {
   ASSIGN_OR_RETURN(const std::vector<PublishedRoot> roots, store_.reader.Roots(""));
   absl::flat_hash_set<Digest> visited;
   std::vector<Digest> left;
   for (const PublishedRoot& root : KeptRoots(roots)) left.push_back(root.root);
+  for (const RootLease& lease : store_.leases.All(store_.folder.options.now()))
+    left.push_back(lease.root);
   while (!left.empty()) {
     const Digest folder = left.back();
     left.pop_back();
@@ -90,7 +92,7 @@ absl::Status Salvager::WantedByTrees(absl::flat_hash_set<Digest>& wanted) {
     std::vector<Digest> named = {folder};
     if (bytes.ok()) {
       RETURN_IF_ERROR(pace_.Used((*bytes)->size()));
-      const absl::StatusOr<tree::Directory> directory = tree::DecodeDirectory(**bytes);
+      const absl::StatusOr<tree::LinkedDirectory> directory = tree::DecodeLinkedDirectory(**bytes);
       if (!directory.ok()) continue;  // no tree of ours
       for (const auto& file : directory->files) named.push_back(file.digest);
       for (const auto& inner : directory->directories) left.push_back(inner.digest);

@@ -1,6 +1,7 @@
-// Salvager: the part of a verify that finds blobs which results or kept trees name and the index
-// does not know, though their bytes lie whole in the store: after a part of the log, or one of two
-// copies, was lost. Such blobs are put as if they were new: nobody knows whether they are synced.
+// Salvager: the part of a verify that finds blobs which results, kept trees or leased trees name
+// and the index does not know, though their bytes lie whole in the store: after a part of the log,
+// or one of two copies, was lost. Such blobs are put as if they were new: nobody knows whether they
+// are synced.
 //
 // Errors: as Verifier's.
 // Threads: one, once.

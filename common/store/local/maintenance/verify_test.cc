@@ -13,6 +13,7 @@
 #include "common/store/local/segment_writer.h"
 #include "common/store/local/sessions.h"
 #include "common/store/testing/sample.h"
+#include "common/tree/linked_directory.h"
 #include "common/tree/tree.h"
 #include "fmt/format.h"
 #include "gmock/gmock.h"
@@ -324,6 +325,19 @@ TEST_F(SalvageTest, WhatResultsAndTreesNameIsKnownAgain) {
   Open(directory_);
   EXPECT_EQ(GetBytes(*store_, small_), "a small output") << "the log says so";
   EXPECT_EQ(GetBytes(*store_, large_), LargeBytes('L'));
+}
+
+TEST_F(SalvageTest, WhatALeasedTreeNamesIsKnownAgain) {
+  const Digest root = PutBytes(
+      *store_, tree::EncodeLinkedDirectory({.files = {{.name = "file", .digest = unneeded_}},
+                                            .links = {{.name = "link", .target = "file"}}}));
+  ASSERT_TRUE(
+      store_
+          ->ChangeLeases(
+              {.taken = {{.name = "session", .root = root, .until = now_ + absl::Hours(1)}}})
+          .ok());
+  EXPECT_THAT(Verify().problems, Contains(HasSubstr(unneeded_.hex())));
+  EXPECT_TRUE(Has(unneeded_));
 }
 
 TEST_F(SalvageTest, WhatOtherProgramsResultsNameIsKnownAgain) {

@@ -15,6 +15,7 @@
 #include "common/store/local/segment_reader.h"
 #include "common/store/local/segment_writer.h"
 #include "common/store/local/sessions.h"
+#include "common/tree/linked_directory.h"
 #include "common/tree/tree.h"
 #include "fmt/format.h"
 
@@ -53,6 +54,7 @@ absl::StatusOr<WhyReport> WhyFinder::Run() {
   RETURN_IF_ERROR(store_.commits.CommitIfRoom());
   RETURN_IF_ERROR(FindLocation());
   RETURN_IF_ERROR(FindRoots());
+  RETURN_IF_ERROR(FindLeases());
   RETURN_IF_ERROR(FindResults());
   if (report_.location.has_value()) {
     report_.written = WrittenAt(*report_.location);
@@ -123,6 +125,19 @@ absl::Status WhyFinder::FindRoots() {
   return absl::OkStatus();
 }
 
+absl::Status WhyFinder::FindLeases() {
+  for (const RootLease& lease : store_.leases.All(store_.folder.options.now())) {
+    ASSIGN_OR_RETURN(const std::optional<std::string> path, PathIn(lease.root, 0));
+    if (!path.has_value()) continue;
+    if (report_.leases.size() == limit_) {
+      ++report_.leases_more;
+    } else {
+      report_.leases.push_back({.lease = lease, .path = *path});
+    }
+  }
+  return absl::OkStatus();
+}
+
 // Returns one of the blob's paths in a folder; nullopt: the blob is not in the folder, as far as
 // its folders can be read.
 absl::StatusOr<std::optional<std::string>> WhyFinder::PathIn(const Digest& folder, size_t depth) {
@@ -131,8 +146,8 @@ absl::StatusOr<std::optional<std::string>> WhyFinder::PathIn(const Digest& folde
   std::optional<std::string> path;
   const absl::StatusOr<Blob> bytes = store_.reader.GetUntold(folder);
   if (!bytes.ok() && !IsAbsentOrWrong(bytes.status())) return bytes.status();
-  const absl::StatusOr<tree::Directory> directory =
-      bytes.ok() ? tree::DecodeDirectory(**bytes) : bytes.status();
+  const absl::StatusOr<tree::LinkedDirectory> directory =
+      bytes.ok() ? tree::DecodeLinkedDirectory(**bytes) : bytes.status();
   if (directory.ok() && depth < tree::kTreeDepthMax) {
     for (const tree::FileNode& file : directory->files) {
       if (file.digest == digest_) path = file.name;

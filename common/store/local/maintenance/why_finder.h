@@ -19,7 +19,7 @@ namespace galley::store {
 
 class WhyFinder {
  public:
-  // `limit`: the most roots, and the most results, to list.
+  // `limit`: the most roots, the most leases, and the most results, to list.
   WhyFinder(StoreParts& store, const Digest& digest, size_t limit)
       : store_(store), digest_(digest), limit_(limit) {}
 
@@ -30,6 +30,7 @@ class WhyFinder {
   absl::Status CheckReadable(const BlobLocation& location) const;
   absl::Time WrittenAt(const BlobLocation& location) const;
   absl::Status FindRoots();
+  absl::Status FindLeases();
   absl::StatusOr<std::optional<std::string>> PathIn(const Digest& folder, size_t depth);
   absl::Status FindResults();
   absl::Status FindSessions();
