@@ -1,4 +1,4 @@
-// Checkout: writes a cooked tree to a folder that is no sandbox.
+// Checkout: writes a cooked tree, or a session tree with its links, to a folder that is no sandbox.
 #pragma once
 
 #include <atomic>
@@ -24,7 +24,9 @@ struct CheckoutOptions {
 
 // `galley checkout ROOT DIR`: writes the whole tree to a new or empty folder. The file
 // `.galley-checkout` exists meanwhile: after an interrupt the next checkout of the same root starts
-// from the beginning. FAILED_PRECONDITION: the folder is not empty, or another process works on it.
+// from the beginning. Links become relative symbolic links, also where nothing is at the target.
+// INVALID_ARGUMENT: a link leaves the tree; nothing is written. FAILED_PRECONDITION: the folder is
+// not empty, or another process works on it.
 // CANCELLED: `interrupted` became true.
 absl::StatusOr<StageReport> Checkout(store::Store& store, const Digest& root,
                                      const std::string& directory,

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <utility>
 
@@ -352,6 +353,23 @@ absl::StatusOr<bool> Sandbox::Link(std::string_view from, std::string_view to) {
   if (::linkat(folder.get(), NameOf(from).c_str(), parent, NameOf(to).c_str(), 0) == 0) return true;
   if (errno == EPERM || errno == EMLINK || errno == EOPNOTSUPP || errno == EXDEV) return false;
   return ErrnoStatus(errno, "link", Full(from));
+}
+
+absl::Status Sandbox::MakeSymbolicLink(const std::string& target, std::string_view path) {
+  RETURN_IF_ERROR(RemoveFile(path));
+  ASSIGN_OR_RETURN(const int parent, Folder(ParentOf(path), true));
+  if (::symlinkat(target.c_str(), parent, NameOf(path).c_str()) == 0) return absl::OkStatus();
+  return ErrnoStatus(errno, "make symbolic link", Full(path));
+}
+
+absl::StatusOr<std::optional<std::string>> Sandbox::TargetOf(std::string_view path) {
+  ASSIGN_OR_RETURN(const int parent, Folder(ParentOf(path), false));
+  if (parent < 0) return std::optional<std::string>();
+  std::string target(PATH_MAX, '\0');
+  const ssize_t size = ::readlinkat(parent, NameOf(path).c_str(), target.data(), target.size());
+  if (size >= 0) return std::optional(target.substr(0, static_cast<size_t>(size)));
+  if (errno == EINVAL || errno == ENOENT) return std::optional<std::string>();
+  return ErrnoStatus(errno, "read link", Full(path));
 }
 
 absl::Status Sandbox::Move(std::string_view from, std::string_view to) {

@@ -101,6 +101,11 @@ class Sandbox {
   // Makes `to` another name of the file `from`, in place of any file there. Makes folders above.
   // False: this file system allows no second name, or no further one.
   absl::StatusOr<bool> Link(std::string_view from, std::string_view to);
+  // Makes a symbolic link, in place of any file or link there. Makes folders above. The target is
+  // not looked at: the caller has checked that it stays in the sandbox.
+  absl::Status MakeSymbolicLink(const std::string& target, std::string_view path);
+  // Returns the target of a symbolic link. nullopt: there is none.
+  absl::StatusOr<std::optional<std::string>> TargetOf(std::string_view path);
   // Renames the file `from` to `to`, in place of any file there. Makes folders above.
   absl::Status Move(std::string_view from, std::string_view to);
   // Syncs the whole file system.
