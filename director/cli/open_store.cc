@@ -6,7 +6,7 @@
 
 #include "common/base/errors.h"
 #include "common/base/status_macros.h"
-#include "common/tree/tree.h"
+#include "common/tree/linked_directory.h"
 #include "director/cli/resolve_digest.h"
 
 namespace galley::cli {
@@ -29,16 +29,17 @@ absl::StatusOr<Digest> FindRoot(const OpenedStore& opened, std::string_view text
   if (missing.empty()) {
     // The command that reads the root reports damage.
     const absl::StatusOr<Blob> blob = opened.store->Get(root);
-    if (!blob.ok() || tree::DecodeDirectory(**blob).ok()) return root;
+    if (!blob.ok() || tree::DecodeLinkedDirectory(**blob).ok()) return root;
     return InvalidArgumentError(
         "{}: the store holds it, but it is no tree; expected a root (galley roots and "
         "galley store pins list them)",
         text);
   }
-  // A root that was published, or pinned, was lost: the command that reads it reports that.
+  // A root that was published, pinned or leased was lost: the command that reads it reports that.
   ASSIGN_OR_RETURN(const std::vector<store::PublishedRoot> roots, opened.store->Roots(""));
-  const bool is_known =
-      std::ranges::any_of(roots, [&](const auto& one) { return one.root == root; });
+  ASSIGN_OR_RETURN(const std::vector<store::RootLease> leases, opened.store->Leases());
+  const auto is_it = [&](const auto& one) { return one.root == root; };
+  const bool is_known = std::ranges::any_of(roots, is_it) || std::ranges::any_of(leases, is_it);
   if (is_known) return root;
   return InvalidArgumentError(
       "{}: the store holds no such tree (galley roots and galley store pins list those that it "

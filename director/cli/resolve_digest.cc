@@ -12,7 +12,7 @@
 #include "common/base/status_macros.h"
 #include "common/record/result.h"
 #include "common/store/interface/pins.h"
-#include "common/tree/tree.h"
+#include "common/tree/linked_directory.h"
 #include "director/cli/digest_prefix.h"
 #include "director/host/near_names.h"
 #include "director/journal/journal.h"
@@ -37,10 +37,11 @@ absl::StatusOr<Digest> ResolvePin(store::Store& store, std::string_view name) {
                               director::NearText(director::NearNames(name, names)));
 }
 
-// Named: published roots, newest first, and pins as their roots.
+// Named: published roots, newest first, and pins and leases as their roots.
 struct Named {
   std::vector<store::PublishedRoot> roots;
   std::vector<store::Pin> pins;
+  std::vector<store::RootLease> leases;
 };
 absl::StatusOr<Named> NamedRoots(store::Store& store, const std::string& project_id) {
   Named named;
@@ -48,6 +49,7 @@ absl::StatusOr<Named> NamedRoots(store::Store& store, const std::string& project
   std::erase_if(named.roots,
                 [](const auto& root) { return root.project_id == store::kPinProject; });
   ASSIGN_OR_RETURN(named.pins, store::Pins(store));
+  ASSIGN_OR_RETURN(named.leases, store.Leases());
   return named;
 }
 
@@ -72,6 +74,8 @@ absl::StatusOr<Digest> ByPrefix(const Named& named, std::string_view text) {
   DigestPrefix prefix(text);
   for (const store::PublishedRoot& root : named.roots) prefix.Offer(root.root, RootText(root));
   for (const store::Pin& pin : named.pins) prefix.Offer(pin.root, "pin " + pin.name);
+  for (const store::RootLease& lease : named.leases)
+    prefix.Offer(lease.root, "lease " + lease.name);
   if (prefix.is_valid()) return prefix.Found(kWhereRoots);
   return InvalidArgumentError(
       "\"{}\" names no root; expected <hex>/<size>, a unique prefix, PLATFORM@latest, "
@@ -143,7 +147,7 @@ void OfferTree(store::Store& store, const Digest& root, const std::string& name,
     if (!seen.insert(digest).second) continue;
     const absl::StatusOr<Blob> blob = store.Get(digest);
     if (!blob.ok()) continue;
-    const auto directory = tree::DecodeDirectory(**blob);
+    const auto directory = tree::DecodeLinkedDirectory(**blob);
     if (!directory.ok()) continue;
     for (const tree::FileNode& file : directory->files)
       prefix.Offer(file.digest, fmt::format("{}{} of {}", path, file.name, name));
@@ -209,6 +213,10 @@ absl::StatusOr<Digest> ResolveDigest(const GlobalOptions& options, store::Store&
   for (const store::Pin& pin : named.pins) {
     prefix.Offer(pin.root, "pin " + pin.name);
     OfferTree(store, pin.root, "pin " + pin.name, seen, prefix);
+  }
+  for (const store::RootLease& lease : named.leases) {
+    prefix.Offer(lease.root, "lease " + lease.name);
+    OfferTree(store, lease.root, "lease " + lease.name, seen, prefix);
   }
   return prefix.Found(kWhereDigests);
 }

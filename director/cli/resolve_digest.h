@@ -12,15 +12,15 @@
 namespace galley::cli {
 
 // Returns a root that is named as in docs/cli.md, "Roots": <hex>/<size>, a unique prefix of a
-// published or pinned root, PLATFORM@latest, PLATFORM@last, PLATFORM@N (N cooks ago), PLATFORM#N
-// (sequence number N), pin:NAME. INVALID_ARGUMENT says which names are known.
+// published, pinned or leased root, PLATFORM@latest, PLATFORM@last, PLATFORM@N (N cooks ago),
+// PLATFORM#N (sequence number N), pin:NAME. INVALID_ARGUMENT says which names are known.
 absl::StatusOr<Digest> ResolveRoot(store::Store& store, const std::string& project_id,
                                    std::string_view text);
 
 // Returns the digest for <hex>/<size>, or for a unique prefix of a printed digest: a root, a pin, a
-// file of their trees; and, if there is a project, every key, source, output and log in its
-// journal. Reads the journal and the folders of all kept trees, but only for a prefix.
-// INVALID_ARGUMENT: no digest has the prefix, or several have.
+// lease, a file of their trees; and, if there is a project, every key, source, output and log in
+// its journal. Reads the journal and the folders of all kept and leased trees, but only for a
+// prefix. INVALID_ARGUMENT: no digest has the prefix, or several have.
 absl::StatusOr<Digest> ResolveDigest(const GlobalOptions& options, store::Store& store,
                                      std::string_view text);
 

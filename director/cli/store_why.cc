@@ -31,6 +31,8 @@ nlohmann::json ToJson(const Digest& digest, const store::WhyReport& report) {
                          {"written", TimeJson(report.written)},
                          {"roots", nlohmann::json::array()},
                          {"roots_more", report.roots_more},
+                         {"leases", nlohmann::json::array()},
+                         {"leases_more", report.leases_more},
                          {"results", nlohmann::json::array()},
                          {"results_more", report.results_more},
                          {"sessions", report.sessions},
@@ -46,6 +48,12 @@ nlohmann::json ToJson(const Digest& digest, const store::WhyReport& report) {
                              {"root", root.root.root.ToString()},
                              {"kept", root.is_kept},
                              {"path", root.path}});
+  }
+  for (const auto& lease : report.leases) {
+    json["leases"].push_back({{"name", lease.lease.name},
+                              {"root", lease.lease.root.ToString()},
+                              {"until", TimeJson(lease.lease.until)},
+                              {"path", lease.path}});
   }
   for (const auto& result : report.results) {
     json["results"].push_back({{"key", result.key.ToString()},
@@ -77,6 +85,12 @@ void Print(const Digest& digest, const store::WhyReport& report) {
               root.path.empty() ? ": it is its root" : ": " + root.path);
   }
   if (report.roots_more != 0) PrintLine("  and {} more roots", report.roots_more);
+  for (const auto& lease : report.leases) {
+    PrintLine("  {} lease {} until {}{}", is_present ? "kept by" : "missed by", lease.lease.name,
+              StampText(lease.lease.until),
+              lease.path.empty() ? ": it is its root" : ": " + lease.path);
+  }
+  if (report.leases_more != 0) PrintLine("  and {} more leases", report.leases_more);
   for (const auto& result : report.results) {
     PrintLine("  named by {} {}: {}; {}", result.is_ours ? "result" : "another program's result",
               result.key.ToString(), result.provenance,
@@ -85,8 +99,8 @@ void Print(const Digest& digest, const store::WhyReport& report) {
   }
   if (report.results_more != 0) PrintLine("  and {} more results", report.results_more);
   for (const std::string& session : report.sessions) PrintLine("  held for {}", session);
-  const bool is_needed =
-      !report.roots.empty() || !report.results.empty() || !report.sessions.empty();
+  const bool is_needed = !report.roots.empty() || !report.leases.empty() ||
+                         !report.results.empty() || !report.sessions.empty();
   if (is_present && !is_needed)
     std::puts("  nothing: a collection drops it a day after it was written");
 }

@@ -1,4 +1,4 @@
-// TreeCommands: roots, tree, diff, checkout: the cooked trees in the store.
+// TreeCommands: roots, tree, diff, checkout: the cooked trees in the store, and session trees.
 
 #include <algorithm>
 #include <cstdio>
@@ -14,6 +14,7 @@
 #include "common/content/name.h"
 #include "common/store/interface/pins.h"
 #include "common/store/local/layout.h"
+#include "common/tree/linked_tree.h"
 #include "common/tree/tree.h"
 #include "director/cli/commands.h"
 #include "director/cli/interrupt.h"
@@ -59,6 +60,71 @@ void PrintDifference(const GlobalOptions& options, const tree::Difference& one) 
     line["executable_after"] = one.after.is_executable;
   }
   PrintJson(line);
+}
+
+void PrintDifference(const GlobalOptions& options, const tree::LinkDifference& one) {
+  const bool has_before = one.kind != tree::Difference::Kind::kAdded;
+  const bool has_after = one.kind != tree::Difference::Kind::kRemoved;
+  if (!options.json) {
+    PrintLine("{:<8} {} -> {}{}", NameOf(one.kind), one.path(),
+              has_after ? one.after.target : one.before.target,
+              has_before && has_after ? fmt::format(" (was {})", one.before.target) : "");
+    return;
+  }
+  nlohmann::json line = {{"kind", NameOf(one.kind)}, {"path", one.path()}};
+  if (has_before) line["target_before"] = one.before.target;
+  if (has_after) line["target_after"] = one.after.target;
+  PrintJson(line);
+}
+
+void PrintEntry(const GlobalOptions& options, const tree::TreeFile& file) {
+  if (options.json) {
+    PrintJson({{"path", file.path},
+               {"digest", file.digest.ToString()},
+               {"executable", file.is_executable}});
+  } else {
+    PrintLine("{} {:>10} {}{}", file.digest.hex().substr(0, 16), file.digest.size_bytes(),
+              file.path, file.is_executable ? "*" : "");
+  }
+}
+
+void PrintEntry(const GlobalOptions& options, const tree::TreeLink& link) {
+  if (options.json) {
+    PrintJson({{"path", link.path}, {"target", link.target}});
+  } else {
+    PrintLine("{:<16} {:>10} {} -> {}", "link", "-", link.path, link.target);
+  }
+}
+
+const std::string& PathOf(const tree::TreeFile& file) { return file.path; }
+const std::string& PathOf(const tree::TreeLink& link) { return link.path; }
+template <typename Changed>
+const std::string& PathOf(const Changed& difference) {
+  return difference.path();
+}
+
+// Visits the elements of two lists, both sorted by path, in the order of their paths.
+void ForEachByPath(const auto& files, const auto& links, const auto& visit) {
+  auto file = files.begin();
+  auto link = links.begin();
+  while (file != files.end() || link != links.end()) {
+    if (link == links.end() || (file != files.end() && PathOf(*file) < PathOf(*link))) {
+      visit(*file++);
+    } else {
+      visit(*link++);
+    }
+  }
+}
+
+tree::DifferenceTotals TotalsOf(const std::vector<tree::Difference>& files,
+                                const std::vector<tree::LinkDifference>& links) {
+  tree::DifferenceTotals totals = tree::TotalsOf(files);
+  for (const tree::LinkDifference& link : links) {
+    if (link.kind == tree::Difference::Kind::kAdded) ++totals.added;
+    if (link.kind == tree::Difference::Kind::kRemoved) ++totals.removed;
+    if (link.kind == tree::Difference::Kind::kChanged) ++totals.changed;
+  }
+  return totals;
 }
 
 bool IsInside(const std::string& path, const std::string& folder) {
@@ -113,27 +179,20 @@ int RunTree(const GlobalOptions& options, const std::string& root_text, const st
   if (!opened.ok()) return Fail(options, CodeOf(opened.status()), MessageOf(opened.status()));
   const auto root = FindRoot(*opened, root_text);
   if (!root.ok()) return Fail(options, CodeOfRoot(root.status()), MessageOf(root.status()));
-  const auto files = tree::ListTree(*root, Reader(*opened->store));
-  if (!files.ok()) return Fail(options, kInfrastructure, MessageOf(files.status()));
+  const auto tree = tree::ListLinkedTree(*root, Reader(*opened->store));
+  if (!tree.ok()) return Fail(options, kInfrastructure, MessageOf(tree.status()));
   std::string prefix = path;
   while (!prefix.empty() && prefix.front() == '/') prefix.erase(0, 1);
   while (!prefix.empty() && prefix.back() == '/') prefix.pop_back();
   bool found = prefix.empty();
-  for (const tree::TreeFile& file : *files) {
-    if (!prefix.empty() && file.path != prefix && !file.path.starts_with(prefix + "/")) continue;
+  ForEachByPath(tree->files, tree->links, [&](const auto& entry) {
+    if (!prefix.empty() && entry.path != prefix && !entry.path.starts_with(prefix + "/")) return;
     found = true;
-    if (options.json) {
-      PrintJson({{"path", file.path},
-                 {"digest", file.digest.ToString()},
-                 {"executable", file.is_executable}});
-    } else {
-      PrintLine("{} {:>10} {}{}", file.digest.hex().substr(0, 16), file.digest.size_bytes(),
-                file.path, file.is_executable ? "*" : "");
-    }
-  }
+    PrintEntry(options, entry);
+  });
   if (found) return kDone;
   std::vector<std::string> names;
-  for (const tree::TreeFile& file : *files) names.push_back(file.path);
+  ForEachByPath(tree->files, tree->links, [&](const auto& entry) { names.push_back(entry.path); });
   return Fail(options, kUsage,
               fmt::format("{}: no such path in root {}{}", path, root->ToString(),
                           director::NearText(director::NearNames(prefix, names))));
@@ -147,12 +206,13 @@ int RunDiff(const GlobalOptions& options, const std::string& before_text,
   if (!before.ok()) return Fail(options, CodeOfRoot(before.status()), MessageOf(before.status()));
   const auto after = FindRoot(*opened, after_text);
   if (!after.ok()) return Fail(options, CodeOfRoot(after.status()), MessageOf(after.status()));
-  auto found = tree::DiffTrees(*before, *after, Reader(*opened->store));
+  auto found = tree::DiffLinkedTrees(*before, *after, Reader(*opened->store));
   if (!found.ok()) return Fail(options, kInfrastructure, MessageOf(found.status()));
-  const std::vector<tree::Difference> differences = tree::FindRenames(*std::move(found));
-  for (const tree::Difference& one : differences) PrintDifference(options, one);
-  if (options.json || !differences.empty()) PrintTotals(options, tree::TotalsOf(differences));
-  return differences.empty() ? kDone : kFailed;
+  const std::vector<tree::Difference> files = tree::FindRenames(std::move(found->files));
+  ForEachByPath(files, found->links, [&](const auto& one) { PrintDifference(options, one); });
+  const bool is_equal = files.empty() && found->links.empty();
+  if (options.json || !is_equal) PrintTotals(options, TotalsOf(files, found->links));
+  return is_equal ? kDone : kFailed;
 }
 
 int RunCheckout(const GlobalOptions& options, const std::string& root_text,
@@ -192,11 +252,14 @@ int RunCheckout(const GlobalOptions& options, const std::string& root_text,
                {"files", report->written},
                {"linked", report->linked},
                {"cloned", report->cloned},
+               {"symbolic_links", report->symbolic_links},
                {"bytes", report->bytes_written}});
   } else if (!options.quiet) {
-    PrintLine("{}: {}, {}{}", directory, Counted(report->written, "file"),
-              HumanBytes(report->bytes_written),
-              link ? fmt::format(", {} linked, {} cloned", report->linked, report->cloned) : "");
+    PrintLine(
+        "{}: {}, {}{}{}", directory, Counted(report->written, "file"),
+        HumanBytes(report->bytes_written),
+        link ? fmt::format(", {} linked, {} cloned", report->linked, report->cloned) : "",
+        report->symbolic_links == 0 ? "" : ", " + Counted(report->symbolic_links, "symbolic link"));
   }
   return kDone;
 }
