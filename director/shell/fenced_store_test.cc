@@ -17,7 +17,12 @@ TEST(FencedStoreTest, WhoWasOvertakenMakesNothingDurable) {
   ASSERT_TRUE(store.Put(Digest::Of(bytes), bytes).ok());
   ASSERT_TRUE(store.Commit({}).ok());
   ASSERT_TRUE(store.Publish({.project_id = "p", .platform = "pc", .root = Digest::Of("")}).ok());
+  const store::LeaseChanges lease = {
+      .taken = {{.name = "a", .root = Digest::Of(bytes), .until = absl::InfiniteFuture()}}};
+  ASSERT_TRUE(store.ChangeLeases(lease).ok());
   answer = absl::FailedPreconditionError("overtaken");
+  EXPECT_EQ(store.ChangeLeases({.released = {"a"}}), answer);
+  EXPECT_EQ(store.Leases()->size(), 1u) << "they can be read";
   EXPECT_EQ(store.Commit({}), answer);
   EXPECT_EQ(store.Publish({.project_id = "p", .platform = "pc"}).status(), answer);
   EXPECT_EQ(store.Forget({}), answer);

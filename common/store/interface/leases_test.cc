@@ -28,6 +28,13 @@ TEST(LeasesTest, DecodingGivesBackWhatWasEncoded) {
   EXPECT_THAT(*DecodeLeases(EncodeLeases({})), IsEmpty());
 }
 
+TEST(LeasesTest, TheFileIsTextWithALineForEachLease) {
+  const std::string text = EncodeLeases(std::vector{LeaseOf("0123/newest", "root", 5)});
+  const std::string lines =
+      "galley-leases 1\nlease 5000000 " + Digest::Of("root").ToString() + " 0123/newest\n";
+  EXPECT_EQ(text, lines + "sum " + Digest::Of(lines).hex() + "\n");
+}
+
 TEST(LeasesTest, ALeaseForGoodStaysOne) {
   const RootLease lease{.name = "a", .root = Digest::Of("root"), .until = absl::InfiniteFuture()};
   const auto decoded = DecodeLeases(EncodeLeases(std::vector{lease}));

@@ -134,6 +134,29 @@ TEST_F(SharedStoreTest, ARootIsPublishedThoughTheOwnerWasKilledAfterItsFoldersWe
   EXPECT_EQ(GetBytes(*client, child), "child");
 }
 
+TEST_F(SharedStoreTest, ALeaseAndTheFoldersThatItNamesSurviveTheOwner) {
+  MortalOwner owner(folder_.path());
+  const auto client = Open();
+  const Digest root = PutBytes(*client, "root");
+  const RootLease lease{
+      .name = "session", .root = root, .until = absl::FromUnixSeconds(9'000'000'000)};
+  ASSERT_TRUE(client->ChangeLeases({.taken = {lease}}).ok());
+  owner.Die();
+  EXPECT_THAT(*client->Leases(), ElementsAre(lease));
+  EXPECT_EQ(GetBytes(*client, root), "root");
+}
+
+TEST_F(SharedStoreTest, ALeaseIsTakenThoughTheOwnerWasKilledAfterItsFoldersWerePut) {
+  MortalOwner owner(folder_.path());
+  const auto client = Open();
+  const Digest root = PutBytes(*client, "root");
+  owner.Die();
+  const RootLease lease{
+      .name = "session", .root = root, .until = absl::FromUnixSeconds(9'000'000'000)};
+  ASSERT_TRUE(client->ChangeLeases({.taken = {lease}}).ok());
+  EXPECT_THAT(*client->Leases(), ElementsAre(lease));
+}
+
 TEST_F(SharedStoreTest, ARootWhoseAnswerWasLostIsNotPublishedTwice) {
   MortalOwner owner(folder_.path());
   const auto client = Open();
