@@ -16,6 +16,13 @@ namespace {
 
 constexpr uint64_t kBytesMax = 16 << 20;  // kLeasesMax lines have fewer
 
+// Returns the outcome, for people. ReadOwnFile has moved what was no file.
+std::string MoveAside(const std::string& path) {
+  if (!FileExists(path)) return "it was moved aside";
+  const absl::StatusOr<std::string> aside = PutAside(path);
+  return aside.ok() ? "it was moved to " + *aside : MessageOf(aside.status());
+}
+
 }  // namespace
 
 LeaseList::LeaseList(const std::string& store_directory) : path_(LeasesPath(store_directory)) {
@@ -27,12 +34,10 @@ LeaseList::LeaseList(const std::string& store_directory) : path_(LeasesPath(stor
     for (RootLease& lease : *read) leases_.insert_or_assign(lease.name, std::move(lease));
     return;
   }
-  const absl::StatusOr<std::string> aside = PutAside(path_);
   NoteRepair(
       fmt::format("{}: the list of leases cannot be used: {}; {}. What devices look at may be "
                   "collected; they open their sessions anew",
-                  path_, MessageOf(read.status()),
-                  aside.ok() ? "it was moved to " + *aside : MessageOf(aside.status())));
+                  path_, MessageOf(read.status()), MoveAside(path_)));
 }
 
 std::vector<RootLease> LeaseList::All(absl::Time now) const {

@@ -118,7 +118,7 @@ class OwnFilesTest : public testing::Test {
 TEST_F(OwnFilesTest, EachDamageOfEachIsPutRightAndToldOnce) {
   int number = 0;
   for (const std::string file :
-       {"format", "id", "epoch", "lock", "syncing", "compacted", "verify"}) {
+       {"format", "id", "epoch", "lock", "syncing", "compacted", "verify", "leases"}) {
     for (const auto& [name, damage] : Damages()) {
       SCOPED_TRACE(file + " " + name);
       const std::string store = Copy(fmt::format("copy{}", ++number));
