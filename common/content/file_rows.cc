@@ -69,10 +69,15 @@ HashedDigest FileRows::Learn(size_t i, const HashedDigest& digest, bool& is_new)
 }
 
 std::optional<size_t> FileRows::FindFolded(std::string_view path) const {
+  const std::vector<size_t> found = FindAllFolded(path);
+  return found.empty() ? std::nullopt : std::optional(found.front());
+}
+
+std::vector<size_t> FileRows::FindAllFolded(std::string_view path) const {
   const auto path_of = [this](size_t i) -> std::string_view { return entry(i).path; };
   const base::MutexLock lock(folds_mutex_);
   if (!folds_) folds_.emplace(size_, path_of);
-  return folds_->Find(path_of, path);
+  return folds_->FindAll(path_of, path);
 }
 
 size_t FileRows::LowerBound(std::string_view path) const {

@@ -38,6 +38,8 @@ class FileRows {
   // The first file whose path equals `path` but for case and Unicode form. The first call reads all
   // files to make the index.
   std::optional<size_t> FindFolded(std::string_view path) const;
+  // Returns every such file, sorted by path. Cost: as FindFolded.
+  std::vector<size_t> FindAllFolded(std::string_view path) const;
   // The number of the first file whose path is not before `path`.
   size_t LowerBound(std::string_view path) const;
 

@@ -99,14 +99,15 @@ std::vector<std::vector<uint32_t>> FoldIndex::Clashes(const PathOf& path_of) con
   return clashes;
 }
 
-std::optional<size_t> FoldIndex::Find(const PathOf& path_of, std::string_view path) const {
+std::vector<size_t> FoldIndex::FindAll(const PathOf& path_of, std::string_view path) const {
   const std::string fold = FoldName(path);
   const std::pair<uint64_t, uint32_t> first{Fnv1a(fold), 0};
+  std::vector<size_t> found;
   for (auto at = std::lower_bound(entries_.begin(), entries_.end(), first);
        at != entries_.end() && at->first == first.first; ++at) {
-    if (FoldName(path_of(at->second)) == fold) return at->second;
+    if (FoldName(path_of(at->second)) == fold) found.push_back(at->second);
   }
-  return std::nullopt;
+  return found;
 }
 
 }  // namespace galley::content

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -36,8 +35,8 @@ class FoldIndex {
 
   // Groups of at least two files with the same fold, each sorted by path.
   std::vector<std::vector<uint32_t>> Clashes(const PathOf& path_of) const;
-  // The first file whose fold equals the fold of `path`.
-  std::optional<size_t> Find(const PathOf& path_of, std::string_view path) const;
+  // Returns every file whose fold equals the fold of `path`, sorted by path.
+  std::vector<size_t> FindAll(const PathOf& path_of, std::string_view path) const;
 
  private:
   // pairs of a fold's hash and a position, sorted

@@ -201,6 +201,13 @@ const FileEntry* Snapshot::FindFolded(std::string_view path) const {
   return index ? &files_->Entry(*index) : nullptr;
 }
 
+std::vector<const FileEntry*> Snapshot::FindAllFolded(std::string_view path) const {
+  std::vector<const FileEntry*> found;
+  for (const size_t index : files_->rows->FindAllFolded(path))
+    found.push_back(&files_->Entry(index));
+  return found;
+}
+
 EntryKind Snapshot::Kind(std::string_view path) const {
   if (const FileEntry* entry = Find(path)) {
     return S_ISDIR(entry->stat.mode) ? EntryKind::kFolder : EntryKind::kFile;

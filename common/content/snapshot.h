@@ -119,6 +119,10 @@ class Snapshot {
   // The first file whose path equals `path` but for case and Unicode form, for "did you mean";
   // nullptr: none.
   const FileEntry* FindFolded(std::string_view path) const;
+  // Returns every file whose path equals `path` but for case and Unicode form, the file `path` too,
+  // sorted by path. If there are several, each has an error. Cost: logarithmic; the first call for
+  // a snapshot of a table reads all files.
+  std::vector<const FileEntry*> FindAllFolded(std::string_view path) const;
   // Names in a folder, sorted by bytes, folders with '/' at the end; nullopt when there is no such
   // folder.
   std::optional<std::vector<std::string>> List(std::string_view folder) const;

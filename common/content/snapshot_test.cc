@@ -59,6 +59,28 @@ TEST_F(SnapshotTest, TheRightSpellingIsFound) {
   EXPECT_EQ(snapshot->FindFolded("/Game/barrels.png"), nullptr);
 }
 
+TEST_F(SnapshotTest, AllSpellingsOfAPathAreFound) {
+  for (const char* path : {"a/Barrel.png", "A/barrel.png", "a/barrel.png", "a/barrels.png"})
+    Write(std::string("content/") + path, "");
+  Write("content/caf\u00e9.txt", "");
+  const auto snapshot = Scan();
+  const auto found = [&](const Snapshot& files, std::string_view path) {
+    std::vector<std::string> paths;
+    for (const FileEntry* file : files.FindAllFolded(path)) paths.push_back(file->path);
+    return paths;
+  };
+  const auto barrels =
+      ElementsAre("/Game/A/barrel.png", "/Game/a/Barrel.png", "/Game/a/barrel.png");
+  EXPECT_THAT(found(*snapshot, "/game/a/BARREL.png"), barrels);
+  EXPECT_THAT(found(*snapshot, "/Game/a/barrel.png"), barrels) << "the path itself as well";
+  EXPECT_THAT(found(*snapshot, "/Game/cafe\u0301.TXT"), ElementsAre("/Game/caf\u00e9.txt"));
+  EXPECT_THAT(found(*snapshot, "/Game/a"), IsEmpty());
+  ASSERT_TRUE(snapshot->WriteTable(Host("table")).ok());
+  const auto read = Snapshot::ReadTable(Host("table"));
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_THAT(found(**read, "/game/a/BARREL.png"), barrels);
+}
+
 TEST_F(SnapshotTest, WhatIsIgnoredIsNotThere) {
   for (const char* path : {".git/x", "sub/.svn/x", ".hg/x", ".galley/x", ".p4config", "Thumbs.db",
                            "sub/.DS_Store", "a.txt~", "old/deep/x.blend1", "build/x", "keep"}) {
