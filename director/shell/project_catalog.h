@@ -1,13 +1,13 @@
 // ProjectCatalog: every package of one snapshot with its recipes; the core's Catalog.
 //
 // A catalog belongs to one snapshot and one set of rules, and is immutable; a new snapshot gets a
-// new catalog. A package is resolved on the first question about it; all packages are resolved
-// together, in parallel, on the first question about all. Generated packages are remembered.
+// new catalog, which shares what a change leaves alone (ResolvedPackages). A package is resolved on
+// the first question about it; all packages are resolved together, in parallel, on the first
+// question about all. Generated packages are remembered.
 //
 // Threads: all methods from any thread.
 #pragma once
 
-#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,6 +20,7 @@
 #include "common/project/project.h"
 #include "common/project/resolver.h"
 #include "director/core/catalog.h"
+#include "director/shell/resolved_packages.h"
 #include "director/shell/sources.h"
 
 namespace galley::director {
@@ -40,8 +41,11 @@ class ProjectCatalog final : public Catalog {
       SnapshotPtr snapshot, std::shared_ptr<const project::Project> project,
       std::shared_ptr<const project::RecipeResolver> resolver, const Options& options);
 
-  // Builds a catalog that resolves packages when needed. `before`: an earlier catalog, whose
-  // resolved packages are taken over if nothing but the bytes of `changed` differs; may be null.
+  // Builds a catalog that resolves packages when needed. `before`: an earlier catalog, or null. If
+  // it has the same rules and options, its resolved packages are taken over where `changed` leaves
+  // them alone. REQUIRES: `snapshot` is the snapshot of `before`, refreshed at the paths `changed`
+  // (Snapshot::Refresh). Cost: linear in the files at `changed`, and in the files that changed
+  // since all packages were resolved, which are at most 256 or a 64th of the files.
   static absl::StatusOr<std::shared_ptr<const ProjectCatalog>> ByNeed(
       SnapshotPtr snapshot, std::shared_ptr<const project::Project> project,
       std::shared_ptr<const project::RecipeResolver> resolver, const Options& options,
@@ -58,17 +62,24 @@ class ProjectCatalog final : public Catalog {
 
   // nullptr: there is no such package, or its recipes cannot be resolved.
   RecipesPtr RecipesOf(std::string_view name) const;
+  // Returns what RecipesOf does, also for a package whose file has an error: a twin but for case, a
+  // link that leads out of its mount. For questions about names, not for cooks.
+  RecipesPtr RecipesByRules(std::string_view name) const;
   // The recipes that Generated() remembered.
   RecipesPtr GeneratedRecipesOf(std::string_view name) const;
+
+  // Says whether a pattern of [cook] never, or of the command line, matches the name, which may be
+  // of a generated package.
+  bool IsNever(std::string_view name) const;
 
   // Returns the packages for which Generated() was called so far, sorted.
   std::vector<std::string> GeneratedNames() const;
 
   // Errors of sidecars, and of rules that match a package, each text once, in the order of the
   // packages' names. Find reports an error for each of these packages, too. Resolves all packages.
-  const std::vector<std::string>& recipe_errors() const { return TakeAll().recipe_errors; }
+  const std::vector<std::string>& recipe_errors() const { return packages_->TakeAll().errors; }
   // True: the sidecar of some package that was resolved could not be read. The package fails.
-  bool has_unread_sidecars() const { return has_unread_sidecars_; }
+  bool has_unread_sidecars() const { return packages_->HasUnreadSidecars(); }
   // Returns the patterns of `never` that match neither a file nor one of GeneratedNames. Patterns
   // of the command line have the place "--never".
   std::vector<project::Pattern> UnmatchedNeverPatterns() const;
@@ -80,39 +91,16 @@ class ProjectCatalog final : public Catalog {
   std::vector<std::string> DifferentFrom(const ProjectCatalog& before) const;
 
   // The names of all packages, also of packages with errors, sorted. Resolves all packages.
-  const std::vector<std::string>& names() const { return TakeAll().names; }
+  const std::vector<std::string>& names() const { return packages_->TakeAll().names; }
   const content::Snapshot& snapshot() const { return *snapshot_; }
+  const std::shared_ptr<const project::Project>& project() const { return project_; }
   const std::shared_ptr<const project::RecipeResolver>& resolver() const { return resolver_; }
 
  private:
-  struct Entry {
-    RecipesPtr recipes;
-    std::string error;
-    bool never = false;
-    // True: the two entries differ at most in the bytes of the source. Compares the recipes of the
-    // platforms that PlatformMapping found in both project files.
-    bool IsAlike(const Entry& before,
-                 const std::vector<std::optional<PlatformIndex>>& mapping) const;
-  };
-
-  // The result of ResolveAll.
-  struct All {
-    std::vector<std::string> names;  // sorted; parallel to `entries`
-    std::vector<Entry> entries;
-    std::vector<std::string> recipe_errors;
-  };
-
   ProjectCatalog() = default;
-  const All& TakeAll() const;
-  std::shared_ptr<const All> ResolveAll() const;
-  const Entry* EntryOf(std::string_view name) const;
-  const Entry* ResolveNow(std::string_view name) const;
-  static CatalogEntry AnswerOf(const Entry& entry);
-  // `errors`: errors of the package's recipes, without the errors of the file itself.
-  Entry ResolveOne(const content::FileEntry& file, const content::FileEntry* sidecar_file,
-                   bool& is_package, std::vector<std::string>& errors) const;
+  ResolvedFile ResolveOne(const content::FileEntry& file,
+                          const content::FileEntry* sidecar_file) const;
   absl::Status ReadNever(const std::vector<std::string>& of_command_line);
-  bool IsNever(std::string_view name) const;
   std::vector<std::string> LocalisedOf(std::string_view name) const;
 
   SnapshotPtr snapshot_;
@@ -125,23 +113,17 @@ class ProjectCatalog final : public Catalog {
   std::vector<Never> never_;
   std::vector<std::string> cultures_;
   Options options_;
-  mutable std::atomic<const All*> known_all_ = nullptr;  // points into all_, read without the lock
-  mutable std::atomic<bool> has_unread_sidecars_ = false;
+  std::unique_ptr<ResolvedPackages> packages_;  // never null; calls ResolveOne
 
   struct GeneratedEntry {
     std::string cooker;
     std::string settings;
-    Entry entry;
+    ResolvedPackage package;
   };
   mutable base::Mutex mutex_;
   mutable absl::flat_hash_map<std::string, GeneratedEntry> generated_ GALLEY_GUARDED_BY(mutex_);
   // The patterns that match no file; nullopt: not computed yet.
   mutable std::optional<std::vector<const Never*>> idle_never_ GALLEY_GUARDED_BY(mutex_);
-  // The packages that were resolved one by one, until all are resolved.
-  mutable absl::flat_hash_map<std::string, std::unique_ptr<const Entry>> resolved_
-      GALLEY_GUARDED_BY(mutex_);
-  mutable base::Mutex all_mutex_;
-  mutable std::shared_ptr<const All> all_ GALLEY_GUARDED_BY(all_mutex_);
 };
 
 }  // namespace galley::director

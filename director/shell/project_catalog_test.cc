@@ -1,7 +1,12 @@
 #include "director/shell/project_catalog.h"
 
+#include <filesystem>
+#include <random>
+#include <system_error>
+
 #include "director/shell/shell_test_world.h"
 #include "fmt/format.h"
+#include "fmt/ranges.h"
 
 namespace galley::director {
 namespace {
@@ -97,6 +102,134 @@ TEST_F(CatalogByNeedTest, AnotherSidecarIsRead) {
   EXPECT_EQ(Table().Find("/Game/a.txt")->error, "");
 }
 
+TEST_F(CatalogByNeedTest, AFileThatComesOrGoesLeavesTheOthersResolved) {
+  Write("content/a.txt", "1");
+  Write("content/b.txt", "1");
+  (void)Table();
+  const RecipesPtr of_b = Table().RecipesOf("/Game/b.txt");
+  Write("content/c.png", "1");
+  std::filesystem::remove(Host("content/a.txt"));
+  const auto next = Next(*world_, {"/Game/a.txt", "/Game/c.png"});
+  EXPECT_FALSE(next->Find("/Game/a.txt").has_value());
+  EXPECT_EQ(next->Find("/Game/c.png")->cooker, "texture");
+  EXPECT_EQ(next->RecipesOf("/Game/b.txt"), of_b);
+  EXPECT_THAT(next->names(), ElementsAre("/Game/b.txt", "/Game/c.png"));
+  EXPECT_THAT(Table().names(), ElementsAre("/Game/a.txt", "/Game/b.txt"));
+}
+
+// Catalogs of one project under random edits, each made from the one before.
+class CatalogEditsTest : public CatalogByNeedTest {
+ protected:
+  size_t Below(size_t end) { return std::uniform_int_distribution<size_t>(0, end - 1)(random_); }
+  std::string OneOf(const std::vector<std::string>& list) { return list[Below(list.size())]; }
+
+  // Edits a file, a sidecar or a folder of one of two mounts. Returns the virtual path.
+  std::string Edit() {
+    const std::string mount = OneOf({"content", "content", "mod"});
+    const std::string folder = OneOf({"", "", "a/", "A/", "b/"});
+    const std::string name = OneOf({"x.txt", "X.txt", "y.png", "z.md", "Z.md"});
+    const std::string host = mount + "/" + folder + name;
+    switch (Below(12)) {
+      case 0:  // a file of the mod hides a folder of the content
+        std::filesystem::remove_all(Host("mod/b"));
+        if (Below(2) == 0) Write("mod/b", "file");
+        return "/Game/b";
+      case 1:
+        std::filesystem::remove_all(Host(mount + "/a"));
+        return "/Game/a";
+      case 2:
+      case 3:
+        Remove(host);
+        return "/Game/" + folder + name;
+      case 4:
+        Remove(host + ".cook");
+        return "/Game/" + folder + name + ".cook";
+      case 5:
+      case 6:
+      case 7:
+        Put(host + ".cook", OneOf({"cooker = \"copy\"", "cooker = \"cpoy\"", "labels = [\"l\"]",
+                                   "cooker = \"texture\"\nsettings = { mipmaps = false }"}));
+        return "/Game/" + folder + name + ".cook";
+      default:
+        Put(host, std::string(Below(9) + 1, 'x'));
+        return "/Game/" + folder + name;
+    }
+  }
+
+  // Removes a file, if it is there.
+  void Remove(const std::string& path) {
+    std::error_code ignored;  // a file may have the place of its folder
+    std::filesystem::remove(Host(path), ignored);
+  }
+  // Writes a file, unless a file has the place of its folder.
+  void Put(const std::string& path, const std::string& bytes) {
+    const std::string host = Host(path);
+    if (!CreateDirectories(host.substr(0, host.rfind('/'))).ok()) return;
+    ASSERT_TRUE(WriteFileAtomic(host, bytes).ok());
+  }
+
+  // Everything that a catalog says of each path that an edit can make.
+  static std::string Told(const ProjectCatalog& catalog) {
+    std::string text;
+    for (const char* folder : {"", "a/", "A/", "b/"}) {
+      for (const char* name : {"x.txt", "X.txt", "y.png", "z.md", "Z.md"})
+        text += ToldOf(catalog, fmt::format("/Game/{}{}", folder, name));
+    }
+    return text + ToldOf(catalog, "/Game/b") +
+           (catalog.has_unread_sidecars() ? "unread sidecars" : "");
+  }
+  static std::string ToldOf(const ProjectCatalog& catalog, const std::string& name) {
+    const std::optional<CatalogEntry> entry = catalog.Find(name);
+    if (!entry) return name + " -\n";
+    std::string text = fmt::format("{} {} {} {} {}", name, entry->error, entry->never_cook,
+                                   entry->cooker, entry->source_bytes);
+    for (const RecipesPtr& recipes : {catalog.RecipesOf(name), catalog.RecipesByRules(name)})
+      text += recipes == nullptr ? " -" : " " + recipes->front().digest.ToString();
+    return text + "\n";
+  }
+
+  std::mt19937 random_;
+};
+
+TEST_F(CatalogEditsTest, ACatalogOfEditsIsThatOfTheFilesFromNothing) {
+  Mount("/Game", "mod", 5);
+  project_.cook.never = {"/Game/a/x.*"};
+  Write("content/x.txt", "");
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    SCOPED_TRACE(seed);
+    random_.seed(seed);
+    const WorldPtr world = MakeWorld();
+    SnapshotPtr snapshot = world->snapshot;
+    std::shared_ptr<const ProjectCatalog> before = world->table;
+    // The first one has resolved all, or nothing yet.
+    if (Below(2) == 0)
+      before = *ProjectCatalog::ByNeed(snapshot, world->project, resolver_, world->table_options,
+                                       /*before=*/nullptr, {});
+    for (int step = 0; step < 40; ++step) {
+      std::vector<std::string> edited;
+      for (size_t i = 0; i < 1 + Below(3); ++i) edited.push_back(Edit());
+      SCOPED_TRACE(fmt::format("step {}: {}", step, fmt::join(edited, ", ")));
+      snapshot = *snapshot->Refresh(edited);
+      const auto make = [&](const ProjectCatalog* from) {
+        return *ProjectCatalog::ByNeed(snapshot, world->project, resolver_, world->table_options,
+                                       from, edited);
+      };
+      const auto next = make(before.get());
+      const auto from_nothing = make(nullptr);
+      if (Below(4) == 0) {
+        EXPECT_EQ(next->names(), from_nothing->names());
+        EXPECT_EQ(next->recipe_errors(), from_nothing->recipe_errors());
+      }
+      // Some packages are left to a later catalog.
+      if (Below(3) != 0) {
+        EXPECT_EQ(Told(*next), Told(*from_nothing));
+      }
+      if (HasFailure()) return;
+      before = next;
+    }
+  }
+}
+
 TEST_F(ProjectCatalogTest, APackageIsFoundByItsFile) {
   Write("content/a.txt", "");
   Write("content/notes.md", "");
@@ -126,6 +259,10 @@ TEST_F(ProjectCatalogTest, APackageWithAnErrorIsInTheTableWithIt) {
   EXPECT_THAT(Table().Find("/Game/c.txt")->error, HasSubstr("/Game/C.txt"));
   EXPECT_THAT(Table().Find("/Game/out.txt")->error, testing::Not(IsEmpty()));
   EXPECT_EQ(Table().RecipesOf("/Game/a.txt"), nullptr);
+  EXPECT_EQ(Table().RecipesByRules("/Game/a.txt"), nullptr) << "no rule gives it any";
+  EXPECT_EQ(Table().RecipesOf("/Game/c.txt"), nullptr);
+  EXPECT_EQ(Table().RecipesByRules("/Game/c.txt")->front().recipe.cooker, "copy")
+      << "only the file is wrong";
 }
 
 TEST_F(ProjectCatalogTest, WhatIsWrongWithRulesAndSidecarsIsToldOnceWithItsPlace) {
