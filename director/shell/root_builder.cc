@@ -43,12 +43,15 @@ absl::Status DropLostFolders(store::Store& store, const tree::BuiltTree& made) {
 
 }  // namespace
 
+bool IsForWindows(const project::Platform& platform) {
+  const auto os = platform.parameters.find("os");
+  return os != platform.parameters.end() && absl::EqualsIgnoreCase(os->second, "windows");
+}
+
 bool IsForWindows(const Sources& sources, PlatformIndex platform) {
   const PlatformsPtr platforms = sources.platforms();
-  if (platforms == nullptr || platform >= platforms->size()) return false;
-  const auto& parameters = (*platforms)[platform].parameters;
-  const auto os = parameters.find("os");
-  return os != parameters.end() && absl::EqualsIgnoreCase(os->second, "windows");
+  return platforms != nullptr && platform < platforms->size() &&
+         IsForWindows((*platforms)[platform]);
 }
 
 std::string NameFault(std::string_view path, bool is_for_windows) {

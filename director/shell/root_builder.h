@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "common/project/project.h"
 #include "common/store/interface/store.h"
 #include "director/core/effects.h"
 #include "director/core/events.h"
@@ -13,6 +14,7 @@
 namespace galley::director {
 
 // Says whether the platform has `os = "windows"`, ignoring case.
+bool IsForWindows(const project::Platform& platform);
 bool IsForWindows(const Sources& sources, PlatformIndex platform);
 // Says why a path is not valid in a tree, or not on Windows; empty: the path is valid.
 std::string NameFault(std::string_view path, bool is_for_windows);
