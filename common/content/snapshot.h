@@ -155,10 +155,10 @@ class Snapshot {
   absl::Status LearnDigest(std::string_view path, const Digest& digest);
 
   // A successor in which `paths` (virtual; files or folders, with all below them) were looked at
-  // again: changed, gone or new. Other files keep their digests. If `paths` are files of which only
-  // bytes changed, the cost is linear in `paths`; otherwise, and after many such successors, it is
-  // linear in all files. INVALID_ARGUMENT: a path does not begin with '/', or a mount is no folder
-  // any more.
+  // again: changed, gone or new. Other files keep their digests. If only bytes of files changed,
+  // and nothing was or is at the other paths, the cost is linear in `paths`, and in the files that
+  // a mod hides; otherwise, and after many such successors, it is linear in all files.
+  // INVALID_ARGUMENT: a path does not begin with '/', or a mount is no folder any more.
   absl::StatusOr<std::unique_ptr<Snapshot>> Refresh(std::span<const std::string> paths) const;
 
   // True: both have the same files at the same numbers, with the same or other bytes. False:

@@ -120,15 +120,20 @@ HashedDigest SnapshotFiles::Remember(size_t index, const HashedDigest& digest, b
 
 std::unique_ptr<SnapshotFiles> SnapshotFiles::Revised(const std::vector<std::string>& targets,
                                                       const std::vector<SeenFile>& seen) const {
-  if (replaced.size() + targets.size() > SharedRowsMax(rows->size())) return nullptr;
+  // A program that saves a file often writes another one beside it, which is gone afterwards.
+  std::vector<std::string_view> files;
+  for (const std::string& target : targets) {
+    if (!IsAbsent(target)) files.push_back(target);
+  }
+  if (replaced.size() + files.size() > SharedRowsMax(rows->size())) return nullptr;
   const std::vector<SeenFile> shown = Overlay(head.mounts, seen).shown;
-  if (shown.size() != targets.size()) return nullptr;
+  if (shown.size() != files.size()) return nullptr;
   auto next = std::make_unique<SnapshotFiles>();
   next->replaced = CopyOfReplaced();
   for (size_t k = 0; k < shown.size(); ++k) {
     const FileEntry& now = shown[k].entry;
-    const std::optional<size_t> index = IndexOf(targets[k]);
-    if (now.path != targets[k] || !now.error.empty() || !index) return nullptr;
+    const std::optional<size_t> index = IndexOf(files[k]);
+    if (now.path != files[k] || !now.error.empty() || !index) return nullptr;
     const FileEntry& before = Entry(*index);
     if (!before.error.empty() || !S_ISREG(before.stat.mode) || !S_ISREG(now.stat.mode) ||
         before.host_path != now.host_path || before.mount != now.mount)
@@ -145,6 +150,13 @@ std::unique_ptr<SnapshotFiles> SnapshotFiles::Revised(const std::vector<std::str
   next->base_identity = base_identity;
   next->base_learned = base_learned;
   return next;
+}
+
+bool SnapshotFiles::IsAbsent(std::string_view path) const {
+  const auto [begin, end] = RangeIn(path);
+  return begin == end && !IndexOf(path) &&
+         std::ranges::none_of(head.hidden,
+                              [&](const SeenFile& file) { return IsUnder(file.entry.path, path); });
 }
 
 absl::flat_hash_map<uint32_t, Row> SnapshotFiles::CopyOfReplaced() const {

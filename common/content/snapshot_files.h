@@ -87,10 +87,13 @@ struct SnapshotFiles {
   // Keeps `digest` if no digest is known; `is_new` says whether so. Returns the known digest.
   HashedDigest Remember(size_t index, const HashedDigest& digest, bool& is_new);
 
-  // A successor that shares the rows. REQUIRES: `targets` are sorted. Null: a target was no plain
-  // file, or is none in `seen`, or too many rows differ; then make the successor from all files.
+  // A successor that shares the rows. REQUIRES: `targets` are sorted. Null: a target was neither a
+  // plain file nor absent, or is not the same in `seen`, or too many rows differ; then make the
+  // successor from all files.
   std::unique_ptr<SnapshotFiles> Revised(const std::vector<std::string>& targets,
                                          const std::vector<SeenFile>& seen) const;
+  // True: nothing is at the path or below it, also not in a mount that another one hides.
+  bool IsAbsent(std::string_view path) const;
   absl::flat_hash_map<uint32_t, Row> CopyOfReplaced() const;
   // The numbers of the rows that the base's file lacks, in order.
   std::vector<uint32_t> UnlikeBase() const GALLEY_REQUIRES(mutex);

@@ -316,6 +316,34 @@ TEST_F(SnapshotTest, RefreshEqualsAScan) {
   EXPECT_EQ(Shown(*Refresh(*before, {"/"})), Shown(*Scan()));
 }
 
+TEST_F(SnapshotTest, APathAtWhichNothingWasAndIsDoesNotCostAllFiles) {
+  Write("content/a", "1");
+  Write("content/f/x", "1");
+  Write("mod/b", "file");
+  Mount("/Game", "mod", 1);
+  const auto before = Scan();
+  Write("content/a", "2");
+  const auto now =
+      Refresh(*before, {"/Game/.a.swp", "/Game/a", "/Game/a~/x", "/Game/none/a", "/Game/z"});
+  EXPECT_TRUE(now->IsRevisionOf(*before));
+  EXPECT_EQ(Text(*now, "/Game/a"), "2");
+  EXPECT_TRUE(Refresh(*before, {"/Game/.a.swp"})->IsRevisionOf(*before));
+  EXPECT_TRUE(Refresh(*before, {"/Game/.git/x"})->IsRevisionOf(*before)) << "it is ignored";
+
+  EXPECT_FALSE(Refresh(*before, {"/Game/f"})->IsRevisionOf(*before)) << "a folder was there";
+  Write("content/new", "1");
+  EXPECT_EQ(Shown(*Refresh(*before, {"/Game/a", "/Game/new"})),
+            "/Game/a /Game/b /Game/f/x /Game/new");
+  Write("content/b/hidden", "1");
+  const auto hidden = Refresh(*before, {"/Game/b/hidden"});
+  EXPECT_EQ(Shown(*hidden), "/Game/a /Game/b /Game/f/x") << "a file of the mod hides the folder";
+  ASSERT_EQ(::unlink(Host("content/b/hidden").c_str()), 0);
+  const auto gone = Refresh(*hidden, {"/Game/b/hidden"});
+  ASSERT_EQ(::unlink(Host("mod/b").c_str()), 0);
+  EXPECT_EQ(Shown(*Refresh(*gone, {"/Game/b"})), "/Game/a /Game/f/x")
+      << "what was hidden went before";
+}
+
 TEST_F(SnapshotTest, RefreshOfNothingChangesNothing) {
   Write("content/a", "1");
   const auto before = Scan();
