@@ -66,7 +66,10 @@ absl::Status WorldSuccession::Establish(World& world, std::vector<std::string>& 
 
 absl::StatusOr<Successor> WorldSuccession::OfPaths(const std::vector<std::string>& paths) {
   const WorldPtr old = last_;
-  auto world = std::make_shared<World>(*old);
+  // The new world has no `since`: that of the old one is of another table, and may be long.
+  auto world = std::make_shared<World>(World{.project = old->project,
+                                             .table_options = old->table_options,
+                                             .environment = old->environment});
   ASSIGN_OR_RETURN(std::unique_ptr<content::Snapshot> snapshot, old->snapshot->Refresh(paths));
   world->snapshot = std::move(snapshot);
   ASSIGN_OR_RETURN(world->table,
