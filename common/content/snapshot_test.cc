@@ -2,9 +2,14 @@
 
 #include <gmock/gmock.h>
 
+#include <filesystem>
+#include <random>
+#include <system_error>
 #include <thread>
 
 #include "common/content/testing/test_tree.h"
+#include "fmt/format.h"
+#include "fmt/ranges.h"
 
 namespace galley::content {
 namespace {
@@ -342,6 +347,53 @@ TEST_F(SnapshotTest, APathAtWhichNothingWasAndIsDoesNotCostAllFiles) {
   ASSERT_EQ(::unlink(Host("mod/b").c_str()), 0);
   EXPECT_EQ(Shown(*Refresh(*gone, {"/Game/b"})), "/Game/a /Game/f/x")
       << "what was hidden went before";
+}
+
+// Files of two mounts under random edits.
+class RandomEditsTest : public SnapshotTest {
+ protected:
+  size_t Below(size_t end) { return std::uniform_int_distribution<size_t>(0, end - 1)(random_); }
+  std::string OneOf(const std::vector<std::string>& list) { return list[Below(list.size())]; }
+
+  // Writes a file, or removes a file or a folder. Returns the virtual path.
+  std::string Edit() {
+    const std::string path =
+        OneOf({"", "a/", "A/", "a/b/"}) + OneOf({"a", "b", "B", "c.txt", "c.txt~", ".d"});
+    const std::string host = Host(OneOf({"content/", "mod/"}) + path);
+    std::error_code ignored;  // a file may have the place of a folder
+    if (Below(3) == 0) {
+      std::filesystem::remove_all(host, ignored);
+    } else if (CreateDirectories(host.substr(0, host.rfind('/'))).ok()) {
+      (void)WriteFileAtomic(host, std::string(Below(9), 'x'));
+    }
+    return "/Game/" + path;
+  }
+
+  static std::string Told(const Snapshot& snapshot) {
+    std::string text;
+    for (const FileEntry& file : snapshot.files()) {
+      text += fmt::format("{} {} {} {} {}\n", file.path, file.host_path, file.stat.size_bytes,
+                          file.stat.inode, file.error);
+    }
+    return text;
+  }
+
+  std::mt19937 random_;
+};
+
+TEST_F(RandomEditsTest, RefreshesEqualAScan) {
+  Mount("/Game", "mod", 1);
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    random_.seed(seed);
+    std::unique_ptr<Snapshot> snapshot = Scan();
+    for (int step = 0; step < 50; ++step) {
+      std::vector<std::string> edited;
+      for (size_t left = 1 + Below(3); left > 0; --left) edited.push_back(Edit());
+      snapshot = Refresh(*snapshot, edited);
+      ASSERT_EQ(Told(*snapshot), Told(*Scan())) << "seed " << seed << ", step " << step << ": "
+                                                << fmt::format("{}", fmt::join(edited, " "));
+    }
+  }
 }
 
 TEST_F(SnapshotTest, RefreshOfNothingChangesNothing) {
