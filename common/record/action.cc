@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "common/base/errors.h"
 #include "common/base/status_macros.h"
@@ -14,9 +15,6 @@
 
 namespace galley::record {
 namespace {
-
-constexpr std::string_view kRecipePath = "recipe";
-constexpr std::string_view kObservationsPath = "observations";
 
 // "../../a/b" -> "2/a/b"; "a/b" -> "0/a/b".
 std::string CountUps(std::string_view path) {
@@ -59,7 +57,7 @@ absl::StatusOr<std::vector<tree::TreeFile>> InputFiles(const ActionParts& parts)
   std::vector<tree::TreeFile> files;
   files.push_back({std::string(kRecipePath), parts.recipe});
   files.push_back({std::string(kObservationsPath), Digest::Of(parts.encoded_observed)});
-  files.push_back({"source", parts.source});
+  files.push_back({std::string(kSourcePath), parts.source});
   for (size_t i = 0; i < parts.observed.size(); ++i) {
     const Observed& one = parts.observed[i];
     ASSIGN_OR_RETURN(const std::optional<Digest> present, CheckValue(one));
@@ -144,6 +142,18 @@ absl::StatusOr<Digest> ActionKey(const ActionInputs& inputs) {
 absl::StatusOr<Digest> ActionKeyOf(const ActionParts& parts) {
   ASSIGN_OR_RETURN(const Assembled made, Assemble(parts));
   return Digest::Of(made.action);
+}
+
+absl::StatusOr<ActionMessage> DecodeAction(std::string_view bytes) {
+  std::optional<Digest> command, input_root;
+  std::string_view trust_domain;
+  RETURN_IF_ERROR(tree::ReadAllFields(
+      bytes, "a Galley Action", tree::FieldTo(1, "command_digest", command),
+      tree::FieldTo(2, "input_root_digest", input_root), tree::FieldTo(9, "salt", trust_domain)));
+  if (!command.has_value() || !input_root.has_value())
+    return absl::InvalidArgumentError("expected a command digest and an input root digest");
+  return ActionMessage{
+      .command = *command, .input_root = *input_root, .trust_domain = std::string(trust_domain)};
 }
 
 std::string InputPath(const Observation& what, size_t index) {

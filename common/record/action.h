@@ -62,6 +62,11 @@ struct Action {
   std::vector<std::string> directories;
 };
 
+// Paths of the files that are in every input root.
+inline constexpr std::string_view kRecipePath = "recipe";
+inline constexpr std::string_view kObservationsPath = "observations";
+inline constexpr std::string_view kSourcePath = "source";
+
 inline constexpr std::string_view kOutputStem = "out/output";
 inline constexpr std::string_view kDetailsPath = "out/details";
 
@@ -80,6 +85,14 @@ struct ActionParts {
   std::string_view trust_domain;
 };
 absl::StatusOr<Digest> ActionKeyOf(const ActionParts& parts);
+// ActionMessage: an Action as its bytes have it.
+struct ActionMessage {
+  Digest command;
+  Digest input_root;
+  std::string trust_domain;
+};
+// INVALID_ARGUMENT: `bytes` are no Action of ours: another field, or a digest is absent.
+absl::StatusOr<ActionMessage> DecodeAction(std::string_view bytes);
 // The path in the input root of `what`, if its value is present; empty: `what` has no file there.
 // `index`: its index in the set.
 std::string InputPath(const Observation& what, size_t index);

@@ -12,7 +12,6 @@
 #include "common/base/errors.h"
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
-#include "common/base/wire_format.h"
 #include "common/record/action.h"
 #include "common/tree/tree.h"
 #include "fmt/format.h"
@@ -59,51 +58,6 @@ absl::StatusOr<Digest> HashFolder(const std::string& path, int depth) {
   return Digest::Of(tree::EncodeDirectory(directory));
 }
 
-absl::StatusOr<Digest> DecodeDigest(std::string_view bytes) {
-  std::string hex;
-  uint64_t size = 0;
-  WireReader reader(bytes);
-  while (!reader.AtEnd()) {
-    ASSIGN_OR_RETURN(const WireReader::Field field, reader.Next());
-    if (field.number == 1 && field.type == WireReader::Type::kBytes) hex = field.bytes;
-    if (field.number == 2 && field.type == WireReader::Type::kVarint) size = field.value;
-  }
-  if (size > Digest::kSizeMax) return absl::InvalidArgumentError("a digest's size is negative");
-  return Digest::FromHex(hex, static_cast<int64_t>(size));
-}
-
-struct ActionMessage {
-  Digest command;
-  Digest input_root;
-  std::string salt;
-};
-
-// Decodes an Action of REAPI v2: command_digest = 1, input_root_digest = 2, salt = 9; our Actions
-// have no other field.
-absl::StatusOr<ActionMessage> DecodeAction(std::string_view bytes) {
-  ActionMessage action;
-  bool has_command = false;
-  bool has_input_root = false;
-  WireReader reader(bytes);
-  while (!reader.AtEnd()) {
-    ASSIGN_OR_RETURN(const WireReader::Field field, reader.Next());
-    if (field.type != WireReader::Type::kBytes ||
-        (field.number != 1 && field.number != 2 && field.number != 9)) {
-      return InvalidArgumentError("field {} is not expected in a Galley Action", field.number);
-    }
-    if (field.number == 9) {
-      action.salt = field.bytes;
-      continue;
-    }
-    ASSIGN_OR_RETURN((field.number == 1 ? action.command : action.input_root),
-                     DecodeDigest(field.bytes));
-    (field.number == 1 ? has_command : has_input_root) = true;
-  }
-  if (!has_command || !has_input_root)
-    return absl::InvalidArgumentError("expected a command digest and an input root digest");
-  return action;
-}
-
 absl::StatusOr<std::string> FileDigestText(const std::string& path) {
   ASSIGN_OR_RETURN(const Digest digest, DigestOfFile(path));
   return digest.ToString();
@@ -130,10 +84,10 @@ absl::StatusOr<std::string> FirstDifference(const std::string& root,
   return std::string();
 }
 
-absl::Status VerifyInputRoot(const std::string& root, const ActionMessage& action) {
+absl::Status VerifyInputRoot(const std::string& root, const record::ActionMessage& action) {
   ASSIGN_OR_RETURN(const Digest found, HashInputRoot(root));
   if (found == action.input_root) return absl::OkStatus();
-  const absl::StatusOr<std::string> difference = FirstDifference(root, action.salt);
+  const absl::StatusOr<std::string> difference = FirstDifference(root, action.trust_domain);
   const std::string detail =
       !difference.ok()      ? MessageOf(difference.status())
       : difference->empty() ? "its source, recipe, an executable bit or a superfluous file differs"
@@ -225,7 +179,7 @@ absl::StatusOr<ActionOutcome> ExecAction(const std::string& directory, const Coo
                    ReadFile(JoinPath(directory, "action"), kMessageBytesMax));
   ASSIGN_OR_RETURN(const std::string command_bytes,
                    ReadFile(JoinPath(directory, "command"), kMessageBytesMax));
-  const absl::StatusOr<ActionMessage> action = DecodeAction(action_bytes);
+  const absl::StatusOr<record::ActionMessage> action = record::DecodeAction(action_bytes);
   if (!action.ok()) return Annotate(action.status(), JoinPath(directory, "action"));
   if (Digest::Of(command_bytes) != action->command) {
     return FailedPreconditionError("{} is not the Action's command",
