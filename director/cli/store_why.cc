@@ -58,6 +58,7 @@ nlohmann::json ToJson(const Digest& digest, const store::WhyReport& report) {
   for (const auto& result : report.results) {
     json["results"].push_back({{"key", result.key.ToString()},
                                {"ours", result.is_ours},
+                               {"input", result.is_input},
                                {"provenance", result.provenance},
                                {"written", TimeJson(result.written)},
                                {"used", TimeJson(result.used)}});
@@ -92,7 +93,8 @@ void Print(const Digest& digest, const store::WhyReport& report) {
   }
   if (report.leases_more != 0) PrintLine("  and {} more leases", report.leases_more);
   for (const auto& result : report.results) {
-    PrintLine("  named by {} {}: {}; {}", result.is_ours ? "result" : "another program's result",
+    PrintLine("  {} {} {}: {}; {}", result.is_input ? "input of" : "named by",
+              result.is_ours ? "result" : "another program's result",
               result.key.ToString(), result.provenance,
               result.used == absl::InfinitePast() ? "not asked for since"
                                                   : "last asked for at " + StampText(result.used));

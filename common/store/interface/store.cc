@@ -70,6 +70,11 @@ absl::StatusOr<std::unique_ptr<BlobWriter>> BlobStore::NewWriter(const Digest& d
   return std::make_unique<WholeBlobWriter>(*this, digest);
 }
 
+absl::StatusOr<std::vector<std::optional<std::string>>> ActionCache::RecordedResults(
+    std::span<const Digest> action_keys) {
+  return Results(action_keys);
+}
+
 absl::StatusOr<std::vector<std::optional<std::string>>> ActionCache::ActionResults(
     std::string_view, std::span<const Digest> actions) {
   return std::vector<std::optional<std::string>>(actions.size());

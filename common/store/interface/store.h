@@ -66,6 +66,10 @@ class ActionCache {
   // outputs are present.
   virtual absl::StatusOr<std::vector<std::optional<std::string>>> Results(
       std::span<const Digest> action_keys) = 0;
+  // Returns the same, also for results whose outputs are absent, which may not be used: to make the
+  // outputs again. By default only what Results returns.
+  virtual absl::StatusOr<std::vector<std::optional<std::string>>> RecordedResults(
+      std::span<const Digest> action_keys);
   // Returns ActionResults of other programs (REAPI) by instance and action, byte for byte as they
   // were put; nullopt: none, or a named blob is absent. By default all nullopt.
   virtual absl::StatusOr<std::vector<std::optional<std::string>>> ActionResults(

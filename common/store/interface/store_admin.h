@@ -100,6 +100,9 @@ struct WhyReport {
     bool is_ours = true;     // false: another program's
     std::string provenance;  // who made the result, where and when, for people
     absl::Time written, used;
+    // True: the blob is no output, but an input that was kept ([store] keep_sources), or leads to
+    // the inputs.
+    bool is_input = false;
   };
   std::optional<BlobLocation> location;  // nullopt: absent
   absl::Time written = absl::InfinitePast();

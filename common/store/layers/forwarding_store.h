@@ -44,6 +44,10 @@ class ForwardingStore : public Store {
       std::span<const Digest> action_keys) override {
     return behind_->Results(action_keys);
   }
+  absl::StatusOr<std::vector<std::optional<std::string>>> RecordedResults(
+      std::span<const Digest> action_keys) override {
+    return behind_->RecordedResults(action_keys);
+  }
   absl::StatusOr<std::vector<std::optional<std::string>>> ActionResults(
       std::string_view instance, std::span<const Digest> actions) override {
     return behind_->ActionResults(instance, actions);

@@ -109,6 +109,11 @@ absl::StatusOr<std::vector<std::optional<std::string>>> LocalStore::Results(
   return parts_.reader.Results(action_keys);
 }
 
+absl::StatusOr<std::vector<std::optional<std::string>>> LocalStore::RecordedResults(
+    std::span<const Digest> action_keys) {
+  return parts_.reader.RecordedResults(action_keys);
+}
+
 absl::StatusOr<std::vector<std::optional<std::string>>> LocalStore::ActionResults(
     std::string_view instance, std::span<const Digest> actions) {
   std::vector<Digest> keys;

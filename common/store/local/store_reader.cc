@@ -5,6 +5,7 @@
 #include "common/base/errors.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
+#include "common/record/kept_action.h"
 #include "common/record/result.h"
 #include "common/store/interface/action_result.h"
 #include "common/store/interface/named_blobs.h"
@@ -101,6 +102,16 @@ std::vector<Digest> StoreReader::NamedBy(RecordKind kind, const std::string& pay
   if (!put.ok()) return named;
   return NamedBlobs(put->result, [&](const Digest& digest) { return GetUntold(digest); })
       .value_or(std::move(named));
+}
+
+absl::StatusOr<std::vector<Digest>> StoreReader::InputsOf(const Digest& action_key) {
+  const auto read = [this](std::string_view, const Digest& digest) { return GetUntold(digest); };
+  const absl::StatusOr<record::KeptAction> kept = record::ReadKeptAction(action_key, read);
+  if (kept.ok()) return record::BlobsOf(*kept);
+  const bool is_unkept = absl::IsNotFound(kept.status()) || absl::IsDataLoss(kept.status()) ||
+                         absl::IsInvalidArgument(kept.status());
+  if (!is_unkept) return kept.status();
+  return std::vector<Digest>();
 }
 
 absl::StatusOr<std::string> StoreReader::ReadLogged(RecordKind kind, const Digest& key,

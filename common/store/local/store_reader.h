@@ -36,6 +36,11 @@ class StoreReader {
   // Returns the results whose blobs are all present; nullopt: none. Told, and noted as used.
   absl::StatusOr<std::vector<std::optional<std::string>>> Results(
       std::span<const Digest> action_keys);
+  // Returns the same without a look at the blobs: some may be absent. Told, and noted as used.
+  absl::StatusOr<std::vector<std::optional<std::string>>> RecordedResults(
+      std::span<const Digest> action_keys) {
+    return ReadTold(RecordKind::kResult, action_keys);
+  }
   // Returns the records of other programs' results, by ActionResultKey, without a look at their
   // blobs. Told, and noted as used.
   absl::StatusOr<std::vector<std::optional<std::string>>> ActionResultRecords(
@@ -59,6 +64,10 @@ class StoreReader {
   // Returns the blobs that a result's payload names, ours or another program's. An unreadable
   // result names nothing.
   std::vector<Digest> NamedBy(RecordKind kind, const std::string& payload);
+  // Returns the blobs from which the outputs of a result are made again (record/kept_action.h);
+  // none: they were not kept, or one that leads to the others is absent or wrong. Tells nobody.
+  // Cost: one look at the index if they were not kept.
+  absl::StatusOr<std::vector<Digest>> InputsOf(const Digest& action_key);
   // Returns the roots of a project, newest first. An empty id: roots of all projects.
   absl::StatusOr<std::vector<PublishedRoot>> Roots(std::string_view project_id);
 

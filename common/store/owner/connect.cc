@@ -202,6 +202,13 @@ class RemoteStore final : public StoreDirectory {
     return AskForResults(action_keys, &Stub::Results, AsList);
   }
 
+  absl::StatusOr<std::vector<std::optional<std::string>>> RecordedResults(
+      std::span<const Digest> action_keys) override {
+    auto results = AskForResults(action_keys, &Stub::RecordedResults, AsList);
+    // An older owner tells only what is whole.
+    return absl::IsUnimplemented(results.status()) ? Results(action_keys) : results;
+  }
+
   absl::StatusOr<std::vector<std::optional<std::string>>> ActionResults(
       std::string_view instance, std::span<const Digest> actions) override {
     return AskForResults(actions, &Stub::ActionResults, [&](std::span<const Digest> part) {

@@ -348,6 +348,11 @@ absl::StatusOr<std::vector<std::optional<std::string>>> SharedStore::Results(
   return Retried([&](Store& store) { return store.Results(action_keys); });
 }
 
+absl::StatusOr<std::vector<std::optional<std::string>>> SharedStore::RecordedResults(
+    std::span<const Digest> action_keys) {
+  return Retried([&](Store& store) { return store.RecordedResults(action_keys); });
+}
+
 absl::StatusOr<std::vector<std::optional<std::string>>> SharedStore::ActionResults(
     std::string_view instance, std::span<const Digest> actions) {
   return Retried([&](Store& store) { return store.ActionResults(instance, actions); });

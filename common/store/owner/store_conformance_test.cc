@@ -197,6 +197,10 @@ TEST_P(EveryStore, DoesNotAnswerAResultWhoseOutputsAreAbsent) {
   const PutResult put = SampleResult("a", Digest::Of("never put"));
   EXPECT_TRUE(store().Commit({.results = {put}}).ok());
   EXPECT_EQ(ResultOf(store(), put.action_key), std::nullopt);
+  const Digest keys[] = {put.action_key, Digest::Of("another")};
+  const auto recorded = store().RecordedResults(keys);
+  ASSERT_TRUE(recorded.ok()) << recorded.status();
+  EXPECT_THAT(*recorded, ElementsAre(Optional(put.result), std::nullopt));
   PutBytes(store(), "never put");
   EXPECT_THAT(ResultOf(store(), put.action_key), Optional(put.result));
 }

@@ -129,6 +129,14 @@ grpc::Status StoreService::Results(grpc::ServerContext*, ChunkStream* stream) {
   });
 }
 
+grpc::Status StoreService::RecordedResults(grpc::ServerContext*, ChunkStream* stream) {
+  return Answer([&]() -> absl::Status {
+    ASSIGN_OR_RETURN(const std::vector<Digest> keys, ReadDigests(*stream));
+    ASSIGN_OR_RETURN(const auto found, store_.RecordedResults(keys));
+    return WriteChunks(*stream, ToWire(found).SerializeAsString());
+  });
+}
+
 grpc::Status StoreService::ActionResults(grpc::ServerContext*, ChunkStream* stream) {
   return Answer([&]() -> absl::Status {
     ASSIGN_OR_RETURN(const auto request,

@@ -25,6 +25,7 @@ class StoreService final : public v1::Store::Service {
                    v1::Done*) override;
   grpc::Status ObservationSets(grpc::ServerContext*, ChunkStream* stream) override;
   grpc::Status Results(grpc::ServerContext*, ChunkStream* stream) override;
+  grpc::Status RecordedResults(grpc::ServerContext*, ChunkStream* stream) override;
   grpc::Status ActionResults(grpc::ServerContext*, ChunkStream* stream) override;
   grpc::Status AllocateSegment(grpc::ServerContext*, const v1::AllocateSegmentRequest*,
                                v1::AllocateSegmentReply* reply) override;

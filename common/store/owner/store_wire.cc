@@ -196,6 +196,7 @@ v1::WhyReply ToWire(const WhyReport& report) {
     one.set_provenance(result.provenance);
     set_time(result.written, [&](int64_t s) { one.set_written_s(s); });
     set_time(result.used, [&](int64_t s) { one.set_used_s(s); });
+    one.set_is_input(result.is_input);
   }
   wire.set_results_more(report.results_more);
   for (const WhyReport::Lease& lease : report.leases) {
@@ -228,7 +229,8 @@ absl::StatusOr<WhyReport> FromWire(const v1::WhyReply& wire) {
                               .is_ours = one.is_ours(),
                               .provenance = one.provenance(),
                               .written = time_of(one.has_written_s(), one.written_s()),
-                              .used = time_of(one.has_used_s(), one.used_s())});
+                              .used = time_of(one.has_used_s(), one.used_s()),
+                              .is_input = one.is_input()});
   }
   report.results_more = wire.results_more();
   for (const v1::WhyReply::KeptByLease& one : wire.leases()) {

@@ -119,6 +119,17 @@ absl::StatusOr<std::vector<std::optional<std::string>>> MemoryStore::Results(
   return answer;
 }
 
+absl::StatusOr<std::vector<std::optional<std::string>>> MemoryStore::RecordedResults(
+    std::span<const Digest> action_keys) {
+  const base::MutexLock lock(mutex_);
+  std::vector<std::optional<std::string>> answer;
+  for (const Digest& key : action_keys) {
+    const auto at = results_.find(key);
+    answer.push_back(at != results_.end() ? std::optional(at->second) : std::nullopt);
+  }
+  return answer;
+}
+
 absl::StatusOr<std::vector<std::optional<std::string>>> MemoryStore::ActionResults(
     std::string_view instance, std::span<const Digest> actions) {
   std::vector<std::optional<std::string>> answer;

@@ -37,6 +37,8 @@ class MemoryStore : public StoreDirectory {
       std::span<const Digest> weak_keys) override;
   absl::StatusOr<std::vector<std::optional<std::string>>> Results(
       std::span<const Digest> action_keys) override;
+  absl::StatusOr<std::vector<std::optional<std::string>>> RecordedResults(
+      std::span<const Digest> action_keys) override;
   absl::StatusOr<std::vector<std::optional<std::string>>> ActionResults(
       std::string_view instance, std::span<const Digest> actions) override;
   absl::StatusOr<StoreInfo> Info() override;

@@ -51,7 +51,7 @@ absl::StatusOr<GcReport> Collector::Run() {
   store_.reported_present.DropBefore(holders_.since);
   RETURN_IF_ERROR(MarkRoots());
   RETURN_IF_ERROR(ReadResults());
-  ChooseResults();
+  RETURN_IF_ERROR(ChooseResults());
   RETURN_IF_ERROR(ChooseSets());
   RETURN_IF_ERROR(ChooseBlobs());
   Compactor compactor(store_, options_, coverage_, /*is_after_cook=*/false);
@@ -184,8 +184,18 @@ void Collector::ReadOurs(const std::string& payload, Result& result) {
 }
 
 // Which results go, and what is needed by those that stay.
-void Collector::ChooseResults() {
-  std::vector<Result*> generators, others;
+absl::Status Collector::ChooseResults() {
+  KeepForTrees();
+  RETURN_IF_ERROR(KeepByUse());
+  for (const Result* result : dropped_results_) {
+    for (const Digest& digest : result->named) named_by_dropped_.Add(digest);
+  }
+  report_.dropped_results = dropped_results_.size();
+  return absl::OkStatus();
+}
+
+void Collector::KeepForTrees() {
+  std::vector<Result*> generators;
   for (Result& result : results_) {
     // The outputs are in kept trees: it costs nothing, and they are cooked again without it. What
     // it generated is no part of a tree.
@@ -199,45 +209,48 @@ void Collector::ChooseResults() {
     const bool is_live_dispute = result.is_disputed && result.used > DisputesSince();
     if ((is_of_kept && !has_generated) || is_live_dispute || IsTold(result.key)) {
       Keep(result);
-    } else {
-      (is_of_kept ? generators : others).push_back(&result);
+    } else if (is_of_kept) {
+      generators.push_back(&result);
     }
   }
-  KeepGenerators(generators, others);
-  SortByUse(others);
-  const absl::Time oldest = store_.folder.options.now() - options_.age_max;
-  bool is_full = false;
-  for (Result* result : others) {
-    uint64_t more = 0;
-    for (const Digest& digest : result->named)
-      more += needed_.Has(digest) ? 0 : digest.size_bytes();
-    is_full = is_full || needed_.bytes() + more > options_.bytes_max;
-    if (is_full || result->used < oldest) {
-      dropped_results_.push_back(result);
-    } else {
-      Keep(*result);
-    }
-  }
-  for (const Result* result : dropped_results_) {
-    for (const Digest& digest : result->named) named_by_dropped_.Add(digest);
-  }
-  report_.dropped_results = dropped_results_.size();
+  KeepGenerators(generators);
 }
 
-// Generators that are too many join the other results.
-void Collector::KeepGenerators(std::vector<Result*>& generators, std::vector<Result*>& others) {
+// Generators that are too many count like the other results.
+void Collector::KeepGenerators(std::vector<Result*>& generators) {
   SortByUse(generators);
   absl::flat_hash_map<uint64_t, size_t> count;  // by their outputs
   for (Result* result : generators) {
     uint64_t outputs = 0;
     for (size_t i = 0; i < result->outputs; ++i)
       outputs = outputs * 31 + DigestHash()(result->named[i]);
-    if (++count[outputs] > kGeneratorsMax) {
-      others.push_back(result);
-    } else {
-      Keep(*result);
-    }
+    if (++count[outputs] <= kGeneratorsMax) Keep(*result);
   }
+}
+
+// Goes through all results, for the inputs of kept results are kept by use, too.
+absl::Status Collector::KeepByUse() {
+  std::vector<Result*> all;
+  for (Result& result : results_) all.push_back(&result);
+  SortByUse(all);
+  const absl::Time oldest = store_.folder.options.now() - options_.age_max;
+  bool is_full = false;
+  for (Result* result : all) {
+    RETURN_IF_ERROR(CheckCancelled(options_));
+    std::vector<Digest> inputs;
+    if (result->is_ours) {
+      ASSIGN_OR_RETURN(inputs, store_.reader.InputsOf(result->key));
+    }
+    if (result->is_kept && inputs.empty()) continue;
+    const uint64_t more = BytesOfNew(inputs) + (result->is_kept ? 0 : BytesOfNew(result->named));
+    is_full = is_full || needed_.bytes() + more > options_.bytes_max;
+    const bool is_old = !result->is_kept && result->used < oldest;
+    if (!is_full && !is_old && !result->is_kept) Keep(*result);
+    if (!result->is_kept) dropped_results_.push_back(result);
+    Needed& inputs_in = is_full || is_old ? named_by_dropped_ : needed_;
+    for (const Digest& digest : inputs) inputs_in.Add(digest);
+  }
+  return absl::OkStatus();
 }
 
 // Used last first.
@@ -247,7 +260,14 @@ void Collector::SortByUse(std::vector<Result*>& results) {
   });
 }
 
-void Collector::Keep(const Result& result) {
+uint64_t Collector::BytesOfNew(const std::vector<Digest>& digests) const {
+  uint64_t bytes = 0;
+  for (const Digest& digest : digests) bytes += needed_.Has(digest) ? 0 : digest.size_bytes();
+  return bytes;
+}
+
+void Collector::Keep(Result& result) {
+  result.is_kept = true;
   ++report_.results;
   for (const Digest& digest : result.named) needed_.Add(digest);
   if (result.weak_key.has_value()) weak_keys_.insert(*result.weak_key);

@@ -1,6 +1,8 @@
 // Collector: runs one collection: drops everything that nobody needs from a store.
 //
-// First it chooses what to keep and what to drop, without blocking anybody. Then it removes files
+// First it chooses what to keep and what to drop, without blocking anybody. The inputs of a result
+// stay as long as the result does, up to the size that is asked for; where the result itself costs
+// nothing, since a kept tree holds its outputs, the inputs alone may go. Then it removes files
 // that nobody adopted (left_behind.h), which needs no space; drops the chosen blobs and results in
 // small steps (sweeper.h); and last removes segments with few live bytes (compactor.h).
 //
@@ -66,6 +68,7 @@ class Collector {
     absl::Time used;
     std::vector<Digest> named;  // named blobs, the outputs first
     size_t outputs = 0;
+    bool is_kept = false;
   };
 
   bool IsTold(const Digest& digest) const;
@@ -77,10 +80,13 @@ class Collector {
   absl::Status ReadResults();
   absl::Status Read(const Digest& key, const ResultPlace& place, RecordKind kind);
   static void ReadOurs(const std::string& payload, Result& result);
-  void ChooseResults();
-  void KeepGenerators(std::vector<Result*>& generators, std::vector<Result*>& others);
+  absl::Status ChooseResults();
+  void KeepForTrees();
+  void KeepGenerators(std::vector<Result*>& generators);
+  absl::Status KeepByUse();
   static void SortByUse(std::vector<Result*>& results);
-  void Keep(const Result& result);
+  void Keep(Result& result);
+  uint64_t BytesOfNew(const std::vector<Digest>& digests) const;
   absl::Status ChooseSets();
   absl::Status ChooseBlobs();
   bool IsYoung(const LocatedBlob& blob);

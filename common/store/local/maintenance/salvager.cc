@@ -59,6 +59,9 @@ absl::Status Salvager::WantedByResults(absl::flat_hash_set<Digest>& wanted) {
         if (!bytes.ok()) continue;
         const std::vector<Digest> of_one = store_.reader.NamedBy(kind, *bytes);
         named.insert(named.end(), of_one.begin(), of_one.end());
+        if (kind != RecordKind::kResult) continue;
+        ASSIGN_OR_RETURN(const std::vector<Digest> inputs, store_.reader.InputsOf(key));
+        named.insert(named.end(), inputs.begin(), inputs.end());
       }
       RETURN_IF_ERROR(AddMissing(named, wanted));
       range.after = page.back().first;

@@ -170,7 +170,12 @@ absl::Status WhyFinder::FindResults() {
       if (IsAbsentOrWrong(record.status())) return absl::OkStatus();
       RETURN_IF_ERROR(record.status());
       const std::vector<Digest> named = store_.reader.NamedBy(kind, record->payload);
-      if (std::ranges::find(named, digest_) == named.end()) return absl::OkStatus();
+      const bool is_output = std::ranges::find(named, digest_) != named.end();
+      bool is_input = false;
+      if (!is_output && kind == RecordKind::kResult) {
+        ASSIGN_OR_RETURN(is_input, IsInputOf(key));
+      }
+      if (!is_output && !is_input) return absl::OkStatus();
       if (report_.results.size() == limit_) {
         ++report_.results_more;
         return absl::OkStatus();
@@ -179,13 +184,19 @@ absl::Status WhyFinder::FindResults() {
                                  .is_ours = kind == RecordKind::kResult,
                                  .provenance = ProvenanceOf(kind, record->payload),
                                  .written = TimeOf(record->header.written_s),
-                                 .used = TimeOf(uint64_t{place.used_hours} * 3600)});
+                                 .used = TimeOf(uint64_t{place.used_hours} * 3600),
+                                 .is_input = is_input});
       return absl::OkStatus();
     };
     RETURN_IF_ERROR(store_.index.Walk(
         kind == RecordKind::kResult ? &Index::ForEachResult : &Index::ForEachActionResult, visit));
   }
   return absl::OkStatus();
+}
+
+absl::StatusOr<bool> WhyFinder::IsInputOf(const Digest& action_key) {
+  ASSIGN_OR_RETURN(const std::vector<Digest> inputs, store_.reader.InputsOf(action_key));
+  return std::ranges::find(inputs, digest_) != inputs.end();
 }
 
 // The sessions for which a collection would keep the blob.

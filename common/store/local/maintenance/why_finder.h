@@ -33,6 +33,7 @@ class WhyFinder {
   absl::Status FindLeases();
   absl::StatusOr<std::optional<std::string>> PathIn(const Digest& folder, size_t depth);
   absl::Status FindResults();
+  absl::StatusOr<bool> IsInputOf(const Digest& action_key);
   absl::Status FindSessions();
   absl::Status FindLosses();
 
