@@ -107,6 +107,7 @@ struct RemoteSection {
 
 struct StoreSection {
   std::string directory;  // absolute
+  bool keep_sources = false;
   uint32_t keep_roots = 10;
   uint64_t size_bytes_max = 100ull << 30;
   std::string trust = "main";

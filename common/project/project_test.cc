@@ -107,7 +107,7 @@ maps = ["/Game/maps/*.level"]
 gpu = 1
 [store]
 dir = ".galley/store"
-keep_sources = false
+keep_sources = true
 keep_roots = 10
 max_size = "100GiB"
 trust = "main"
@@ -236,6 +236,7 @@ TEST_F(ProjectTest, DefaultsFillWhatIsNotSaid) {
   const auto project = Load(kMinimal);
   ASSERT_TRUE(project.ok()) << project.status();
   EXPECT_EQ(project->output_directory, JoinPath(dir_, ".galley/cooked"));
+  EXPECT_FALSE(project->store.keep_sources);
   EXPECT_EQ(project->store.keep_roots, 10u);
   EXPECT_EQ(project->farm.launcher, "local");
   EXPECT_THAT(project->farm.environment, testing::IsEmpty());

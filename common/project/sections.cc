@@ -128,8 +128,6 @@ absl::Status RefuseUnsupported(const Layers& layers) {
       value != nullptr && !value->value.array()->empty()) {
     return WrongValue(*value, "`cook.modify`: not yet");
   }
-  if (Flag(layers, "store.keep_sources"))
-    return WrongValue(*layers.Find("store.keep_sources"), "`store.keep_sources`: not yet");
   return absl::OkStatus();
 }
 
@@ -236,6 +234,7 @@ absl::Status ReadRemote(const Layers& layers, const std::string& root, RemoteSec
 absl::Status ReadStore(const Layers& layers, const std::string& root, StoreSection& store) {
   RETURN_IF_ERROR(ReadRemote(layers, root, store.remote));
   ASSIGN_OR_RETURN(store.directory, Folder(layers, "store.dir", root, ".galley/store"));
+  store.keep_sources = Flag(layers, "store.keep_sources");
   ASSIGN_OR_RETURN(store.keep_roots,
                    Number(layers, "store.keep_roots", store.keep_roots, 1, 1'000'000));
   if (const Layers::Value* value = layers.Find("store.max_size")) {

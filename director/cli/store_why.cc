@@ -94,8 +94,8 @@ void Print(const Digest& digest, const store::WhyReport& report) {
   if (report.leases_more != 0) PrintLine("  and {} more leases", report.leases_more);
   for (const auto& result : report.results) {
     PrintLine("  {} {} {}: {}; {}", result.is_input ? "input of" : "named by",
-              result.is_ours ? "result" : "another program's result",
-              result.key.ToString(), result.provenance,
+              result.is_ours ? "result" : "another program's result", result.key.ToString(),
+              result.provenance,
               result.used == absl::InfinitePast() ? "not asked for since"
                                                   : "last asked for at " + StampText(result.used));
   }

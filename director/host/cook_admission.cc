@@ -188,6 +188,7 @@ ShellOptions CookAdmission::OptionsOf(const Setup& setup, FarmPlan farm,
       .given_before = std::move(inherited.progress.given),
       .remote = director.stores().remote(),
       .write_back = director.write_back(),
+      .kept_sources = director.kept_sources(),
       .door = deps_.door,
       .farm_listen = listen == farm_asked_ ? farm_address_ : listen};
   // Connections of ssh need no other protection.

@@ -54,6 +54,7 @@ absl::Status Director::OpenAll(CookEventSink& sink) {
   journal_->Fence(may_write);
   RETURN_IF_ERROR(held_->Settle(*journal_, sink));
   if (project().store.remote.is_written && stores_->remote() != nullptr) StartWriteBack();
+  if (project().store.keep_sources) KeepSources();
   // A term that the journal never learned of may have left its table, and a power cut can bring
   // that table back under the name of another.
   term_ = NextTerm(state, journal_->meta().term);
@@ -120,6 +121,14 @@ void Director::StartWriteBack() {
     return;
   }
   for (StoredResultPtr& stored : *unsent) write_back_->Add(std::move(stored));
+}
+
+void Director::KeepSources() {
+  std::vector<std::string> domains = {project().store.trust};
+  const std::vector<std::string>& others = project().store.read_trust;
+  domains.insert(domains.end(), others.begin(), others.end());
+  kept_sources_ = std::make_unique<KeptSources>(
+      stores_->store(), KeptSources::Options{.trust_domains = std::move(domains)});
 }
 
 void Director::BeginTerm() {
@@ -189,9 +198,23 @@ void Director::Settle(const CookReport& last, CookEventSink& sink, Cancellation&
   base::MutexLock lock(settling_);
   if (write_back_ != nullptr) FlushWriteBack(last.is_cut_short(), sink, stop);
   stores_->TellRemote(sink);
+  TellUnkept(sink);
+}
+
+void Director::TellUnkept(CookEventSink& sink) {
+  if (kept_sources_ == nullptr) return;
+  const std::optional<KeptSources::Trouble> trouble = kept_sources_->TakeTrouble();
+  if (!trouble.has_value()) return;
+  sink.Warn(record::WarningKind::kStore,
+            fmt::format("{} could not be kept in the store, so what was cooked from them cannot "
+                        "be made again once they change: {}",
+                        Counted(trouble->files, "source"), trouble->reason));
 }
 
 void Director::Close(CookEventSink& sink, Cancellation& stop) {
+  if (kept_sources_ != nullptr) kept_sources_->AwaitIdle(stop);
+  TellUnkept(sink);
+  kept_sources_.reset();
   stores_->LeaveRemote();
   stores_->KeepWithinSize(stop, sink);
   if (!MayWrite().ok()) return;

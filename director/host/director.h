@@ -28,6 +28,7 @@
 #include "director/journal/journal.h"
 #include "director/shell/cook_event.h"
 #include "director/shell/describe.h"
+#include "director/shell/kept_sources.h"
 #include "director/shell/write_back.h"
 
 namespace galley::director {
@@ -77,7 +78,8 @@ class Director {
 
   ProjectStores& stores() { return *stores_; }
   Journal& journal() { return *journal_; }
-  WriteBack* write_back() { return write_back_.get(); }  // null: nothing is sent to a remote
+  WriteBack* write_back() { return write_back_.get(); }        // null: nothing is sent to a remote
+  KeptSources* kept_sources() { return kept_sources_.get(); }  // null: sources are not kept
 
   // FAILED_PRECONDITION: another director has the project now.
   absl::Status MayWrite() const { return held_->MayWrite(); }
@@ -114,6 +116,8 @@ class Director {
   absl::StatusOr<SetupPtr> MakeSetup(std::shared_ptr<const project::Project> project) const;
   absl::Status ForgetOvertaken();
   void StartWriteBack();
+  void KeepSources();
+  void TellUnkept(CookEventSink& sink);
   void FlushWriteBack(bool is_cut_short, CookEventSink& sink, Cancellation& stop)
       GALLEY_REQUIRES(settling_);
 
@@ -132,6 +136,7 @@ class Director {
   // The store when it was last found to be the same.
   mutable store::StoreInfo store_seen_ GALLEY_GUARDED_BY(mutex_);
   WriteBackReport told_ GALLEY_GUARDED_BY(settling_);  // of results that were not sent
+  std::unique_ptr<KeptSources> kept_sources_;
   // Last, so that it is destroyed before the journal, which it tells of sent results.
   std::unique_ptr<WriteBack> write_back_;
 };

@@ -20,7 +20,8 @@ Commits::Commits(const Deps& deps)
                .is_sent_back = deps_.send_back != nullptr,
                .holds = deps_.holds,
                .committed = deps_.committed,
-               .has_ended = [this] { deps_.inbox.PostTask([this] { TakeEnded(); }); }}) {}
+               .has_ended = [this] { deps_.inbox.PostTask([this] { TakeEnded(); }); },
+               .keep_records = deps_.keep_records}) {}
 
 void Commits::BeginDue(bool has_jobs) {
   groups_.WriteNotesIfDue();

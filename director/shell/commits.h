@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,10 @@ class Commits {
     std::function<std::function<bool(const StoredResult&)>()> holds;
     // Called after each group, with the results in it that were cooked. The group may have failed.
     std::function<void(const std::vector<ResultId>& cooked)> committed;
+    // Puts the blobs from which the outputs of the results can be made again. Called on the thread
+    // of the commits, before the group is committed, which makes them durable. The results may hold
+    // null pointers. Null: they are not kept.
+    std::function<void(std::span<const StoredResultPtr> results)> keep_records = nullptr;
   };
   explicit Commits(const Deps& deps);
 

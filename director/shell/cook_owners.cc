@@ -65,7 +65,8 @@ CookOwners::CookOwners(const ShellGround& on, WorldPtr world, SharedTables& shar
                .committed =
                    [this](const std::vector<ResultId>& cooked) {
                      limits.WithdrawAll(tables.results, cooked);
-                   }}),
+                   },
+               .keep_records = RecordKeeper()}),
       worlds({.term = on.options.core.term,
               .state_directory = on.options.state_directory,
               .may_write = on.options.may_write},
@@ -80,7 +81,8 @@ CookOwners::CookOwners(const ShellGround& on, WorldPtr world, SharedTables& shar
               .adopt_platforms =
                   [this](const World& present, const PlatformMap& map) {
                     return cooks.AdoptPlatforms(present, map);
-                  }},
+                  },
+              .kept_sources = on.options.kept_sources},
              std::move(world)),
       roots({.project_id = on.options.project_id, .keep_roots = on.options.keep_roots},
             {.store = on.store,
@@ -121,6 +123,13 @@ CookOwners::CookOwners(const ShellGround& on, WorldPtr world, SharedTables& shar
                     look_ups.GiveBackMemory();
                   }}),
       look_ups(LookUpDeps(), LookUpOptionsOf(on.options)) {}
+
+std::function<void(std::span<const StoredResultPtr>)> CookOwners::RecordKeeper() {
+  if (ground.options.kept_sources == nullptr) return nullptr;
+  return [this](std::span<const StoredResultPtr> results) {
+    ground.options.kept_sources->KeepRecords(*worlds.Get(), results);
+  };
+}
 
 Notices::Deps CookOwners::NoticesDeps() {
   return {.core = ground.core,

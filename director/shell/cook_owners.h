@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 
 #include "director/shell/active_cooks.h"
@@ -63,6 +64,7 @@ struct CookOwners {
   LookUps look_ups;  // last, so that its threads end before the members that they use
 
  private:
+  std::function<void(std::span<const StoredResultPtr> results)> RecordKeeper();
   Notices::Deps NoticesDeps();
   Cooks::Deps CooksDeps(std::function<void()> check_fence);
   LookUps::Deps LookUpDeps();

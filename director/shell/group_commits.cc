@@ -50,7 +50,7 @@ void GroupCommits::Begin(std::vector<FailureUpdate> failures) {
   deps_.tasks.Post([this, persist = Persist{std::exchange(pending_, {})},
                     results = std::exchange(pending_results_, {}),
                     failures = std::move(failures)]() mutable {
-    Ended ended = Commit(persist, failures);
+    Ended ended = Commit(persist, failures, results);
     ended.results = std::move(results);
     {
       base::MutexLock lock(mutex_);
@@ -61,9 +61,11 @@ void GroupCommits::Begin(std::vector<FailureUpdate> failures) {
 }
 
 GroupCommits::Ended GroupCommits::Commit(const Persist& persist,
-                                         const std::vector<FailureUpdate>& failures) {
+                                         const std::vector<FailureUpdate>& failures,
+                                         const std::vector<StoredResultPtr>& results) {
   const absl::Time begun = deps_.clock.Monotonic();
   const int64_t started = absl::ToUnixMicros(deps_.clock.Now());
+  if (deps_.keep_records) deps_.keep_records(results);
   CommitOutcome outcome = CommitGroup(deps_.store, deps_.journal, deps_.results, persist,
                                       deps_.is_sent_back, deps_.holds(), deps_.clock.Now());
   if (const absl::Status recorded = deps_.journal.RecordFailures(failures);

@@ -9,6 +9,7 @@
 #include <deque>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -51,6 +52,8 @@ class GroupCommits {
     // Called on the thread of the tasks (Commits::Deps::committed).
     std::function<void(const std::vector<ResultId>& cooked)> committed;
     std::function<void()> has_ended;  // called when TakeEnded has another group
+    // Commits::Deps::keep_records.
+    std::function<void(std::span<const StoredResultPtr> results)> keep_records = nullptr;
   };
 
   explicit GroupCommits(Deps deps) : deps_(std::move(deps)), unjournaled_(&deps_.results) {}
@@ -84,7 +87,8 @@ class GroupCommits {
 
  private:
   void WriteNotes();
-  Ended Commit(const Persist& persist, const std::vector<FailureUpdate>& failures);
+  Ended Commit(const Persist& persist, const std::vector<FailureUpdate>& failures,
+               const std::vector<StoredResultPtr>& results);
 
   const Deps deps_;
   UnjournaledResults unjournaled_;

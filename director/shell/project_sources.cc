@@ -22,11 +22,23 @@ uint64_t ProjectSources::SizeOf(std::string_view path) const {
 
 absl::StatusOr<Digest> ProjectSources::DigestOf(std::string_view path,
                                                 const Cancellation* stop) const {
-  return world_->snapshot->DigestOf(path, stop);
+  const bool is_to_be_kept = IsToBeKept(path);
+  absl::StatusOr<Digest> digest = world_->snapshot->DigestOf(path, stop);
+  if (is_to_be_kept && digest.ok()) kept_->KeepSoon(world_, path);
+  return digest;
+}
+
+// A file whose digest is known already was kept when it became known, or will be with the record
+// that names it.
+bool ProjectSources::IsToBeKept(std::string_view path) const {
+  return kept_ != nullptr && !world_->snapshot->KnownDigest(path).has_value();
 }
 
 absl::Status ProjectSources::LearnDigest(std::string_view path, const Digest& digest) const {
-  return world_->snapshot->LearnDigest(path, digest);
+  const bool is_to_be_kept = IsToBeKept(path);
+  absl::Status learned = world_->snapshot->LearnDigest(path, digest);
+  if (is_to_be_kept && learned.ok()) kept_->KeepSoon(world_, path);
+  return learned;
 }
 
 absl::StatusOr<std::string> ProjectSources::FileValue(std::string_view asked,
@@ -44,7 +56,7 @@ absl::StatusOr<std::string> ProjectSources::FileValue(std::string_view asked,
       break;
   }
   if (!with_digest) return std::string(record::kIsFile);
-  auto digest = world_->snapshot->DigestOf(*path);
+  const auto digest = DigestOf(*path, /*stop=*/nullptr);
   if (!digest.ok()) return Annotate(digest.status(), *path);
   return digest->ToString();
 }

@@ -1,6 +1,7 @@
 // ProjectSources: the product's Sources, which reads a World and the digests of tools.
 #pragma once
 
+#include "director/shell/kept_sources.h"
 #include "director/shell/sources.h"
 #include "director/shell/tool_digests.h"
 #include "director/shell/world.h"
@@ -9,8 +10,10 @@ namespace galley::director {
 
 class ProjectSources final : public Sources {
  public:
-  // `tools` outlives ProjectSources.
-  ProjectSources(WorldPtr world, ToolDigests& tools) : world_(std::move(world)), tools_(tools) {}
+  // `tools` and `kept` outlive ProjectSources. `kept` takes the files whose digests become known;
+  // null: sources are not kept.
+  ProjectSources(WorldPtr world, ToolDigests& tools, KeptSources* kept = nullptr)
+      : world_(std::move(world)), tools_(tools), kept_(kept) {}
 
   uint64_t number() const override { return world_->number; }
   PlatformsPtr platforms() const override { return {world_->project, &world_->project->platforms}; }
@@ -29,8 +32,11 @@ class ProjectSources final : public Sources {
   absl::StatusOr<std::string> FileValue(std::string_view asked, std::string_view package,
                                         bool with_digest) const;
 
+  bool IsToBeKept(std::string_view path) const;
+
   const WorldPtr world_;
   ToolDigests& tools_;
+  KeptSources* const kept_;
 };
 
 }  // namespace galley::director

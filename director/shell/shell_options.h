@@ -19,6 +19,7 @@
 #include "director/serve/farm_door.h"
 #include "director/shell/figures_board.h"
 #include "director/shell/inbox.h"
+#include "director/shell/kept_sources.h"
 #include "director/shell/lookup.h"
 #include "director/shell/trace.h"
 #include "director/shell/write_back.h"
@@ -55,6 +56,7 @@ struct ShellOptions {
   // The upstream cache behind our store, and the WriteBack that sends results to it; null: none.
   store::RemoteCache* remote = nullptr;
   WriteBack* write_back = nullptr;
+  KeptSources* kept_sources = nullptr;  // outlives the shell; null: sources are not kept
   // The socket of the director; outlives the shell. Null: the shell opens a socket at
   // `socket_path`.
   DirectorDoor* door = nullptr;

@@ -2,6 +2,7 @@
 // that counts calls and can fail.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -29,6 +30,7 @@ class WatchedStore final : public store::Store {
   }
   absl::StatusOr<Blob> Get(const Digest& digest) override { return inner.Get(digest); }
   absl::Status Put(const Digest& digest, std::string_view bytes) override {
+    ++puts;
     return put_error.ok() ? inner.Put(digest, bytes) : put_error;
   }
   absl::StatusOr<std::vector<std::vector<std::string>>> ObservationSets(
@@ -69,6 +71,7 @@ class WatchedStore final : public store::Store {
   }
 
   store::MemoryStore inner;
+  std::atomic<int> puts = 0;
   int look_ups = 0;
   int commits = 0;
   absl::Status put_error;

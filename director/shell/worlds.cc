@@ -29,7 +29,7 @@ Worlds::Worlds(WorldSuccession::Options options, const Deps& deps, WorldPtr firs
                   first) {}
 
 SourcesPtr Worlds::Sources() const {
-  return std::make_shared<ProjectSources>(present_.Get(), tools_);
+  return std::make_shared<ProjectSources>(present_.Get(), tools_, deps_.kept_sources);
 }
 
 bool Worlds::HoldsQuickly(const StoredResult& stored) const {
@@ -37,7 +37,8 @@ bool Worlds::HoldsQuickly(const StoredResult& stored) const {
 }
 
 std::function<bool(const StoredResult&)> Worlds::HoldsInLast() const {
-  const auto last = std::make_shared<ProjectSources>(succession_.last(), tools_);
+  const auto last =
+      std::make_shared<ProjectSources>(succession_.last(), tools_, deps_.kept_sources);
   const auto sources = std::make_shared<QuickSources>(
       QuickSources::Options{.sources = last, .stop = stopping_, .hashed_max = UINT64_MAX});
   return [sources](const StoredResult& stored) { return FilesStillHold(*sources, stored); };
@@ -76,7 +77,7 @@ void Worlds::TakeSuccessor(Successor successor) {
   const WorldPtr before = present_.Get();
   present_.Set(world);
   std::vector<std::string>& packages = successor.event.packages;
-  const auto sources = std::make_shared<ProjectSources>(world, tools_);
+  const auto sources = std::make_shared<ProjectSources>(world, tools_, deps_.kept_sources);
   for (std::string& package : deps_.commits.Outdated([&](const StoredResult& stored) {
          return FilesHoldQuickly(sources, stored, stopping_);
        }))

@@ -20,6 +20,7 @@
 #include "director/shell/active_cooks.h"
 #include "director/shell/commits.h"
 #include "director/shell/inbox.h"
+#include "director/shell/kept_sources.h"
 #include "director/shell/result_table.h"
 #include "director/shell/sources.h"
 #include "director/shell/tasks.h"
@@ -46,6 +47,7 @@ class Worlds {
     // cooks.
     std::function<std::vector<PlatformsChanged::Added>(const World& world, const PlatformMap& map)>
         adopt_platforms;
+    KeptSources* kept_sources = nullptr;  // null: sources are not kept
   };
   Worlds(WorldSuccession::Options options, const Deps& deps, WorldPtr first);
 
