@@ -41,17 +41,19 @@ KeptSources::~KeptSources() {
   {
     base::MutexLock lock(mutex_);
     is_ending_ = true;
-    waiting_.clear();
   }
   changed_.NotifyAll();
   thread_.join();
 }
 
-void KeptSources::KeepSoon(WorldPtr world, std::string_view path) {
+void KeptSources::KeepSoon(WorldPtr world, std::string_view path, const Digest& digest) {
+  const uint64_t fingerprint = DigestHash()(digest);
   {
     base::MutexLock lock(mutex_);
-    if (waiting_.size() >= options_.waiting_max) return;
-    waiting_.emplace_back(std::move(world), path);
+    if (known_.contains(fingerprint) || waiting_.size() >= options_.waiting_max) return;
+    if (!waiting_digests_.insert(fingerprint).second) return;
+    waiting_.push_back({.world = std::move(world),
+                        .file = {.path = std::string(path), .host_path = "", .digest = digest}});
   }
   changed_.NotifyAll();
 }
@@ -66,19 +68,15 @@ void KeptSources::AwaitIdle(const Cancellation& stop) {
 
 void KeptSources::Run() {
   while (true) {
-    std::vector<std::pair<WorldPtr, std::string>> files;
+    std::vector<Waiting> waiting;
     {
       base::MutexLock lock(mutex_);
       while (waiting_.empty() && !is_ending_) changed_.Wait(mutex_);
       if (is_ending_) return;
       is_busy_ = true;
-      while (!waiting_.empty() && files.size() < kFilesAtOnce) {
-        files.push_back(std::move(waiting_.front()));
-        waiting_.pop_front();
-      }
+      waiting = TakeWaiting();
     }
-    KeepWaiting(files);
-    files.clear();  // lets go of the worlds
+    KeepWaiting(std::move(waiting));
     {
       base::MutexLock lock(mutex_);
       is_busy_ = false;
@@ -87,14 +85,24 @@ void KeptSources::Run() {
   }
 }
 
+std::vector<KeptSources::Waiting> KeptSources::TakeWaiting() {
+  std::vector<Waiting> taken;
+  while (!waiting_.empty() && taken.size() < kFilesAtOnce) {
+    waiting_digests_.erase(DigestHash()(waiting_.front().file.digest));
+    taken.push_back(std::move(waiting_.front()));
+    waiting_.pop_front();
+  }
+  return taken;
+}
+
 // Files of one world mostly lie together.
-void KeptSources::KeepWaiting(const std::vector<std::pair<WorldPtr, std::string>>& files) {
-  for (size_t begin = 0; begin < files.size();) {
-    const WorldPtr& world = files[begin].first;
-    std::vector<std::string> paths;
-    for (; begin < files.size() && files[begin].first == world; ++begin)
-      paths.push_back(files[begin].second);
-    KeepFiles(*world, paths, stop_);
+void KeptSources::KeepWaiting(std::vector<Waiting> waiting) {
+  for (size_t begin = 0; begin < waiting.size();) {
+    const WorldPtr world = waiting[begin].world;
+    std::vector<Wanted> files;
+    for (; begin < waiting.size() && waiting[begin].world == world; ++begin)
+      files.push_back(std::move(waiting[begin].file));
+    PutFiles(*world, files, stop_);
   }
 }
 

@@ -1,7 +1,7 @@
 // KeptSources: puts sources into the store ([store] keep_sources), and what leads from the action
 // key of a result to its sources (record/kept_action.h).
 //
-//   KeepSoon      a file that was hashed or read just now; a thread of KeptSources puts it
+//   KeepSoon      a file whose digest somebody asked for; a thread of KeptSources puts it
 //   KeepRecords   results that are about to be committed: their Actions, and the inputs that the
 //                 store lacks; blocks
 //   KeepFiles     a portion of the project's files; blocks
@@ -48,8 +48,8 @@ class KeptSources {
   // Drops the files that wait.
   ~KeptSources();
 
-  // REQUIRES: the digest of the file is known in the world.
-  void KeepSoon(WorldPtr world, std::string_view path);
+  // `digest`: of the file in the world. Cheap for a file that is kept already, or waits.
+  void KeepSoon(WorldPtr world, std::string_view path, const Digest& digest);
   // Waits until no file waits any more, or `stop` is cancelled.
   void AwaitIdle(const Cancellation& stop);
 
@@ -80,6 +80,10 @@ class KeptSources {
     std::string host_path;  // of a tool outside the mounts
     Digest digest;
   };
+  struct Waiting {
+    WorldPtr world;
+    Wanted file;
+  };
   // ToPut: bytes that are put with one call.
   struct ToPut {
     std::vector<std::string> bytes;
@@ -88,7 +92,8 @@ class KeptSources {
   };
 
   void Run();
-  void KeepWaiting(const std::vector<std::pair<WorldPtr, std::string>>& files);
+  std::vector<Waiting> TakeWaiting() GALLEY_REQUIRES(mutex_);
+  void KeepWaiting(std::vector<Waiting> waiting);
   // Returns those of the digests that the store lacks; all of them when it cannot say.
   absl::flat_hash_set<Digest> Missing(const std::vector<Digest>& digests);
   // False: the store did not take a blob.
@@ -109,7 +114,8 @@ class KeptSources {
 
   base::Mutex mutex_;
   base::CondVar changed_;
-  std::deque<std::pair<WorldPtr, std::string>> waiting_ GALLEY_GUARDED_BY(mutex_);
+  std::deque<Waiting> waiting_ GALLEY_GUARDED_BY(mutex_);
+  absl::flat_hash_set<uint64_t> waiting_digests_ GALLEY_GUARDED_BY(mutex_);  // as in known_
   bool is_busy_ GALLEY_GUARDED_BY(mutex_) = false;
   bool is_ending_ GALLEY_GUARDED_BY(mutex_) = false;
   // Blobs that the store has, by eight bytes of their hashes, while it loses none.

@@ -61,7 +61,16 @@ TEST_F(KeptSourcesTest, AFileIsKeptWhenItIsFirstHashed) {
   EXPECT_EQ(store_.puts, 1);
   ASSERT_TRUE(KeepingSourcesOf(world)->DigestOf("/Game/a.txt", nullptr).ok());
   kept_.AwaitIdle(nobody_stops_);
-  EXPECT_EQ(store_.puts, 1) << "the digest was known";
+  EXPECT_EQ(store_.puts, 1) << "it is kept";
+}
+
+TEST_F(KeptSourcesTest, AFileIsKeptThoughItsDigestWasKnown) {
+  Write("content/a.txt", "source");
+  const WorldPtr world = MakeWorld();
+  ASSERT_TRUE(world->snapshot->DigestOf("/Game/a.txt").ok());  // by the difference, say
+  ASSERT_TRUE(KeepingSourcesOf(world)->DigestOf("/Game/a.txt", nullptr).ok());
+  kept_.AwaitIdle(nobody_stops_);
+  EXPECT_TRUE(Has("source"));
 }
 
 TEST_F(KeptSourcesTest, AFileThatAWorkerReadIsKept) {

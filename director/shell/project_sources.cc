@@ -22,22 +22,14 @@ uint64_t ProjectSources::SizeOf(std::string_view path) const {
 
 absl::StatusOr<Digest> ProjectSources::DigestOf(std::string_view path,
                                                 const Cancellation* stop) const {
-  const bool is_to_be_kept = IsToBeKept(path);
   absl::StatusOr<Digest> digest = world_->snapshot->DigestOf(path, stop);
-  if (is_to_be_kept && digest.ok()) kept_->KeepSoon(world_, path);
+  if (kept_ != nullptr && digest.ok()) kept_->KeepSoon(world_, path, *digest);
   return digest;
 }
 
-// A file whose digest is known already was kept when it became known, or will be with the record
-// that names it.
-bool ProjectSources::IsToBeKept(std::string_view path) const {
-  return kept_ != nullptr && !world_->snapshot->KnownDigest(path).has_value();
-}
-
 absl::Status ProjectSources::LearnDigest(std::string_view path, const Digest& digest) const {
-  const bool is_to_be_kept = IsToBeKept(path);
   absl::Status learned = world_->snapshot->LearnDigest(path, digest);
-  if (is_to_be_kept && learned.ok()) kept_->KeepSoon(world_, path);
+  if (kept_ != nullptr && learned.ok()) kept_->KeepSoon(world_, path, digest);
   return learned;
 }
 

@@ -10,7 +10,7 @@ namespace galley::director {
 
 class ProjectSources final : public Sources {
  public:
-  // `tools` and `kept` outlive ProjectSources. `kept` takes the files whose digests become known;
+  // `tools` and `kept` outlive ProjectSources. `kept` takes the files whose digests are asked for;
   // null: sources are not kept.
   ProjectSources(WorldPtr world, ToolDigests& tools, KeptSources* kept = nullptr)
       : world_(std::move(world)), tools_(tools), kept_(kept) {}
@@ -31,8 +31,6 @@ class ProjectSources final : public Sources {
  private:
   absl::StatusOr<std::string> FileValue(std::string_view asked, std::string_view package,
                                         bool with_digest) const;
-
-  bool IsToBeKept(std::string_view path) const;
 
   const WorldPtr world_;
   ToolDigests& tools_;
