@@ -55,6 +55,10 @@ absl::Status Director::OpenAll(CookEventSink& sink) {
   RETURN_IF_ERROR(held_->Settle(*journal_, sink));
   if (project().store.remote.is_written && stores_->remote() != nullptr) StartWriteBack();
   if (project().store.keep_sources) KeepSources();
+  remaker_ = std::make_unique<Remaker>(
+      stores_->store(), [this](std::string_view cooker) { return IdentityOf(cooker); },
+      Remaker::Options{.worker_program = options_.worker_program,
+                       .scratch_directory = JoinPath(state, "remake")});
   // A term that the journal never learned of may have left its table, and a power cut can bring
   // that table back under the name of another.
   term_ = NextTerm(state, journal_->meta().term);
@@ -129,6 +133,13 @@ void Director::KeepSources() {
   domains.insert(domains.end(), others.begin(), others.end());
   kept_sources_ = std::make_unique<KeptSources>(
       stores_->store(), KeptSources::Options{.trust_domains = std::move(domains)});
+}
+
+std::string Director::IdentityOf(std::string_view cooker) const {
+  const SetupPtr present = setup();
+  const auto& cookers = present->cookers.descriptions;
+  const auto found = std::ranges::find(cookers, cooker, &record::CookerDescription::name);
+  return found == cookers.end() ? "" : found->identity;
 }
 
 void Director::BeginTerm() {

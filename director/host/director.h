@@ -4,8 +4,8 @@
 //
 //   Open   (CookRun Settle)*   Close
 //
-// Threads: MayWrite, IsStoreAnother, RemoteDown, setup, TakeUp, Settle and stores().store(): any;
-// the other functions: one at a time.
+// Threads: MayWrite, IsStoreAnother, RemoteDown, setup, TakeUp, Settle, remaker and
+// stores().store(): any; the other functions: one at a time.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -26,6 +27,7 @@
 #include "director/host/inheritance.h"
 #include "director/host/project_stores.h"
 #include "director/journal/journal.h"
+#include "director/remake/remaker.h"
 #include "director/shell/cook_event.h"
 #include "director/shell/describe.h"
 #include "director/shell/kept_sources.h"
@@ -78,7 +80,9 @@ class Director {
 
   ProjectStores& stores() { return *stores_; }
   Journal& journal() { return *journal_; }
-  WriteBack* write_back() { return write_back_.get(); }        // null: nothing is sent to a remote
+  WriteBack* write_back() { return write_back_.get(); }  // null: nothing is sent to a remote
+  // Makes outputs of stored results again. Any thread; beside the cooks.
+  Remaker& remaker() { return *remaker_; }
   KeptSources* kept_sources() { return kept_sources_.get(); }  // null: sources are not kept
 
   // FAILED_PRECONDITION: another director has the project now.
@@ -117,6 +121,7 @@ class Director {
   absl::Status ForgetOvertaken();
   void StartWriteBack();
   void KeepSources();
+  std::string IdentityOf(std::string_view cooker) const;
   void TellUnkept(CookEventSink& sink);
   void FlushWriteBack(bool is_cut_short, CookEventSink& sink, Cancellation& stop)
       GALLEY_REQUIRES(settling_);
@@ -137,6 +142,7 @@ class Director {
   mutable store::StoreInfo store_seen_ GALLEY_GUARDED_BY(mutex_);
   WriteBackReport told_ GALLEY_GUARDED_BY(settling_);  // of results that were not sent
   std::unique_ptr<KeptSources> kept_sources_;
+  std::unique_ptr<Remaker> remaker_;
   // Last, so that it is destroyed before the journal, which it tells of sent results.
   std::unique_ptr<WriteBack> write_back_;
 };
