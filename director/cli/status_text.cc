@@ -54,6 +54,31 @@ nlohmann::json EndedJson(const v1::EndedCook& cook) {
           {"why", cook.why().empty() ? nlohmann::json() : nlohmann::json(cook.why())}};
 }
 
+nlohmann::json KeptSourcesJson(const v1::StatusAnswer::Store& store) {
+  if (!store.has_kept_sources()) return nullptr;
+  const v1::StatusAnswer::KeptSources& kept = store.kept_sources();
+  return {{"files", kept.files()},
+          {"files_kept", kept.files_kept()},
+          {"bytes", kept.bytes()},
+          {"bytes_kept", kept.bytes_kept()}};
+}
+
+// "12,345"
+std::string Grouped(uint64_t number) {
+  std::string text = fmt::format("{}", number);
+  for (size_t at = text.size(); at > 3;) text.insert(at -= 3, ",");
+  return text;
+}
+
+// "1.2 of 3.4 GiB", or with two units where they differ.
+std::string BytesOf(uint64_t part, uint64_t whole) {
+  std::string of_part = HumanBytes(part);
+  const std::string of_whole = HumanBytes(whole);
+  const std::string unit = of_whole.substr(of_whole.rfind(' '));
+  if (of_part.ends_with(unit)) of_part.resize(of_part.size() - unit.size());
+  return fmt::format("{} of {}", of_part, of_whole);
+}
+
 // A cook that was refused has no number.
 std::string NumberText(uint64_t cook) { return cook == 0 ? "-" : fmt::format("{}", cook); }
 
@@ -158,6 +183,12 @@ std::string StoreLine(const v1::StatusAnswer& status) {
                      HumanBytes(store.free_bytes()));
 }
 
+std::string KeptSourcesLine(const v1::StatusAnswer& status) {
+  const v1::StatusAnswer::KeptSources& kept = status.store().kept_sources();
+  return fmt::format("sources kept: {} of {} files ({})", Grouped(kept.files_kept()),
+                     Grouped(kept.files()), BytesOf(kept.bytes_kept(), kept.bytes()));
+}
+
 std::vector<std::string> LastCookLines(const v1::StatusAnswer& status, absl::Time now) {
   std::vector<std::string> lines;
   if (status.last_cooks().empty()) return lines;
@@ -183,6 +214,7 @@ std::string StatusText(const v1::StatusAnswer& status, absl::Time now, size_t co
   for (const v1::StatusAnswer::Worker& worker : status.workers())
     lines.push_back(WorkerRow(worker));
   lines.push_back(StoreLine(status));
+  if (status.store().has_kept_sources()) lines.push_back(KeptSourcesLine(status));
   if (!status.watch().empty())
     lines.push_back(fmt::format("files: {}", EscapeControl(status.watch())));
   for (const std::string& wrong : status.wrong())
@@ -242,7 +274,8 @@ nlohmann::json StatusJson(const v1::StatusAnswer& status) {
             {"bytes", status.store().bytes()},
             {"max_bytes", status.store().bytes_max()},
             {"free_bytes", status.store().free_bytes()},
-            {"remote_down", status.store().remote_down()}}},
+            {"remote_down", status.store().remote_down()},
+            {"kept_sources", KeptSourcesJson(status.store())}}},
           {"watch", status.watch()},
           {"wrong", status.wrong()}};
 }

@@ -26,6 +26,8 @@ std::string QueueLine(const v1::StatusAnswer& status);
 std::string WorkerHeading(const v1::StatusAnswer& status);
 std::string WorkerRow(const v1::StatusAnswer::Worker& worker);
 std::string StoreLine(const v1::StatusAnswer& status);
+// "sources kept: 12,345 of 20,000 files (1.2 of 3.4 GiB)". REQUIRES: they are kept.
+std::string KeptSourcesLine(const v1::StatusAnswer& status);
 // Returns lines about the last cooks; no line if there were none.
 std::vector<std::string> LastCookLines(const v1::StatusAnswer& status, absl::Time now);
 // Returns "cook 7 ended 3 min ago: exit 1, 4 cooked, 30 cached, 1 failed".

@@ -72,6 +72,24 @@ TEST(StatusTextTest, ProgramsReadThemToo) {
   EXPECT_TRUE(last[1]["why"].is_null());
 }
 
+TEST(StatusTextTest, HowMuchOfTheWorldIsKeptIsSaidIfItIs) {
+  v1::StatusAnswer status = WithLastCooks();
+  EXPECT_THAT(StatusText(status, kStatusNow, 400), Not(HasSubstr("sources kept")));
+  EXPECT_TRUE(StatusJson(status)["store"]["kept_sources"].is_null());
+  v1::StatusAnswer::KeptSources& kept = *status.mutable_store()->mutable_kept_sources();
+  kept.set_files(1'020'000);
+  kept.set_files_kept(12'345);
+  kept.set_bytes(3'650'722'202);
+  kept.set_bytes_kept(1'288'490'189);
+  EXPECT_THAT(StatusText(status, kStatusNow, 400),
+              HasSubstr("\nsources kept: 12,345 of 1,020,000 files (1.2 of 3.4 GiB)\n"));
+  EXPECT_EQ(StatusJson(status)["store"]["kept_sources"]["files_kept"], 12'345);
+  kept.set_files_kept(7);
+  kept.set_bytes_kept(512);
+  EXPECT_THAT(StatusText(status, kStatusNow, 400),
+              HasSubstr("sources kept: 7 of 1,020,000 files (512 B of 3.4 GiB)\n"));
+}
+
 TEST(StatusTextTest, ACommandThatHostsItsOwnCookIsNamed) {
   v1::StatusAnswer status = WithLastCooks();
   status.set_is_hosted(true);

@@ -15,6 +15,7 @@
 #include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
+#include "common/store/interface/pins.h"
 #include "director/host/near_names.h"
 #include "director/host/near_packages.h"
 #include "director/host/outcome_status.h"
@@ -91,8 +92,33 @@ absl::StatusOr<std::unique_ptr<ResidentDirector>> ResidentDirector::Open(Options
   RETURN_IF_ERROR(ResidentDoors::Open(deps, opened));
   resident->doors_ = std::make_unique<ResidentDoors>(deps, std::move(opened));
   resident->is_open_ = true;
+  if (!is_hosted) resident->KeepSources();
   if (!is_hosted) resident->GoOn();
   return resident;
+}
+
+void ResidentDirector::KeepSources() {
+  store::Store& store = director_->stores().store();
+  if (director_->kept_sources() == nullptr) {
+    // A director that kept sources may have left its pin.
+    static_cast<void>(store::RemovePin(store, SourcesPinOf(director_->project_id()), absl::Now()));
+    return;
+  }
+  keeping_ = std::make_unique<SourceKeeping>(
+      SourceKeeping::Deps{.kept = *director_->kept_sources(),
+                          .store = store,
+                          .project_id = director_->project_id(),
+                          .world =
+                              [this] {
+                                const std::shared_ptr<DirectorShell> shell = Shell();
+                                return shell == nullptr ? nullptr : shell->world();
+                              },
+                          .is_busy = [this] { return IsAnyCooking(); }});
+}
+
+bool ResidentDirector::IsAnyCooking() {
+  base::MutexLock lock(mutex_);
+  return std::ranges::any_of(cooks_, [](const auto& one) { return !one.second->has_ended(); });
 }
 
 // Goes on with the detached cooks that the previous director left.
@@ -133,6 +159,7 @@ CookReport ResidentDirector::CookHosted(const v1::CookAsk& ask, ResidentCook::Ho
 
 ResidentDirector::~ResidentDirector() {
   metrics_.reset();
+  if (keeping_ != nullptr) keeping_->End();
   EndCooks(std::string(kStopped));
   if (doors_ != nullptr) doors_->Close();
 }
@@ -148,6 +175,7 @@ absl::Status ResidentDirector::Live(CookEventSink& sink, Cancellation& stop, con
     mine = director_->MayWrite();
   }
   metrics_.reset();
+  if (keeping_ != nullptr) keeping_->End();
   LogInfo("the director ends: {}", !mine.ok()            ? MessageOf(mine)
                                    : stop.is_cancelled() ? ending.why()
                                                          : WhoStopped());
@@ -227,6 +255,7 @@ absl::StatusOr<uint64_t> ResidentDirector::Cook(const v1::CookAsk& ask) {
   if (cooks_.size() >= kCooksMax) {
     return ResourceExhaustedError("{} cooks run and wait; the director takes no more", kCooksMax);
   }
+  if (keeping_ != nullptr) keeping_->Interrupt();
   CookArchive::Begun begun = archive_.Begin(director_->term());
   if (ask.is_detached()) {
     v1::CookAsk sealed = ask;
@@ -295,6 +324,7 @@ absl::StatusOr<v1::StatusAnswer> ResidentDirector::Status(const v1::StatusAsk& a
   }
   if (const auto shell = Shell(); shell != nullptr) ViewWorkers(*shell, ask, answer);
   ViewStore(*director_, store_size_.AskForBytes(), answer);
+  if (keeping_ != nullptr) ViewKeptSources(keeping_->progress(), answer);
   answer.set_is_hosted(is_hosted_);
   if (watched_.has_value()) answer.set_watch(watched_->State());
   project_.Renew();
@@ -320,12 +350,7 @@ metrics::Figures ResidentDirector::Figures() {
 // like the first.
 void ResidentDirector::RestIfIdle() {
   const absl::Time now = absl::Now();
-  {
-    base::MutexLock lock(mutex_);
-    const bool is_busy =
-        std::ranges::any_of(cooks_, [](const auto& one) { return !one.second->has_ended(); });
-    if (is_busy) busy_at_ = now;
-  }
+  if (IsAnyCooking()) busy_at_ = now;
   if (now < busy_at_ + rests_after_) return;
   busy_at_ = now;
   const auto permit = doors_->admission.Enter(0, CookClass::kAhead, {}, asked_to_stop_, [] {});

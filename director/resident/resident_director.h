@@ -28,6 +28,7 @@
 #include "director/resident/resident_cook.h"
 #include "director/resident/resident_doors.h"
 #include "director/resident/shown_commands.h"
+#include "director/resident/source_keeping.h"
 #include "director/resident/store_size.h"
 #include "director/serve/client_calls.h"
 #include "director/shell/trace.h"
@@ -114,6 +115,8 @@ class ResidentDirector final : public ClientCalls {
   void RestIfIdle();
   void LetGoOfEnded() GALLEY_REQUIRES(mutex_);
   std::unique_ptr<CookPermit> EnterSoon();
+  void KeepSources();
+  bool IsAnyCooking();
 
   const bool is_hosted_;
   const v1::BuildIdentity build_;
@@ -141,6 +144,9 @@ class ResidentDirector final : public ClientCalls {
   std::string stopped_by_ GALLEY_GUARDED_BY(mutex_);  // the first client that stopped the director
   uint64_t ended_ GALLEY_GUARDED_BY(mutex_) = 0;
   std::map<uint64_t, std::unique_ptr<ResidentCook>> cooks_ GALLEY_GUARDED_BY(mutex_);
+  // From Open on; null: sources are not kept, or the director is hosted. Its thread asks for the
+  // shell and the cooks.
+  std::unique_ptr<SourceKeeping> keeping_;
 
   // May be null. Destroyed first, because it calls Figures.
   std::unique_ptr<metrics::MetricsDoor> metrics_;

@@ -88,4 +88,14 @@ void ViewStore(const Director& director, uint64_t bytes, v1::StatusAnswer& answe
   }
 }
 
+void ViewKeptSources(const std::optional<SourceKeeping::Progress>& progress,
+                     v1::StatusAnswer& answer) {
+  if (!progress.has_value()) return;
+  v1::StatusAnswer::KeptSources& kept = *answer.mutable_store()->mutable_kept_sources();
+  kept.set_files(progress->files);
+  kept.set_files_kept(progress->files_kept);
+  kept.set_bytes(progress->bytes);
+  kept.set_bytes_kept(progress->bytes_kept);
+}
+
 }  // namespace galley::director

@@ -5,9 +5,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "absl/time/time.h"
 #include "director/host/director.h"
+#include "director/resident/source_keeping.h"
 #include "director/shell/director_shell.h"
 #include "galley/v1/director.pb.h"
 
@@ -19,5 +21,8 @@ void ViewProcess(const Director& director, const v1::BuildIdentity& build, absl:
 void ViewWorkers(const DirectorShell& shell, const v1::StatusAsk& ask, v1::StatusAnswer& answer);
 // `bytes`: the size of the store; 0: unknown.
 void ViewStore(const Director& director, uint64_t bytes, v1::StatusAnswer& answer);
+// `progress`: nullopt: unknown.
+void ViewKeptSources(const std::optional<SourceKeeping::Progress>& progress,
+                     v1::StatusAnswer& answer);
 
 }  // namespace galley::director
