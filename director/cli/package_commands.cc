@@ -121,8 +121,12 @@ absl::StatusOr<std::string> InputBytes(SourceReader& sources, const std::string&
     if (record::InputPath(what, i) != file.path) continue;
     if (what.kind == record::ObservationKind::kCooked)
       return sources.FromStore(file.digest, what.ToString());
-    if (what.kind == record::ObservationKind::kTool)
-      return ReadFile(AbsolutePath(what.subject, sources.project().root));
+    if (what.kind == record::ObservationKind::kTool) {
+      absl::StatusOr<std::string> bytes =
+          ReadFile(AbsolutePath(what.subject, sources.project().root));
+      if (bytes.ok() && Digest::Of(*bytes) == file.digest) return bytes;
+      return sources.FromStore(file.digest, what.ToString());
+    }
     ASSIGN_OR_RETURN(const std::string path, content::ResolveAsked(package, what.subject));
     return sources.Read(path, file.digest);
   }

@@ -91,6 +91,18 @@ class KeptSourcesTest(E2ETest):
         done = self.remake(old)
         self.assertEqual((done.returncode, done.stdout), (0, "made\n"), done)
 
+    def test_an_export_takes_what_was_edited_from_the_store(self):
+        game = self.game()
+        self.cook(game)
+        self.write("game/tools/stamp", STAMP_TOOL.replace("stamped", "otherwise"), 0o755)
+        self.write("game/content/a.bin", self.second)
+        exported = self.path("exported")
+        done = self.galley("records", "/Game/a.bin", "--project", game, "--export", exported)
+        self.assertEqual(done.returncode, 0, done)
+        run = subprocess.run([os.path.join(BIN, "galley-worker"), "exec-action", exported], capture_output=True, text=True, timeout=240)
+        self.assertEqual(run.returncode, 0, run)
+        self.assertEqual(self.read("exported/out/output.out"), self.first + b"stamped")
+
     def test_switched_on_later_the_next_cook_keeps_what_stands(self):
         game = self.game(extra="")
         self.cook(game)
