@@ -4,6 +4,7 @@
 // and must not call the Cancellation.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -23,10 +24,8 @@ class Cancellation {
     for (const auto& [id, hook] : hooks_) hook();
     changed_.NotifyAll();
   }
-  bool is_cancelled() const {
-    base::MutexLock lock(mutex_);
-    return is_cancelled_;
-  }
+  // Takes no lock, so that the caller may hold a mutex that a hook locks.
+  bool is_cancelled() const { return is_cancelled_.load(); }
   // Sleeps for `time`, or until Cancel.
   void Pause(absl::Duration time) {
     base::MutexLock lock(mutex_);
@@ -61,9 +60,9 @@ class Cancellation {
   };
 
  private:
-  mutable base::Mutex mutex_;
+  base::Mutex mutex_;
   base::CondVar changed_;
-  bool is_cancelled_ GALLEY_GUARDED_BY(mutex_) = false;
+  std::atomic<bool> is_cancelled_ = false;  // written under mutex_
   uint64_t last_id_ GALLEY_GUARDED_BY(mutex_) = 0;
   std::map<uint64_t, std::function<void()>> hooks_ GALLEY_GUARDED_BY(mutex_);
 };

@@ -42,6 +42,24 @@ TEST(CancellationTest, APauseEndsWithIt) {
   EXPECT_EQ(ended, 2) << "it was cancelled before it began";
 }
 
+// A waiter asks under the mutex that the hook locks in order to wake the waiter.
+TEST(CancellationTest, ItAnswersWhileAHookRuns) {
+  const WaitLimit limit("the answer of a cancellation whose hook runs");
+  Cancellation cancellation;
+  std::atomic<bool> is_in_hook = false, was_asked = false;
+  Cancellation::Hook hook(&cancellation, [&] {
+    is_in_hook = true;
+    is_in_hook.notify_all();
+    was_asked.wait(false);
+  });
+  std::thread cancels([&] { cancellation.Cancel(); });
+  is_in_hook.wait(false);
+  EXPECT_TRUE(cancellation.is_cancelled());
+  was_asked = true;
+  was_asked.notify_all();
+  cancels.join();
+}
+
 TEST(CancellationTest, NobodyNeedsOne) {
   Cancellation::Hook none(nullptr, [] { FAIL(); });
 }
