@@ -13,7 +13,7 @@
 #include "common/base/status_macros.h"
 #include "common/store/local/layout.h"
 #include "director/cli/commands.h"
-#include "director/host/cook_run.h"
+#include "director/host/cook_ask.h"
 #include "director/host/dry_run.h"
 #include "director/host/impact.h"
 #include "director/host/near_names.h"
@@ -328,9 +328,8 @@ int RunDryCook(const CookCommandOptions& options) {
     ASSIGN_OR_RETURN(const auto journal, OpenJournal(project));
     const std::string project_store = project.store.directory;
     const std::string store_id = store::StoreIdIn(project_store);
-    const director::ProjectCatalog::Options table = director::TableOptionsOf(ask, project);
     ASSIGN_OR_RETURN(const director::ScannedProject scanned,
-                     director::ScanProject(std::move(project), table));
+                     director::ScanProject(std::move(project)));
     RETURN_IF_ERROR(director::CheckRecipes(*scanned.table));
     const std::map<std::string, std::string> environment = Environment();
     ASSIGN_OR_RETURN(const DryRun dry_run,

@@ -19,14 +19,13 @@ struct CatalogEntry {
   // Not empty: why the package cannot be cooked, for example an unknown cooker, a wrong sidecar or
   // a name clash. Such a package fails in Request.
   std::string error;
+  // The project never cooks the package, in no cook ([cook] never). CookFilter::IsNever has what
+  // only one cook leaves out.
   bool never_cook = false;
   // Resources and labels that the package's rules ask for where it is cooked; usually none
   // (eligibility.h, grants.h).
   record::ResourceCounts resources;
   std::vector<std::string> labels = {};  // sorted
-  // The names of the package's variants for the selected cultures. A variant is a package of its
-  // own, and joins the cook for the reason kCulture when this package joins.
-  std::vector<std::string> localised;
   // `cooker` and `source_bytes`: the traits from which Costs guesses the cost of a package that was
   // not measured yet.
   std::string cooker;
@@ -48,6 +47,10 @@ struct ReferenceTarget {
   std::string warning;  // with fix_case: the name is spelled otherwise
 };
 
+// Cultures: the cultures whose variants a cook has. nullopt: those of the project, as the catalog
+// has them.
+using Cultures = std::optional<std::vector<std::string>>;
+
 class Catalog {
  public:
   virtual ~Catalog() = default;
@@ -63,6 +66,13 @@ class Catalog {
   // Resolves a reference or cooked-input path as written by `from`. A name below an existing
   // package's "/_gen/" is returned without error: the core knows what was generated.
   virtual ReferenceTarget Resolve(std::string_view from, std::string_view as_written) const = 0;
+  // The names of the package's variants for these cultures, perhaps with repeats. A variant is a
+  // package of its own, and joins a cook for the reason kCulture when the package joins. Generated
+  // packages, and names without a package, have none.
+  virtual std::vector<std::string> VariantsOf(std::string_view /*name*/,
+                                              const Cultures& /*cultures*/) const {
+    return {};
+  }
   // Which warnings of the package are left out, and which fail it; for generated packages, too.
   virtual record::WarningRules WarningRulesOf(std::string_view /*name*/) const { return {}; }
 };

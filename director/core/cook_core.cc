@@ -57,8 +57,9 @@ void CookCore::ForEachReasonIn(
   std::ranges::sort(members);
   members.erase(std::unique(members.begin(), members.end()), members.end());
   for (const PackageId package : members) {
-    core_->packages.graph.edges().ForEachInstigator(package, [&](const InstigatorView& why) {
-      if (cook.HasReason(package, why)) visit(package, why);
+    const Edges& edges = core_->packages.graph.edges();
+    edges.ForEachInstigator(package, [&](const InstigatorView& why) {
+      if (cook.HasReason(package, why, edges)) visit(package, why);
     });
   }
 }

@@ -16,6 +16,7 @@
 #include "common/record/warning.h"
 #include "common/record/worker_offer.h"
 #include "director/core/catalog.h"
+#include "director/core/cook_filter.h"
 #include "director/core/ids.h"
 
 namespace galley::director {
@@ -80,6 +81,8 @@ struct ResultView {
   uint64_t key = 0;   // of its action; equal for equal inputs
   // The warnings of the result's cook, as they were kept (record::Warning); null: none.
   std::shared_ptr<const std::vector<std::string>> warnings;
+  // The names of the packages whose outputs the result's cook read, sorted; null: none.
+  std::shared_ptr<const std::vector<std::string>> inputs;
 };
 using ResultViewPtr = std::shared_ptr<const ResultView>;
 
@@ -129,6 +132,8 @@ struct CookRequested {
   // reference to a standing package is not followed. The roots are built from the roots of the last
   // cook (BuildRoot::is_difference).
   std::shared_ptr<const StandingPackages> standing = nullptr;
+  // Null: the cook leaves nothing out, and has the cultures of the project.
+  std::shared_ptr<const CookFilter> filter = nullptr;
 };
 
 // Ctrl-C: nothing new begins, and committed results stay; CookEnded follows. Once the roots are

@@ -116,15 +116,13 @@ class ChangeFinder {
           std::launch::async,
           [project = &ask_.project, stop = &stop_] { return LookAtGit(*project, *stop); });
     }
-    ASSIGN_OR_RETURN(found_.world,
-                     MakeWorld(ask_.director, *setup_, ask_.permit.needs().table, stop_));
+    ASSIGN_OR_RETURN(found_.world, MakeWorld(ask_.director, *setup_, stop_));
     return absl::OkStatus();
   }
 
   JournalMeta Meta() const { return ask_.director.journal().meta(); }
   absl::StatusOr<std::shared_ptr<World>> Revise(const ChangedIn& changed_in) const {
-    return MakeRevisedWorld(ask_.director, *setup_, ask_.permit.needs().table, Meta(),
-                            ask_.permit.Present(), changed_in);
+    return MakeRevisedWorld(ask_.director, *setup_, Meta(), ask_.permit.Present(), changed_in);
   }
 
   // Makes the cook look at the difference in `world`; FAILED_PRECONDITION: the reason why it

@@ -23,9 +23,10 @@ namespace {
 constexpr uint64_t kRoomOfAJob = 64 << 20;
 
 // Says whether a value neither decides how workers are run nor what they may do. Each cook reads
-// [cook] maps and the like; a world has its platforms, mounts and rules, and what is never cooked.
+// [cook] maps and the like; a world has its platforms, mounts, rules and cultures, and what is
+// never cooked.
 bool IsOfCook(std::string_view key) {
-  constexpr std::array kKeys = {"cook.maps",  "cook.directories", "cook.always",
+  constexpr std::array kKeys = {"cook.maps",  "cook.directories", "cook.always", "cook.cultures",
                                 "cook.never", "director.metrics", "output.dir"};
   return std::ranges::find(kKeys, key) != kKeys.end();
 }
@@ -60,8 +61,7 @@ bool ShareAShell(const Setup& a, const Setup& b) {
 }  // namespace
 
 bool CookAdmission::Needs::GoWith(const Needs& other) const {
-  return setup != nullptr && other.setup != nullptr && table == other.table &&
-         ShareAShell(*setup, *other.setup);
+  return setup != nullptr && other.setup != nullptr && ShareAShell(*setup, *other.setup);
 }
 
 absl::StatusOr<std::unique_ptr<CookPermit>> CookAdmission::Enter(
@@ -119,7 +119,7 @@ absl::Status CookAdmission::LookAtStore() {
 }
 
 void CookAdmission::Renew(Needs& needs) const {
-  if (Needs newest{.setup = deps_.director.setup(), .table = needs.table}; newest.GoWith(needs))
+  if (Needs newest{.setup = deps_.director.setup()}; newest.GoWith(needs))
     needs = std::move(newest);
 }
 

@@ -28,7 +28,6 @@
 #include "director/host/director.h"
 #include "director/host/farm_plan.h"
 #include "director/shell/director_shell.h"
-#include "director/shell/project_catalog.h"
 
 namespace galley::director {
 
@@ -46,12 +45,12 @@ class CookAdmission {
   explicit CookAdmission(const Deps& deps) : deps_(deps) {}
   ~CookAdmission() { Close(); }
 
-  // Needs: the state that a cook shares with other cooks.
+  // Needs: the state that a cook shares with other cooks. Packages that the cook leaves out, and
+  // its cultures, are in the CookFilter of its request, and shared with no other cook.
   struct Needs {
     SetupPtr setup;  // null: no other cook is admitted
-    ProjectCatalog::Options table;
     // Says whether cooks with these needs can be admitted together. Their projects may differ in
-    // mounts, platforms and rules, and in [cook] values that only select packages.
+    // mounts, platforms and rules, and in [cook] values that only select packages or cultures.
     bool GoWith(const Needs& other) const;
   };
 

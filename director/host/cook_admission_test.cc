@@ -55,10 +55,10 @@ class CookAdmissionTest : public testing::Test {
     return std::make_shared<const project::Project>(
         project::LoadProject({.directory = folder_, .environment = {}, .overrides = {}}).value());
   }
-  CookAdmission::Needs NeedsOf(const std::string& more, ProjectCatalog::Options table = {}) const {
+  CookAdmission::Needs NeedsOf(const std::string& more) const {
     auto setup = std::make_shared<director::Setup>(*director_->setup());
     setup->project = Load(more);
-    return {.setup = std::move(setup), .table = std::move(table)};
+    return {.setup = std::move(setup)};
   }
   using PermitPtr = std::unique_ptr<CookPermit>;
   PermitPtr Enter(uint64_t cook, const CookAdmission::Needs& needs) {
@@ -96,18 +96,17 @@ TEST_F(CookAdmissionTest, CooksGoTogetherThatDifferInWhatAWorldHas) {
   EXPECT_TRUE(plain.GoWith(NeedsOf("[[rule]]\nmatch = \"/Game/**\"\ncooker = \"copy\"\n")));
   EXPECT_TRUE(
       plain.GoWith(NeedsOf("[cook]\nmaps = [\"/Game/*.level\"]\nnever = [\"/Game/x/**\"]\n")));
+  EXPECT_TRUE(plain.GoWith(NeedsOf("[cook]\ncultures = [\"de\"]\n")));
   EXPECT_TRUE(plain.GoWith(NeedsOf("texture = \"bc\"\n"))) << "the platform is another";
   EXPECT_TRUE(plain.GoWith(NeedsOf("[[platform]]\nname = \"deck\"\n")));
   EXPECT_TRUE(plain.GoWith(NeedsOf("[[mount]]\npath = \"/Dlc\"\ndir = \"content\"\n")));
   EXPECT_FALSE(plain.GoWith(NeedsOf("[resources]\ngpu = 1\n")));
   EXPECT_FALSE(plain.GoWith(NeedsOf("[farm]\nslots = 3\n")));
-  EXPECT_FALSE(plain.GoWith(NeedsOf("", {.never = {"/Game/x/**"}})));
-  EXPECT_FALSE(plain.GoWith(NeedsOf("", {.cultures = {"de"}})));
   EXPECT_FALSE(plain.GoWith({})) << "that one is alone";
 }
 
 TEST_F(CookAdmissionTest, OneThatNeedsSomethingElseWaitsAndIsNotOvertakenByItsClass) {
-  const CookAdmission::Needs plain = NeedsOf(""), other = NeedsOf("", {.never = {"/Game/x/**"}});
+  const CookAdmission::Needs plain = NeedsOf(""), other = NeedsOf("[farm]\nslots = 3\n");
   PermitPtr first = Enter(1, plain), second = Enter(2, plain);
   std::future<PermitPtr> third = Wait(3, CookClass::kNightly, other);
   std::future<PermitPtr> fourth = Wait(4, CookClass::kNightly, plain);

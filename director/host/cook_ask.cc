@@ -29,6 +29,11 @@ CookClass ClassOf(const v1::CookAsk& ask) {
   return ClassOfName(ask.urgency_class()).value_or(CookClass::kNightly);
 }
 
+absl::StatusOr<GlobFilterPtr> FilterOf(const v1::CookAsk& ask) {
+  const v1::Selection& selection = ask.selection();
+  return GlobFilter::Make(ListOf(selection.never()), ListOf(selection.cultures()));
+}
+
 std::string WhatIsAsked(const v1::CookAsk& ask) {
   std::vector<std::string> named;
   const v1::Selection& selection = ask.selection();
@@ -42,6 +47,7 @@ std::string WhatIsAsked(const v1::CookAsk& ask) {
 absl::Status CheckAsk(const v1::CookAsk& ask, const project::Project& project) {
   if (!ClassOfName(ask.urgency_class()).has_value())
     return WrongUse(fmt::format("--class {}: there is no such class", ask.urgency_class()));
+  if (const auto filter = FilterOf(ask); !filter.ok()) return WrongUse(filter.status());
   const auto known = PlatformsIn(project, ListOf(ask.platforms()));
   return known.ok() ? absl::OkStatus() : WrongUse(known.status());
 }

@@ -11,6 +11,7 @@
 #include "common/project/project.h"
 #include "director/core/ids.h"
 #include "director/host/cook_class.h"
+#include "director/shell/glob_filter.h"
 #include "galley/v1/director.pb.h"
 
 namespace galley::director {
@@ -28,10 +29,14 @@ inline bool IsByTheBook(const v1::CookAsk& ask) {
 inline bool IsStaged(const v1::CookAsk& ask) { return !ask.no_stage() && !ask.repair(); }
 // Returns kNightly when the ask names no class, or an unknown class.
 CookClass ClassOf(const v1::CookAsk& ask);
+// Returns the packages that the cook leaves out, and its cultures (--never, --culture); null: the
+// ask says nothing of either. INVALID_ARGUMENT: a glob is malformed.
+absl::StatusOr<GlobFilterPtr> FilterOf(const v1::CookAsk& ask);
 // Returns a few words for people: "by the book", "/Game/a.png and 3 more".
 std::string WhatIsAsked(const v1::CookAsk& ask);
 
-// INVALID_ARGUMENT: the ask names a platform or a class that does not exist.
+// INVALID_ARGUMENT: the ask names a platform or a class that does not exist, or has a glob that is
+// malformed.
 absl::Status CheckAsk(const v1::CookAsk& ask, const project::Project& project);
 
 // Returns the platforms with these names, as bits of their indexes in `project`; no names: all.

@@ -23,6 +23,21 @@ TEST(CookAskTest, AnAskNamesAllPlatformsOrThoseThatThereAre) {
   EXPECT_TRUE(absl::IsInvalidArgument(CheckAsk(ask, ProjectOf({"a"}))));
 }
 
+TEST(CookAskTest, TheFilterIsOfNeverAndCultures) {
+  v1::CookAsk ask;
+  EXPECT_EQ(FilterOf(ask).value(), nullptr);
+  ask.mutable_selection()->add_cultures("de");
+  EXPECT_EQ(FilterOf(ask).value()->cultures(), std::vector<std::string>{"de"});
+  EXPECT_FALSE(FilterOf(ask).value()->has_never());
+  ask.mutable_selection()->add_never("/Game/dev/**");
+  EXPECT_TRUE(FilterOf(ask).value()->IsNever("/Game/dev/a.png"));
+  ask.set_urgency_class("now");
+  EXPECT_TRUE(CheckAsk(ask, ProjectOf({"a"})).ok());
+  ask.mutable_selection()->add_never("/Game/[a");
+  EXPECT_TRUE(absl::IsInvalidArgument(FilterOf(ask).status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(CheckAsk(ask, ProjectOf({"a"}))));
+}
+
 TEST(CookAskTest, AFewWordsSayWhatIsAsked) {
   v1::CookAsk ask;
   EXPECT_EQ(WhatIsAsked(ask), "by the book");

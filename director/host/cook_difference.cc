@@ -77,7 +77,7 @@ absl::StatusOr<CookDifference> FindDifference(const StandingAsk& ask, const Worl
   ASSIGN_OR_RETURN(difference.selected,
                    ChoosePackages(standing,
                                   {.catalog = *world.table,
-                                   .has_cultures = !world.table_options.cultures.empty(),
+                                   .has_cultures = !world.project->cook.cultures.empty(),
                                    .never = world.project->cook.never,
                                    .of_other_rules = std::move(of_other_rules)},
                                   changes.changes, selected, journal, *difference.base));

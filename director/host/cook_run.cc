@@ -27,12 +27,6 @@ std::shared_ptr<const project::Project> ProjectOf(const v1::CookAsk& ask, const 
   return project;
 }
 
-ProjectCatalog::Options TableOptionsOf(const v1::CookAsk& ask, const project::Project& project) {
-  const auto& cultures = ask.selection().cultures();
-  return {.never = ListOf(ask.selection().never()),
-          .cultures = cultures.empty() ? project.cook.cultures : ListOf(cultures)};
-}
-
 CookRun::CookRun(v1::CookAsk ask, const Deps& deps)
     : ask_(std::move(ask)), deps_(deps), notes_(deps_.sink) {}
 
@@ -62,6 +56,9 @@ absl::Status CookRun::Prepare() {
   project_ = ProjectOf(ask_, *setup_);
   if (const auto platforms = PlatformsIn(*project_, ListOf(ask_.platforms())); !platforms.ok())
     return WrongUse(platforms.status());
+  auto filter = FilterOf(ask_);
+  if (!filter.ok()) return WrongUse(filter.status());
+  filter_ = *std::move(filter);
   using Step = absl::Status (CookRun::*)();
   for (const Step step : {&CookRun::Scan, &CookRun::FindWhatDiffers, &CookRun::FollowTheFiles}) {
     if (deps_.stop.is_cancelled()) return Interrupted();
@@ -108,7 +105,8 @@ absl::Status CookRun::Select() {
     return absl::OkStatus();
   }
   auto selection =
-      ask_.repair() ? SelectLost() : director::Select(ask_.selection(), *project_, *world_->table);
+      ask_.repair() ? SelectLost()
+                    : director::Select(ask_.selection(), *project_, *world_->table, filter_.get());
   if (!selection.ok()) return WrongUse(selection.status());
   selection_ = *std::move(selection);
   if (ask_.exact() && !selection_.by_the_book) {
@@ -166,7 +164,7 @@ void CookRun::BeginStaging() {
 
 // Packages that can no longer be selected fail by name.
 std::vector<SelectedPackage> CookRun::SelectIn(const World& world) const {
-  auto selection = director::Select(ask_.selection(), *world.project, *world.table);
+  auto selection = director::Select(ask_.selection(), *world.project, *world.table, filter_.get());
   return selection.ok() ? std::move(selection->packages) : std::vector<SelectedPackage>();
 }
 
@@ -308,7 +306,8 @@ CookOrder CookRun::Order() {
                               .fail_fast = ask_.fail_fast(),
                               .follow_soft = !ask_.selection().no_soft_references(),
                               .is_staged = IsStaged(ask_),
-                              .of_class = ClassOf(ask_)},
+                              .of_class = ClassOf(ask_),
+                              .filter = filter_},
                   .world = world_,
                   .publishes = !ask_.repair(),
                   .retry_failed = ask_.retry_failed()};
@@ -348,7 +347,7 @@ void CookRun::TellTheEnd() {
   // A difference does not know which generated packages the patterns name.
   if (!changes_.has_same_names && !ask_.repair()) TellIdleNames();
   if (!ask_.repair() && !outcome.ended.is_interrupted && !changes_.difference.has_value())
-    TellIdleNever(*world_, *outcome.world, HasSelection(ask_.selection()), notes_);
+    TellIdleNever(*world_, *outcome.world, filter_.get(), HasSelection(ask_.selection()), notes_);
   staging_->TellFailures();
   if (const auto lost = LostText(outcome, project_->store.directory))
     NoteRepair(record::KeptWarning(record::WarningKind::kStoreLost, *lost));

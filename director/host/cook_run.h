@@ -29,9 +29,6 @@ namespace galley::director {
 // Returns the project of `setup`, with the output folder of the ask.
 std::shared_ptr<const project::Project> ProjectOf(const v1::CookAsk& ask, const Setup& setup);
 
-// Returns the options of the catalog for the ask.
-ProjectCatalog::Options TableOptionsOf(const v1::CookAsk& ask, const project::Project& project);
-
 class CookRun {
  public:
   struct Deps {
@@ -87,6 +84,7 @@ class CookRun {
   absl::Time began_;                                 // when the cook began to look at the files
   SetupPtr setup_;                                   // from Prepare on
   std::shared_ptr<const project::Project> project_;  // with the output folder of the cook
+  GlobFilterPtr filter_;                             // FilterOf; from Prepare on
   CookNotes notes_;
   CookReport report_;
 

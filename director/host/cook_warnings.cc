@@ -3,13 +3,31 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "director/host/idle_names.h"
 #include "director/host/left_out.h"
 #include "fmt/format.h"
 
 namespace galley::director {
+namespace {
+
+// The place of the patterns of a filter.
+constexpr std::string_view kArgument = "--never";
+
+// Returns the patterns that name nothing in the world: those of galley.toml first.
+std::vector<project::Pattern> IdlePatterns(const World& world, const GlobFilter* filter) {
+  std::vector<project::Pattern> idle = world.table->UnmatchedNeverPatterns();
+  if (filter == nullptr) return idle;
+  for (const content::Glob& glob : filter->never()) {
+    if (!world.table->IsMatchedBy(glob)) idle.emplace_back(glob.pattern(), std::string(kArgument));
+  }
+  return idle;
+}
+
+}  // namespace
 
 void TellOddFiles(const World& world, CookEventSink& sink) {
   for (const content::FileEntry& file : world.snapshot->files()) {
@@ -29,12 +47,13 @@ void TellLeftOut(const World& world, CookEventSink& sink) {
     sink.Warn(record::WarningKind::kSandboxInContent, text);
 }
 
-void TellIdleNever(const World& before, const World& after, bool is_narrow, CookEventSink& sink) {
-  const auto named_before = before.table->UnmatchedNeverPatterns();
-  for (const project::Pattern& never : after.table->UnmatchedNeverPatterns()) {
+void TellIdleNever(const World& before, const World& after, const GlobFilter* filter,
+                   bool is_narrow, CookEventSink& sink) {
+  const auto named_before = IdlePatterns(before, filter);
+  for (const project::Pattern& never : IdlePatterns(after, filter)) {
     const bool is_of_both = std::ranges::any_of(
         named_before, [&](const project::Pattern& other) { return other.text == never.text; });
-    const bool is_argument = never.place == "--never";
+    const bool is_argument = never.place == kArgument;
     // The pattern may be about generated packages that this cook did not ask for.
     const bool is_unknown =
         is_narrow && (!is_argument || never.text.find("_gen") != std::string::npos);

@@ -10,6 +10,7 @@
 
 #include "director/shell/active_cook.h"
 #include "director/shell/cook_event.h"
+#include "director/shell/glob_filter.h"
 #include "director/shell/world.h"
 
 namespace galley::director {
@@ -21,10 +22,12 @@ void TellOddFiles(const World& world, CookEventSink& sink);
 // Warns of sidecars without a file, and of sandboxes below the mounts.
 void TellLeftOut(const World& world, CookEventSink& sink);
 
-// Warns of patterns of `never` that name nothing in both worlds: `before`, when the cook began, and
-// `after`, which knows the cook's generated packages. `is_narrow`: the cook did not ask for all
-// packages, so patterns of galley.toml may be about other packages, and are skipped.
-void TellIdleNever(const World& before, const World& after, bool is_narrow, CookEventSink& sink);
+// Warns of patterns of [cook] never and of `filter` that name nothing in both worlds: `before`,
+// when the cook began, and `after`, which knows the cook's generated packages. `filter`: null: the
+// cook has none. `is_narrow`: the cook did not ask for all packages, so patterns of galley.toml may
+// be about other packages, and are skipped.
+void TellIdleNever(const World& before, const World& after, const GlobFilter* filter,
+                   bool is_narrow, CookEventSink& sink);
 
 // Returns "2 workers of [farm] launcher = \"ssh\" did not start, ..."; nullopt: all workers
 // started, or the cook was ended by an interrupt or an error.

@@ -21,12 +21,10 @@ content::ScanOptions OptionsOf(const project::Project& project) {
   return scan;
 }
 
-std::shared_ptr<World> WorldOf(const Director& director, const Setup& setup,
-                               const ProjectCatalog::Options& table_options, SnapshotPtr snapshot) {
+std::shared_ptr<World> WorldOf(const Director& director, const Setup& setup, SnapshotPtr snapshot) {
   auto world = std::make_shared<World>();
   world->snapshot = std::move(snapshot);
   world->project = setup.project;
-  world->table_options = table_options;
   world->environment = AnsweredVariables(*setup.project, director.environment());
   return world;
 }
@@ -51,25 +49,24 @@ absl::Status CheckPackages(const World& world) {
 }
 
 absl::StatusOr<std::shared_ptr<World>> MakeWorld(const Director& director, const Setup& setup,
-                                                 const ProjectCatalog::Options& table_options,
                                                  const Cancellation& stop) {
   content::ScanOptions scan = OptionsOf(*setup.project);
   scan.stop = &stop;
   auto snapshot = content::Snapshot::Scan(scan);
   if (absl::IsCancelled(snapshot.status())) return Interrupted();
   if (!snapshot.ok()) return WrongUse(snapshot.status());
-  std::shared_ptr<World> world = WorldOf(director, setup, table_options, *std::move(snapshot));
-  auto table =
-      ProjectCatalog::Build(world->snapshot, world->project, setup.resolver, table_options);
+  std::shared_ptr<World> world = WorldOf(director, setup, *std::move(snapshot));
+  auto table = ProjectCatalog::Build(world->snapshot, world->project, setup.resolver);
   if (!table.ok()) return WrongUse(table.status());
   world->table = *std::move(table);
   RETURN_IF_ERROR(CheckPackages(*world));
   return world;
 }
 
-absl::StatusOr<std::shared_ptr<World>> MakeRevisedWorld(
-    const Director& director, const Setup& setup, const ProjectCatalog::Options& table_options,
-    const JournalMeta& meta, const WorldPtr& present, const ChangedIn& changed_in) {
+absl::StatusOr<std::shared_ptr<World>> MakeRevisedWorld(const Director& director,
+                                                        const Setup& setup, const JournalMeta& meta,
+                                                        const WorldPtr& present,
+                                                        const ChangedIn& changed_in) {
   if (meta.table_file.empty())
     return absl::FailedPreconditionError("no cook has looked at all files yet");
   const content::ScanOptions options = OptionsOf(*setup.project);
@@ -87,13 +84,12 @@ absl::StatusOr<std::shared_ptr<World>> MakeRevisedWorld(
   const std::vector<std::string> changed = changed_in(base);
   auto snapshot = base.Refresh(changed);
   if (!snapshot.ok()) return absl::FailedPreconditionError(snapshot.status().message());
-  std::shared_ptr<World> world = WorldOf(director, setup, table_options, *std::move(snapshot));
+  std::shared_ptr<World> world = WorldOf(director, setup, *std::move(snapshot));
   world->since.emplace(ChangesSince{.table_id = meta.table_id, .changes = {}, .touched = {}});
   world->since->changes = content::DiffSnapshots(base, *world->snapshot, &world->since->touched);
   world->since->is_of_bytes = world->snapshot->IsRevisionOf(base);
-  auto table =
-      ProjectCatalog::ByNeed(world->snapshot, world->project, setup.resolver, table_options,
-                             is_present ? present->table.get() : nullptr, changed);
+  auto table = ProjectCatalog::ByNeed(world->snapshot, world->project, setup.resolver,
+                                      is_present ? present->table.get() : nullptr, changed);
   if (!table.ok()) return WrongUse(table.status());
   world->table = *std::move(table);
   return world;

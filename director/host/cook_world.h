@@ -15,7 +15,6 @@ namespace galley::director {
 // Makes the world by a scan of all files. The snapshot table is not written yet. Errors, as in
 // outcome_status.h: rules or sidecars are wrong; there is no package; `stop` was cancelled.
 absl::StatusOr<std::shared_ptr<World>> MakeWorld(const Director& director, const Setup& setup,
-                                                 const ProjectCatalog::Options& table,
                                                  const Cancellation& stop);
 
 // Makes the world from the journal's base, the snapshot table of `meta`, and looks only at the
@@ -23,9 +22,10 @@ absl::StatusOr<std::shared_ptr<World>> MakeWorld(const Director& director, const
 // Packages are resolved by need; the caller calls CheckPackages. `present`: the director's world,
 // whose snapshot may be the base; may be null. FAILED_PRECONDITION: the base is not known.
 using ChangedIn = std::function<std::vector<std::string>(const content::Snapshot& base)>;
-absl::StatusOr<std::shared_ptr<World>> MakeRevisedWorld(
-    const Director& director, const Setup& setup, const ProjectCatalog::Options& table,
-    const JournalMeta& meta, const WorldPtr& present, const ChangedIn& changed_in);
+absl::StatusOr<std::shared_ptr<World>> MakeRevisedWorld(const Director& director,
+                                                        const Setup& setup, const JournalMeta& meta,
+                                                        const WorldPtr& present,
+                                                        const ChangedIn& changed_in);
 
 // Resolves all packages. Errors, as in outcome_status.h: all errors of rules and sidecars; or there
 // is no package.

@@ -12,6 +12,7 @@
 #include "common/record/result.h"
 #include "director/core/packages/package_data.h"
 #include "director/host/answered_variables.h"
+#include "director/host/cook_ask.h"
 #include "director/host/cook_warnings.h"
 #include "director/host/idle_names.h"
 #include "director/host/impact.h"
@@ -43,8 +44,9 @@ class WarningTaker final : public CookEventSink {
 
 class Looker {
  public:
-  explicit Looker(const DryRunDeps& deps)
+  Looker(const DryRunDeps& deps, GlobFilterPtr filter)
       : deps_(deps),
+        filter_(std::move(filter)),
         project_(*deps.scanned.project),
         table_(*deps.scanned.table),
         world_(WorldOf(deps)),
@@ -53,7 +55,7 @@ class Looker {
 
   absl::StatusOr<DryRun> Look() {
     ASSIGN_OR_RETURN(const CookSelection selection,
-                     Select(deps_.ask.selection(), project_, table_));
+                     Select(deps_.ask.selection(), project_, table_, filter_.get()));
     RETURN_IF_ERROR(FindWhatHolds());
     ASSIGN_OR_RETURN(const ForeseenCook cook, Foresee(selection));
     TellOfFiles(selection);
@@ -136,7 +138,8 @@ class Looker {
                               .selected = selection.packages,
                               .by_the_book = selection.by_the_book,
                               .force = deps_.ask.force(),
-                              .follow_soft = !deps_.ask.selection().no_soft_references()});
+                              .follow_soft = !deps_.ask.selection().no_soft_references(),
+                              .filter = filter_});
   }
 
   void TellOfFiles(const CookSelection& selection) {
@@ -145,7 +148,7 @@ class Looker {
       taker.Warn(record::WarningKind::kAllIsNever, warning);
     TellOddFiles(*world_, taker);
     TellLeftOut(*world_, taker);
-    TellIdleNever(*world_, *world_, HasSelection(deps_.ask.selection()), taker);
+    TellIdleNever(*world_, *world_, filter_.get(), HasSelection(deps_.ask.selection()), taker);
     for (const record::Warning& one :
          IdleNames(project_, table_, GeneratedIn(table_, deps_.journal),
                    ListOf(deps_.ask.selection().cultures())))
@@ -307,6 +310,7 @@ class Looker {
   }
 
   const DryRunDeps& deps_;
+  const GlobFilterPtr filter_;
   const project::Project& project_;
   const ProjectCatalog& table_;
   ToolDigests tools_;
@@ -319,6 +323,9 @@ class Looker {
 
 }  // namespace
 
-absl::StatusOr<DryRun> LookAhead(const DryRunDeps& deps) { return Looker(deps).Look(); }
+absl::StatusOr<DryRun> LookAhead(const DryRunDeps& deps) {
+  ASSIGN_OR_RETURN(GlobFilterPtr filter, FilterOf(deps.ask));
+  return Looker(deps, std::move(filter)).Look();
+}
 
 }  // namespace galley::director

@@ -60,6 +60,10 @@ class UndemandingCatalog final : public Catalog {
   ReferenceTarget Resolve(std::string_view from, std::string_view as_written) const override {
     return inner_->Resolve(from, as_written);
   }
+  std::vector<std::string> VariantsOf(std::string_view name,
+                                      const Cultures& cultures) const override {
+    return inner_->VariantsOf(name, cultures);
+  }
 
  private:
   static CatalogEntry WithoutDemands(CatalogEntry entry) {

@@ -18,12 +18,6 @@ content::ScanOptions ScanOptionsOf(const project::Project& project) {
 }
 
 absl::StatusOr<ScannedProject> ScanProject(project::Project project) {
-  const ProjectCatalog::Options options{.cultures = project.cook.cultures};
-  return ScanProject(std::move(project), options);
-}
-
-absl::StatusOr<ScannedProject> ScanProject(project::Project project,
-                                           const ProjectCatalog::Options& options) {
   ASSIGN_OR_RETURN(const Cookers cookers,
                    DescribeCookers(JoinPath(ProgramDirectory(), "galley-worker"), "",
                                    project.cook.binary_identity));
@@ -33,8 +27,7 @@ absl::StatusOr<ScannedProject> ScanProject(project::Project project,
   ASSIGN_OR_RETURN(scanned.table,
                    ProjectCatalog::Build(scanned.snapshot, scanned.project,
                                          std::make_shared<const project::RecipeResolver>(
-                                             *scanned.project, cookers.descriptions),
-                                         options));
+                                             *scanned.project, cookers.descriptions)));
   return scanned;
 }
 

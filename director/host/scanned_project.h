@@ -18,9 +18,6 @@ struct ScannedProject {
 // INVALID_ARGUMENT, NOT_FOUND: wrong usage or project file. UNAVAILABLE: the cookers cannot be
 // asked for their settings. CheckRecipes reports what is wrong with rules and sidecars.
 absl::StatusOr<ScannedProject> ScanProject(project::Project project);
-// The same, with these options for the catalog.
-absl::StatusOr<ScannedProject> ScanProject(project::Project project,
-                                           const ProjectCatalog::Options& options);
 
 // Returns the options for a scan of the project's files.
 content::ScanOptions ScanOptionsOf(const project::Project& project);

@@ -42,8 +42,8 @@ std::vector<std::string> FoldersOf(const std::vector<std::string>& names) {
 // for who gave the pattern.
 class Finder {
  public:
-  Finder(const project::Project& project, const ProjectCatalog& table)
-      : project_(project), table_(table) {}
+  Finder(const project::Project& project, const ProjectCatalog& table, const CookFilter* filter)
+      : project_(project), table_(table), filter_(filter) {}
 
   // Returns the packages that a pattern over virtual paths matches.
   absl::StatusOr<std::vector<std::string>> Matches(std::string_view pattern) const {
@@ -109,7 +109,7 @@ class Finder {
 
   bool IsNever(const std::string& name) const {
     const auto entry = table_.Find(name);
-    return entry && entry->never_cook;
+    return entry && (entry->never_cook || (filter_ != nullptr && filter_->IsNever(name)));
   }
 
  private:
@@ -179,13 +179,15 @@ class Finder {
   mutable size_t comparisons_left_ = kComparisonsMax;
   const project::Project& project_;
   const ProjectCatalog& table_;
+  const CookFilter* const filter_;  // null: the cook leaves nothing out
 };
 
 class Selector {
  public:
   using Found = absl::StatusOr<std::vector<std::string>>;
 
-  Selector(const project::Project& project, const ProjectCatalog& table) : finder(project, table) {}
+  Selector(const project::Project& project, const ProjectCatalog& table, const CookFilter* filter)
+      : finder(project, table, filter) {}
 
   // `from`: who gave the pattern: "galley.toml:41: [cook] maps", "--map".
   void Add(std::string_view from, std::string_view pattern, Found found,
@@ -279,8 +281,8 @@ void SelectByTheBook(const project::Project& project, Selector& selector) {
 }  // namespace
 
 absl::StatusOr<CookSelection> Select(const v1::Selection& ask, const project::Project& project,
-                                     const ProjectCatalog& table) {
-  Selector selector(project, table);
+                                     const ProjectCatalog& table, const CookFilter* filter) {
+  Selector selector(project, table, filter);
   if (HasSelection(ask)) {
     SelectFromCommandLine(ask, project, selector);
   } else {
@@ -297,7 +299,7 @@ absl::StatusOr<CookSelection> Select(const v1::Selection& ask, const project::Pr
 absl::StatusOr<std::vector<std::string>> PackagesNamedBy(const std::string& pattern,
                                                          const project::Project& project,
                                                          const ProjectCatalog& table) {
-  return Finder(project, table).PackagesOrFolder(pattern);
+  return Finder(project, table, /*filter=*/nullptr).PackagesOrFolder(pattern);
 }
 
 }  // namespace galley::director

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "director/core/cook_filter.h"
 #include "director/core/events.h"
 #include "director/host/cook_ask.h"
 #include "director/shell/project_catalog.h"
@@ -21,10 +22,11 @@ struct CookSelection {
   std::vector<std::string> warnings;  // about patterns that name only never-cook packages
 };
 
-// INVALID_ARGUMENT: names and patterns that name nothing, one line each, with its place and the
-// nearest names; or nothing is left to cook, because all packages are never cooked.
+// `filter`: of the cook; null: the cook leaves nothing out. INVALID_ARGUMENT: names and patterns
+// that name nothing, one line each, with its place and the nearest names; or nothing is left to
+// cook, because all packages are never cooked.
 absl::StatusOr<CookSelection> Select(const v1::Selection& ask, const project::Project& project,
-                                     const ProjectCatalog& table);
+                                     const ProjectCatalog& table, const CookFilter* filter);
 
 // Returns the packages that `pattern` names, sorted. A pattern is a glob, a package, or a folder,
 // which names all packages below it; virtual paths or host paths. INVALID_ARGUMENT: the pattern

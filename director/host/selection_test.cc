@@ -20,7 +20,7 @@ class SelectionTest : public ShellTest {
   // Returns "<name> <category>, ..." or the error's text; warnings as "! text".
   std::string Selected() {
     const auto world = MakeWorld();
-    const auto selection = Select(ask_, *world->project, *world->table);
+    const auto selection = Select(ask_, *world->project, *world->table, filter_.get());
     if (!selection.ok()) {
       EXPECT_TRUE(absl::IsInvalidArgument(selection.status()));
       return std::string(selection.status().message());
@@ -57,6 +57,7 @@ class SelectionTest : public ShellTest {
   }
 
   v1::Selection ask_;
+  GlobFilterPtr filter_;
   bool by_the_book_ = false;
 };
 
@@ -115,6 +116,16 @@ TEST_F(SelectionTest, WhenAllIsNeverCookedNothingIs) {
   EXPECT_EQ(Selected(),
             "maps/forest.txt map, maps/town.txt map, props/a.png map! galley.toml:40: [cook] maps: "
             "all that /Game/maps/* names is never cooked ([cook] never or --never)");
+}
+
+TEST_F(SelectionTest, PackagesThatOnlyTheCookLeavesOutCountLikeThoseOfTheProject) {
+  filter_ = GlobFilter::Make({"/Game/maps/**"}, {}).value();
+  project_.cook.maps = {{"/Game/maps/*", "galley.toml:40"}};
+  EXPECT_THAT(Selected(), HasSubstr("nothing is left to cook"));
+  project_.cook.maps.emplace_back("/Game/props/a.png");
+  EXPECT_THAT(Selected(), HasSubstr("props/a.png map! galley.toml:40: [cook] maps: all that"));
+  filter_ = GlobFilter::Make({}, {"de"}).value();
+  EXPECT_EQ(Selected(), "maps/forest.txt map, maps/town.txt map, props/a.png map");
 }
 
 TEST_F(SelectionTest, AGlobNamesPackagesOnTheCommandLine) {

@@ -308,8 +308,7 @@ absl::StatusOr<std::unique_ptr<CookPermit>> ResidentCook::Enter(Taken& taken) {
 
 absl::StatusOr<ResidentCook::Taken> ResidentCook::TakeAsk() {
   if (host_.has_value()) {  // the host has read the project, and looked at the sandboxes
-    const SetupPtr setup = deps_.director.setup();
-    return Taken{.needs = {.setup = setup, .table = TableOptionsOf(ask_, *setup->project)}};
+    return Taken{.needs = {.setup = deps_.director.setup()}};
   }
   auto project = deps_.project.Read();
   if (!project.ok()) return WrongUse(project.status());
@@ -326,7 +325,7 @@ absl::StatusOr<ResidentCook::Taken> ResidentCook::TakeAsk() {
   }
   RETURN_IF_ERROR(CheckAsk(ask_, **project));
   if (ask_.repair()) return WrongUse("a director that stays does not cook again what a store lost");
-  Taken taken{.needs = {.setup = std::move(setup), .table = TableOptionsOf(ask_, **project)}};
+  Taken taken{.needs = {.setup = std::move(setup)}};
   for (const std::string& name : (*project)->farm.environment) {
     if (const auto found = differing_.find(name); found != differing_.end())
       taken.differing.insert(*found);

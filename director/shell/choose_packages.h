@@ -29,7 +29,7 @@ bool IsPackage(const Catalog& catalog, const std::string& name);
 // ChangedProject: the present state of the project.
 struct ChangedProject {
   const Catalog& catalog;
-  bool has_cultures = false;
+  bool has_cultures = false;  // [cook] cultures: a cook of a difference is by the book
   const std::vector<project::Pattern>& never;  // [cook] never
   // Names for which the rules changed, sorted.
   std::vector<std::string> of_other_rules;

@@ -161,10 +161,9 @@ class Maker {
   void NoteNew(const StoredResult& now) {
     ReferenceSets::Set& led_to = references_[now.package].now;
     led_to = SetOf(now.package, now.result, now.observed);
-    if (const auto entry = base_.catalog->Find(now.package)) {
-      for (const std::string& variant : entry->localised)
-        led_to.emplace(variant, InstigatorCategory::kCulture);
-    }
+    // A cook of a difference is by the book, and has the cultures of the project.
+    for (const std::string& variant : base_.catalog->VariantsOf(now.package, std::nullopt))
+      led_to.emplace(variant, InstigatorCategory::kCulture);
   }
 
   // Readers of a package that enters the cook were warned earlier that the package is not in the

@@ -49,8 +49,7 @@ class PathIndexTest : public ShellTest {
     project_.mounts = options_.mounts;
     const auto project = std::make_shared<project::Project>(project_);
     const auto resolver = std::make_shared<project::RecipeResolver>(*project, cookers_);
-    return ProjectCatalog::ByNeed(Scan(), project, resolver, /*options=*/{},
-                                  /*before=*/nullptr, /*changed=*/{})
+    return ProjectCatalog::ByNeed(Scan(), project, resolver, /*before=*/nullptr, /*changed=*/{})
         .value();
   }
   const PathIndex& Index() {

@@ -69,63 +69,79 @@ bool IsAlike(const ResolvedPackage& now, const ResolvedPackage& before,
 
 absl::StatusOr<std::shared_ptr<const ProjectCatalog>> ProjectCatalog::Build(
     SnapshotPtr snapshot, std::shared_ptr<const project::Project> project,
-    std::shared_ptr<const project::RecipeResolver> resolver, const Options& options) {
-  ASSIGN_OR_RETURN(std::shared_ptr<const ProjectCatalog> table,
-                   ByNeed(std::move(snapshot), std::move(project), std::move(resolver), options,
-                          /*before=*/nullptr, /*changed=*/{}));
-  (void)table->packages_->TakeAll();
-  return table;
-}
-
-absl::StatusOr<std::shared_ptr<const ProjectCatalog>> ProjectCatalog::ByNeed(
-    SnapshotPtr snapshot, std::shared_ptr<const project::Project> project,
-    std::shared_ptr<const project::RecipeResolver> resolver, const Options& options,
-    const ProjectCatalog* before, const std::vector<std::string>& changed) {
+    std::shared_ptr<const project::RecipeResolver> resolver, unsigned threads) {
   std::shared_ptr<ProjectCatalog> table(new ProjectCatalog());
   table->snapshot_ = std::move(snapshot);
   table->project_ = std::move(project);
   table->resolver_ = std::move(resolver);
-  table->cultures_ = options.cultures;
-  table->options_ = options;
-  RETURN_IF_ERROR(table->ReadNever(options.never));
-  table->packages_ = std::make_unique<ResolvedPackages>(
-      *table->snapshot_,
-      [of = table.get()](const content::FileEntry& file, const content::FileEntry* sidecar) {
-        return of->ResolveOne(file, sidecar);
-      },
-      options.threads);
+  table->threads_ = threads;
+  RETURN_IF_ERROR(table->ReadNever());
+  table->MakePackages();
+  (void)table->packages_->TakeAll();
+  return std::shared_ptr<const ProjectCatalog>(std::move(table));
+}
+
+absl::StatusOr<std::shared_ptr<const ProjectCatalog>> ProjectCatalog::ByNeed(
+    SnapshotPtr snapshot, std::shared_ptr<const project::Project> project,
+    std::shared_ptr<const project::RecipeResolver> resolver, const ProjectCatalog* before,
+    const std::vector<std::string>& changed) {
+  std::shared_ptr<ProjectCatalog> table(new ProjectCatalog());
+  table->snapshot_ = std::move(snapshot);
+  table->project_ = std::move(project);
+  table->resolver_ = std::move(resolver);
+  if (before != nullptr) table->threads_ = before->threads_;
+  RETURN_IF_ERROR(table->ReadNever());
+  table->MakePackages();
   if (before != nullptr && before->project_ == table->project_ &&
-      before->resolver_ == table->resolver_ && before->options_ == options)
+      before->resolver_ == table->resolver_)
     table->packages_->TakeOver(*before->packages_, changed);
   return std::shared_ptr<const ProjectCatalog>(std::move(table));
 }
 
-absl::Status ProjectCatalog::ReadNever(const std::vector<std::string>& of_command_line) {
-  std::vector<project::Pattern> patterns = project_->cook.never;
-  for (const std::string& pattern : of_command_line) patterns.emplace_back(pattern, "--never");
-  for (project::Pattern& pattern : patterns) {
+void ProjectCatalog::MakePackages() {
+  packages_ = std::make_unique<ResolvedPackages>(
+      *snapshot_,
+      [this](const content::FileEntry& file, const content::FileEntry* sidecar) {
+        return ResolveOne(file, sidecar);
+      },
+      threads_);
+}
+
+absl::Status ProjectCatalog::ReadNever() {
+  for (const project::Pattern& pattern : project_->cook.never) {
     ASSIGN_OR_RETURN(content::Glob glob, content::Glob::Parse(pattern.text));
-    never_.push_back({std::move(glob), std::move(pattern)});
+    never_.push_back({std::move(glob), pattern});
   }
   return absl::OkStatus();
+}
+
+bool ProjectCatalog::IsFileMatchedBy(const content::Glob& glob) const {
+  const content::FileList files = snapshot_->files();
+  return std::ranges::any_of(
+      files, [&](const content::FileEntry& file) { return glob.Matches(file.path); });
+}
+
+bool ProjectCatalog::IsGeneratedMatchedBy(const content::Glob& glob) const {
+  return std::ranges::any_of(generated_, [&](const auto& one) { return glob.Matches(one.first); });
+}
+
+bool ProjectCatalog::IsMatchedBy(const content::Glob& glob) const {
+  if (IsFileMatchedBy(glob)) return true;
+  const base::MutexLock lock(mutex_);
+  return IsGeneratedMatchedBy(glob);
 }
 
 std::vector<project::Pattern> ProjectCatalog::UnmatchedNeverPatterns() const {
   const base::MutexLock lock(mutex_);
   if (!idle_never_) {
     idle_never_.emplace();
-    const content::FileList files = snapshot_->files();
     for (const Never& never : never_) {
-      if (std::ranges::none_of(
-              files, [&](const content::FileEntry& file) { return never.glob.Matches(file.path); }))
-        idle_never_->push_back(&never);
+      if (!IsFileMatchedBy(never.glob)) idle_never_->push_back(&never);
     }
   }
   std::vector<project::Pattern> patterns;
   for (const Never* never : *idle_never_) {
-    if (std::ranges::none_of(generated_,
-                             [&](const auto& one) { return never->glob.Matches(one.first); }))
-      patterns.push_back(never->pattern);
+    if (!IsGeneratedMatchedBy(never->glob)) patterns.push_back(never->pattern);
   }
   return patterns;
 }
@@ -163,18 +179,20 @@ bool ProjectCatalog::IsNever(std::string_view name) const {
   return std::ranges::any_of(never_, [&](const Never& never) { return never.glob.Matches(name); });
 }
 
-std::vector<std::string> ProjectCatalog::LocalisedOf(std::string_view name) const {
-  std::vector<std::string> localised;
-  for (const std::string& culture : cultures_) {
-    // Maps "/Game/ui/logo.png" to "/Game/L10N/de/ui/logo.png", under the mount's own virtual path.
+std::vector<std::string> ProjectCatalog::VariantsOf(std::string_view name,
+                                                    const Cultures& cultures) const {
+  std::vector<std::string> variants;
+  const std::vector<std::string>& asked = cultures ? *cultures : project_->cook.cultures;
+  if (asked.empty() || packages_->Find(name) == nullptr) return variants;
+  for (const std::string& culture : asked) {
     for (const content::Mount& mount : project_->mounts) {
       const std::string prefix = fmt::format("{}/L10N/", mount.path);
       if (!content::IsUnder(name, mount.path) || name.starts_with(prefix)) continue;
       std::string variant = fmt::format("{}{}{}", prefix, culture, name.substr(mount.path.size()));
-      if (packages_->Find(variant) != nullptr) localised.push_back(std::move(variant));
+      if (packages_->Find(variant) != nullptr) variants.push_back(std::move(variant));
     }
   }
-  return localised;
+  return variants;
 }
 
 std::optional<CatalogEntry> ProjectCatalog::Find(std::string_view name) const {
@@ -188,7 +206,6 @@ std::optional<CatalogEntry> ProjectCatalog::Find(std::string_view name) const {
       answer.error = RefusalOfPointer(*file, *package->recipes);
     }
   }
-  if (!cultures_.empty()) answer.localised = LocalisedOf(name);
   return answer;
 }
 

@@ -29,27 +29,20 @@ using SnapshotPtr = std::shared_ptr<content::Snapshot>;
 
 class ProjectCatalog final : public Catalog {
  public:
-  struct Options {
-    std::vector<std::string> never;  // globs of the command line, in addition to [cook] never
-    std::vector<std::string> cultures;
-    unsigned threads = 0;  // 0: one for each core
-    bool operator==(const Options&) const = default;
-  };
-
-  // INVALID_ARGUMENT: a glob of `never` is malformed.
+  // INVALID_ARGUMENT: a glob of [cook] never is malformed. `threads`: 0: one for each core.
   static absl::StatusOr<std::shared_ptr<const ProjectCatalog>> Build(
       SnapshotPtr snapshot, std::shared_ptr<const project::Project> project,
-      std::shared_ptr<const project::RecipeResolver> resolver, const Options& options);
+      std::shared_ptr<const project::RecipeResolver> resolver, unsigned threads = 0);
 
   // Builds a catalog that resolves packages when needed. `before`: an earlier catalog, or null. If
-  // it has the same rules and options, its resolved packages are taken over where `changed` leaves
+  // it has the same rules, its resolved packages are taken over where `changed` leaves
   // them alone. REQUIRES: `snapshot` is the snapshot of `before`, refreshed at the paths `changed`
   // (Snapshot::Refresh). Cost: linear in the files at `changed`, and in the files that changed
   // since all packages were resolved, which are at most 256 or a 64th of the files.
   static absl::StatusOr<std::shared_ptr<const ProjectCatalog>> ByNeed(
       SnapshotPtr snapshot, std::shared_ptr<const project::Project> project,
-      std::shared_ptr<const project::RecipeResolver> resolver, const Options& options,
-      const ProjectCatalog* before, const std::vector<std::string>& changed);
+      std::shared_ptr<const project::RecipeResolver> resolver, const ProjectCatalog* before,
+      const std::vector<std::string>& changed);
 
   // Functions of Catalog.
   std::optional<CatalogEntry> Find(std::string_view name) const override;
@@ -57,6 +50,9 @@ class ProjectCatalog final : public Catalog {
   CatalogEntry Generated(std::string_view name, std::string_view cooker,
                          std::string_view settings) const override;
   ReferenceTarget Resolve(std::string_view from, std::string_view as_written) const override;
+  // The variants of "/Game/ui/logo.png" for "de": "/Game/L10N/de/ui/logo.png", below the mount.
+  std::vector<std::string> VariantsOf(std::string_view name,
+                                      const Cultures& cultures) const override;
   // Returns the rules of the project for "", and for a file that is no package.
   record::WarningRules WarningRulesOf(std::string_view name) const override;
 
@@ -68,8 +64,7 @@ class ProjectCatalog final : public Catalog {
   // The recipes that Generated() remembered.
   RecipesPtr GeneratedRecipesOf(std::string_view name) const;
 
-  // Says whether a pattern of [cook] never, or of the command line, matches the name, which may be
-  // of a generated package.
+  // Says whether a pattern of [cook] never matches the name, which may be of a generated package.
   bool IsNever(std::string_view name) const;
 
   // Returns the packages for which Generated() was called so far, sorted.
@@ -80,9 +75,10 @@ class ProjectCatalog final : public Catalog {
   const std::vector<std::string>& recipe_errors() const { return packages_->TakeAll().errors; }
   // True: the sidecar of some package that was resolved could not be read. The package fails.
   bool has_unread_sidecars() const { return packages_->HasUnreadSidecars(); }
-  // Returns the patterns of `never` that match neither a file nor one of GeneratedNames. Patterns
-  // of the command line have the place "--never".
+  // Returns the patterns of [cook] never that match neither a file nor one of GeneratedNames.
   std::vector<project::Pattern> UnmatchedNeverPatterns() const;
+  // Says whether the glob matches a file, or one of GeneratedNames.
+  bool IsMatchedBy(const content::Glob& glob) const;
 
   // Returns the names of the packages that differ from `before`, sorted; the two catalogs may have
   // different project files and different files. A package differs if a recipe for a common
@@ -98,10 +94,12 @@ class ProjectCatalog final : public Catalog {
 
  private:
   ProjectCatalog() = default;
+  void MakePackages();
   ResolvedFile ResolveOne(const content::FileEntry& file,
                           const content::FileEntry* sidecar_file) const;
-  absl::Status ReadNever(const std::vector<std::string>& of_command_line);
-  std::vector<std::string> LocalisedOf(std::string_view name) const;
+  absl::Status ReadNever();
+  bool IsFileMatchedBy(const content::Glob& glob) const;
+  bool IsGeneratedMatchedBy(const content::Glob& glob) const GALLEY_REQUIRES(mutex_);
 
   SnapshotPtr snapshot_;
   std::shared_ptr<const project::Project> project_;
@@ -111,8 +109,7 @@ class ProjectCatalog final : public Catalog {
     project::Pattern pattern;
   };
   std::vector<Never> never_;
-  std::vector<std::string> cultures_;
-  Options options_;
+  unsigned threads_ = 0;                        // 0: one for each core
   std::unique_ptr<ResolvedPackages> packages_;  // never null; calls ResolveOne
 
   struct GeneratedEntry {

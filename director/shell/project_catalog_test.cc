@@ -18,14 +18,14 @@ using testing::IsEmpty;
 class ProjectCatalogTest : public ShellTest {
  protected:
   const ProjectCatalog& Table() {
-    if (world_ == nullptr) world_ = MakeWorld(catalog_options_);
+    if (world_ == nullptr) world_ = MakeWorld(threads_);
     return *world_->table;
   }
   ReferenceTarget Resolve(std::string_view as_written) {
     return Table().Resolve("/Game/maps/town.txt", as_written);
   }
 
-  ProjectCatalog::Options catalog_options_;
+  unsigned threads_ = 0;
   WorldPtr world_;
 };
 
@@ -50,7 +50,7 @@ class CatalogByNeedTest : public ProjectCatalogTest {
                                              const std::vector<std::string>& changed) {
     SnapshotPtr snapshot = *before.snapshot->Refresh(changed);
     return *ProjectCatalog::ByNeed(std::move(snapshot), before.project, before.table->resolver(),
-                                   before.table_options, before.table.get(), changed);
+                                   before.table.get(), changed);
   }
 };
 
@@ -63,8 +63,7 @@ TEST_F(CatalogByNeedTest, SaysTheSameAsOneOfAll) {
   Write("content/odd.bin.cook", "cooker = \"copy\"");
   (void)Table();
   const auto by_need = *ProjectCatalog::ByNeed(world_->snapshot, world_->project,
-                                               world_->table->resolver(), world_->table_options,
-                                               /*before=*/nullptr, {});
+                                               world_->table->resolver(), /*before=*/nullptr, {});
   for (const char* name : {"/Game/a.txt", "/Game/b.txt", "/Game/notes.md", "/Game/odd.bin",
                            "/Game/odd.bin.cook", "/Game/absent"}) {
     const auto one = by_need->Find(name);
@@ -203,16 +202,14 @@ TEST_F(CatalogEditsTest, ACatalogOfEditsIsThatOfTheFilesFromNothing) {
     std::shared_ptr<const ProjectCatalog> before = world->table;
     // The first one has resolved all, or nothing yet.
     if (Below(2) == 0)
-      before = *ProjectCatalog::ByNeed(snapshot, world->project, resolver_, world->table_options,
-                                       /*before=*/nullptr, {});
+      before = *ProjectCatalog::ByNeed(snapshot, world->project, resolver_, /*before=*/nullptr, {});
     for (int step = 0; step < 40; ++step) {
       std::vector<std::string> edited;
       for (size_t i = 0; i < 1 + Below(3); ++i) edited.push_back(Edit());
       SCOPED_TRACE(fmt::format("step {}: {}", step, fmt::join(edited, ", ")));
       snapshot = *snapshot->Refresh(edited);
       const auto make = [&](const ProjectCatalog* from) {
-        return *ProjectCatalog::ByNeed(snapshot, world->project, resolver_, world->table_options,
-                                       from, edited);
+        return *ProjectCatalog::ByNeed(snapshot, world->project, resolver_, from, edited);
       };
       const auto next = make(before.get());
       const auto from_nothing = make(nullptr);
@@ -294,17 +291,24 @@ TEST_F(ProjectCatalogTest, WhatIsWrongWithRulesAndSidecarsIsToldOnceWithItsPlace
 TEST_F(ProjectCatalogTest, ANeverThatNamesNothingIsKnownOnceAllGeneratedPackagesAre) {
   Write("content/dev/notes.md", "");
   Write("content/a.txt", "");
-  project_.cook.never = {{"/Game/dev/**", "galley.toml:7"}, {"/Game/dve/**", "galley.toml:8"}};
-  catalog_options_.never = {"/Game/a.txt/_gen/lod*", "/Game/*.txt"};
+  project_.cook.never = {{"/Game/dev/**", "galley.toml:7"},
+                         {"/Game/dve/**", "galley.toml:8"},
+                         {"/Game/a.txt/_gen/lod*", "galley.toml:9"},
+                         {"/Game/*.txt", "galley.toml:10"}};
   const auto places = [&] {
     std::vector<std::string> texts;
     for (const project::Pattern& one : Table().UnmatchedNeverPatterns())
       texts.push_back(one.place + " " + one.text);
     return texts;
   };
-  EXPECT_THAT(places(), ElementsAre("galley.toml:8 /Game/dve/**", "--never /Game/a.txt/_gen/lod*"));
+  const content::Glob glob = *content::Glob::Parse("/Game/a.txt/_gen/lod*");
+  EXPECT_THAT(places(),
+              ElementsAre("galley.toml:8 /Game/dve/**", "galley.toml:9 /Game/a.txt/_gen/lod*"));
+  EXPECT_FALSE(Table().IsMatchedBy(glob));
   (void)Table().Generated("/Game/a.txt/_gen/lod1.txt", "", "");
   EXPECT_THAT(places(), ElementsAre("galley.toml:8 /Game/dve/**"));
+  EXPECT_TRUE(Table().IsMatchedBy(glob));
+  EXPECT_TRUE(Table().IsMatchedBy(*content::Glob::Parse("/Game/dev/**"))) << "a file is enough";
 }
 
 TEST_F(ProjectCatalogTest, WhatIsSomethingElseToOtherRulesIsTold) {
@@ -373,37 +377,45 @@ TEST_F(ProjectCatalogTest, WithFixCaseAWrongSpellingIsAWarning) {
       << "what it is near to is no package";
 }
 
-TEST_F(ProjectCatalogTest, NeverComesFromTheProjectAndTheCommandLine) {
+TEST_F(ProjectCatalogTest, NeverIsOfTheProject) {
   Write("content/dev/a.txt", "");
-  Write("content/old/b.txt", "");
   Write("content/c.txt", "");
   project_.cook.never = {"/Game/dev/**"};
-  catalog_options_.never = {"/Game/old/*"};
   EXPECT_TRUE(Table().Find("/Game/dev/a.txt")->never_cook);
-  EXPECT_TRUE(Table().Find("/Game/old/b.txt")->never_cook);
   EXPECT_FALSE(Table().Find("/Game/c.txt")->never_cook);
   EXPECT_TRUE(Table().Generated("/Game/dev/a.txt/_gen/x.txt", "", "").never_cook);
 }
 
 TEST_F(ProjectCatalogTest, AMalformedNeverIsRefused) {
   const WorldPtr world = MakeWorld();
-  const auto built =
-      ProjectCatalog::Build(world->snapshot, world->project, resolver_, {.never = {"/Game/[a"}});
+  auto project = std::make_shared<project::Project>(*world->project);
+  project->cook.never = {"/Game/[a"};
+  const auto built = ProjectCatalog::Build(world->snapshot, project, resolver_);
   EXPECT_TRUE(absl::IsInvalidArgument(built.status())) << built.status();
 }
 
-TEST_F(ProjectCatalogTest, VariantsOfTheSelectedCulturesAreNamed) {
+TEST_F(ProjectCatalogTest, VariantsAreOfTheCulturesThatAreAskedForOrOfTheProject) {
+  const Cultures french = std::vector<std::string>{"fr"};
   Write("content/ui/logo.png", "");
   Write("content/L10N/de/ui/logo.png", "");
   Write("content/L10N/fr/ui/logo.png", "");
   Write("content/ui/icon.png", "");
-  EXPECT_THAT(Table().Find("/Game/ui/logo.png")->localised, IsEmpty()) << "no culture is selected";
+  EXPECT_THAT(Table().VariantsOf("/Game/ui/logo.png", std::nullopt), IsEmpty())
+      << "the project has no culture";
+  EXPECT_THAT(Table().VariantsOf("/Game/ui/logo.png", french),
+              ElementsAre("/Game/L10N/fr/ui/logo.png"));
   world_ = nullptr;
-  catalog_options_.cultures = {"de", "en"};
-  EXPECT_THAT(Table().Find("/Game/ui/logo.png")->localised,
+  project_.cook.cultures = {"de", "en"};
+  EXPECT_THAT(Table().VariantsOf("/Game/ui/logo.png", std::nullopt),
               ElementsAre("/Game/L10N/de/ui/logo.png"));
-  EXPECT_THAT(Table().Find("/Game/ui/icon.png")->localised, IsEmpty());
-  EXPECT_THAT(Table().Find("/Game/L10N/fr/ui/logo.png")->localised, IsEmpty());
+  EXPECT_THAT(Table().VariantsOf("/Game/ui/logo.png", french),
+              ElementsAre("/Game/L10N/fr/ui/logo.png"));
+  EXPECT_THAT(Table().VariantsOf("/Game/ui/icon.png", std::nullopt), IsEmpty());
+  Write("content/L10N/de/ui/gone.png", "");
+  world_ = nullptr;
+  EXPECT_THAT(Table().VariantsOf("/Game/ui/gone.png", std::nullopt), IsEmpty())
+      << "there is no package to come along with";
+  EXPECT_THAT(Table().VariantsOf("/Game/L10N/fr/ui/logo.png", std::nullopt), IsEmpty());
 }
 
 TEST_F(ProjectCatalogTest, AGeneratedPackageGetsTheRulesAndItsGeneratorsSettings) {
@@ -489,7 +501,7 @@ TEST_F(CatalogByNeedTest, AFileThatBecomesAPointerOfGitLfsIsAnErrorThen) {
 TEST_F(ProjectCatalogTest, ResourcesAreTheRulesAndThreadsDoNotMatter) {
   for (int i = 0; i < 3000; ++i) Write("content/many/" + std::to_string(i) + ".txt", "");
   AddRule("/Game/many/7.txt", {.resources = record::ResourceCounts{{"gpu", 1}}});
-  catalog_options_.threads = 4;
+  threads_ = 4;
   const std::vector<std::string> names = Table().names();
   EXPECT_EQ(names.size(), 3000u);
   EXPECT_TRUE(std::is_sorted(names.begin(), names.end()));

@@ -21,6 +21,7 @@
 #include "common/store/interface/store.h"
 #include "director/core/events.h"
 #include "director/journal/journal.h"
+#include "director/shell/cooked_inputs.h"
 
 namespace galley::director {
 
@@ -68,6 +69,8 @@ class ResultTable {
     view.key = DigestHash()(result->action_key);
     if (const auto& warnings = result->result.details.warnings; !warnings.empty())
       view.warnings = std::make_shared<const std::vector<std::string>>(warnings);
+    if (auto inputs = CookedInputsOf(result->package, result->observed); !inputs.empty())
+      view.inputs = std::make_shared<const std::vector<std::string>>(std::move(inputs));
     if (result->result.log) view.log = result->result.log->ToString();
     base::MutexLock lock(state_->mutex);
     if (view.is_verdict && result->last_cook.source == "cooked")

@@ -2,6 +2,8 @@
 
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "gtest/gtest.h"
 
@@ -44,6 +46,22 @@ TEST(ResultTableTest, WhatIsHeldMayOutliveTheTable) {
   const StoredResultPtr stored = table->Get(view->id);
   table.reset();
   EXPECT_EQ(stored->package, "a");
+}
+
+TEST(ResultTableTest, AViewNamesThePackagesWhoseOutputsWereRead) {
+  ResultTable table;
+  EXPECT_EQ(table.Add(Make("/Game/a.txt"))->inputs, nullptr);
+  const std::shared_ptr<StoredResult> stored = Make("/Game/maps/town.level");
+  using Kind = record::ObservationKind;
+  stored->observed = {{{Kind::kFile, "../c.png", ""}, "absent"},
+                      {{Kind::kCooked, "../b.png", ".ktx2"}, "absent"},
+                      {{Kind::kCooked, "../b.png", ".mips"}, "absent"},
+                      {{Kind::kCooked, "/Game/a.png", ""}, "absent"},
+                      {{Kind::kCooked, "_gen/cell.level", ""}, "absent"}};
+  const ResultViewPtr view = table.Add(stored);
+  ASSERT_NE(view->inputs, nullptr);
+  EXPECT_EQ(*view->inputs, (std::vector<std::string>{"/Game/a.png", "/Game/b.png",
+                                                     "/Game/maps/town.level/_gen/cell.level"}));
 }
 
 TEST(ResultTableTest, OneThatKeepsAlwaysNeedsNoHolder) {

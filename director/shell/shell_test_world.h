@@ -103,7 +103,7 @@ class ShellTest : public content::ContentTest {
   }
 
   // Scans the files, and makes a World from them and the present project_.
-  WorldPtr MakeWorld(const ProjectCatalog::Options& options = {}) {
+  WorldPtr MakeWorld(unsigned threads = 0) {
     project_.mounts = options_.mounts;
     auto world = std::make_shared<World>();
     world->snapshot = Scan();
@@ -116,7 +116,7 @@ class ShellTest : public content::ContentTest {
          .settings = {
              {.name = "mipmaps", .type = record::SettingType::kBool, .default_json = "true"}}}};
     resolver_ = std::make_shared<project::RecipeResolver>(*world->project, cookers);
-    auto table = ProjectCatalog::Build(world->snapshot, world->project, resolver_, options);
+    auto table = ProjectCatalog::Build(world->snapshot, world->project, resolver_, threads);
     EXPECT_TRUE(table.ok()) << table.status();
     world->table = table.value();
     world->environment = environment_;

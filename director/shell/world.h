@@ -30,10 +30,9 @@ struct World {
   SnapshotPtr snapshot;
   std::shared_ptr<const project::Project> project;
   std::shared_ptr<const ProjectCatalog> table;
-  ProjectCatalog::Options table_options;  // of `table`
-  std::string table_file;                 // absolute path of the snapshot's table, for workers
-  std::string table_id;                   // Snapshot::identity of the table
-  std::optional<ChangesSince> since;      // nullopt: the changes are not known
+  std::string table_file;             // absolute path of the snapshot's table, for workers
+  std::string table_id;               // Snapshot::identity of the table
+  std::optional<ChangesSince> since;  // nullopt: the changes are not known
   std::map<std::string, std::string> environment;  // AnsweredVariables, for env(...)
 };
 using WorldPtr = std::shared_ptr<const World>;

@@ -67,14 +67,13 @@ absl::Status WorldSuccession::Establish(World& world, std::vector<std::string>& 
 absl::StatusOr<Successor> WorldSuccession::OfPaths(const std::vector<std::string>& paths) {
   const WorldPtr old = last_;
   // The new world has no `since`: that of the old one is of another table, and may be long.
-  auto world = std::make_shared<World>(World{.project = old->project,
-                                             .table_options = old->table_options,
-                                             .environment = old->environment});
+  auto world =
+      std::make_shared<World>(World{.project = old->project, .environment = old->environment});
   ASSIGN_OR_RETURN(std::unique_ptr<content::Snapshot> snapshot, old->snapshot->Refresh(paths));
   world->snapshot = std::move(snapshot);
   ASSIGN_OR_RETURN(world->table,
                    ProjectCatalog::ByNeed(world->snapshot, old->project, old->table->resolver(),
-                                          old->table_options, old->table.get(), paths));
+                                          old->table.get(), paths));
   std::vector<content::Change> changes;
   for (const std::string& path : paths) {
     changes.push_back({.path = path,
@@ -117,8 +116,7 @@ absl::StatusOr<Successor> WorldSuccession::OfScan(std::shared_ptr<World> scanned
   }
   meta.store_commits = info.commits;
   const bool is_touched = is_known && !scanned->since->touched.empty();
-  if (changes.empty() && !is_touched && event.packages.empty() &&
-      old->project == scanned->project && old->table_options == scanned->table_options)
+  if (changes.empty() && !is_touched && event.packages.empty() && old->project == scanned->project)
     return Successor{old, {}};
   RETURN_IF_ERROR(Establish(*scanned, event.packages, meta));
   event.catalog = scanned->table;

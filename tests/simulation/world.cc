@@ -301,13 +301,25 @@ std::optional<director::CatalogEntry> WorldCatalog::Find(std::string_view name) 
   }
   entry.never_cook = package.is_never_cooked;
   entry.programs = World::ProgramsOf(name);
-  for (const std::string& variant : package.localised) {
-    if (variant != name && files_.contains(variant)) entry.localised.push_back(variant);
-  }
   if (world_.tells_cookers) entry.cooker = World::CookerOf(name);
   if (package.says_its_memory()) entry.memory_bytes = package.memory_bytes;
   if (package.is_broken) entry.error = "unknown cooker 'x'";
   return entry;
+}
+
+std::vector<std::string> WorldCatalog::VariantsOf(std::string_view name,
+                                                  const director::Cultures& cultures) const {
+  std::vector<std::string> variants;
+  const auto found = files_.find(std::string(name));
+  if (found == files_.end()) return variants;
+  const std::vector<std::string>& localised = world_.In(found->second).localised;
+  for (size_t i = 0; i < localised.size(); ++i) {
+    const std::string_view culture = World::kVariantCultures[i % World::kVariantCultures.size()];
+    const bool is_asked = !cultures || std::ranges::find(*cultures, culture) != cultures->end();
+    if (is_asked && localised[i] != name && files_.contains(localised[i]))
+      variants.push_back(localised[i]);
+  }
+  return variants;
 }
 
 director::CatalogEntry WorldCatalog::Generated(std::string_view, std::string_view,

@@ -4,12 +4,14 @@
 // that names the package, its version and what it read, so that a root can be compared as text.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <random>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -59,7 +61,7 @@ struct WorldPackage {
   bool is_never_cooked = false;
   bool is_fickle = false;              // its cook may give Otherwise of the expected text
   bool looks_at_environment = false;   // at kVariable
-  std::vector<std::string> localised;  // its variants
+  std::vector<std::string> localised;  // its variants, for kVariantCultures by turns
   uint32_t version = 0;
 
   bool IsPoison() const { return is_poison && (mended_after == 0 || version == 0); }
@@ -78,6 +80,10 @@ class World {
   // A world for several cooks. Some are wide: many packages that have nothing to do with each
   // other.
   static World OfSeveralCooks(Random& random);
+  // The cultures that cooks may ask for. The project has both.
+  static constexpr std::array<std::string_view, 2> kVariantCultures = {"de", "fr"};
+  // Gives some packages of a world for several cooks variants.
+  void DrawVariants(Random& random);
   // Changes some packages, and lets some come and go. Returns their names.
   std::vector<std::string> Edit(Random& random);
   bool is_wide() const { return is_wide_; }
@@ -193,6 +199,8 @@ class WorldCatalog : public director::Catalog {
                                    std::string_view settings) const override;
   director::ReferenceTarget Resolve(std::string_view from,
                                     std::string_view as_written) const override;
+  std::vector<std::string> VariantsOf(std::string_view name,
+                                      const director::Cultures& cultures) const override;
 
  private:
   const World& world_;

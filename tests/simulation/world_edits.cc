@@ -31,6 +31,14 @@ World World::OfSeveralCooks(Random& random) {
   return world;
 }
 
+void World::DrawVariants(Random& random) {
+  if (is_wide_ || !random.Percent(50)) return;
+  for (auto& [name, package] : packages) {
+    for (uint64_t i = random.Percent(30) ? 1 + random.Below(2) : 0; i > 0; --i)
+      package.localised.push_back(NameOf(random.Below(packages.size())));
+  }
+}
+
 void World::Draw(WorldPackage& package, uint64_t number, uint64_t count, Random& random) {
   package.references.clear();
   package.of_one_platform.clear();

@@ -124,6 +124,7 @@ bool Cook::GoOn() {
   if (cook_.is_settling || !IsQuiet() || cook_validation_.Reexplore(cook_)) return true;
   if (cook_.was_widened) LeaveUnreached();
   const std::vector<PackageId> by_name = cook_.WantedByName();
+  cook_validation_.JudgeInputs(cook_, by_name);
   for (const PackageId package : by_name) cook_validation_.Judge(cook_, package);
   if (cook_.is_ending()) return false;
   warnings_.NoteFailedTargets(cook_);
@@ -140,6 +141,11 @@ bool Cook::GoOn() {
 // True: no selected package is there any more: a root would be empty.
 bool Cook::IsNothingThere(const std::vector<PackageId>& by_name) const {
   if (cook_.request.standing != nullptr || cook_.request.selected.empty()) return false;
+  const bool is_refused_there = std::ranges::any_of(cook_.refused, [&](PackageId id) {
+    return (packages_[id].selected_by & cook_.bit()) != 0 &&
+           step_.catalog->Find(packages_[id].name).has_value();
+  });
+  if (is_refused_there) return false;
   return std::ranges::none_of(by_name, [&](PackageId id) {
     const PackageData& package = packages_[id];
     if ((package.selected_by & cook_.bit()) == 0) return false;
@@ -184,7 +190,8 @@ void Cook::Interrupt() {
 size_t Cook::SelectSome(size_t units_max) {
   if (cook_.is_over || cook_.is_ending()) return 0;
   size_t units = 0;
-  for (; !cook_.IsAllSelected() && units < units_max; ++units) {
+  // A cook that fails fast ends with the first package that it names and leaves out.
+  for (; !cook_.IsAllSelected() && !cook_.is_ending() && units < units_max; ++units) {
     const SelectedPackage& selected = cook_.request.selected[cook_.selected++];
     const PackageId package = graph_.FindOrAdd(selected.name);
     packages_[package].selected_by |= cook_.bit();
@@ -239,8 +246,11 @@ void Cook::End(const std::string& infrastructure_error) {
 
 void Cook::CheckTally() const {
   Tally sum;
-  for (const PackageId id : cook_.Wanted())
+  for (const PackageId id : cook_.Wanted()) {
+    GALLEY_CHECK(!cook_.IsNever(id));
     sum.Count(packages_[id], cook_.request.platforms, cook_.JudgedOf(id), true);
+  }
+  for (size_t n = cook_.refused.size(); n > 0; --n) sum.CountRefused(cook_.request.platforms, true);
   const Counters& a = cook_.tally.counters;
   const Counters& b = sum.counters;
   GALLEY_CHECK(a.in_cook == b.in_cook && a.loaded == b.loaded && a.failed == b.failed);

@@ -1,7 +1,11 @@
 #include "director/core/cooks/cook_validation.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
+
+#include "director/core/cooks/resolved_reference.h"
+#include "director/core/packages/failure_texts.h"
 
 namespace galley::director {
 namespace {
@@ -66,6 +70,115 @@ bool CookValidation::Reexplore(Claimant& cook) {
   return cook.tally.on_agenda > 0;
 }
 
+// Looks at the results of `wanted`, and at the results of which these were made. A result that an
+// earlier director asked for may have been made of a package that is not heard of here.
+CookValidation::ReadersOf CookValidation::FindReaders(const Claimant& cook,
+                                                      const std::vector<PackageId>& wanted) const {
+  ReadersOf readers;
+  std::vector<bool> is_seen(packages_.size(), false);
+  for (const PackageId id : wanted) is_seen[id.index()] = true;
+  std::vector<PackageId> to_do = wanted;
+  for (size_t i = 0; i < to_do.size(); ++i) {
+    const PackageData& package = packages_[to_do[i]];
+    for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
+      const ResultViewPtr& result = package.slots[p].result;
+      if ((cook.request.platforms & MaskOf(p)) == 0 || result == nullptr ||
+          result->inputs == nullptr)
+        continue;
+      for (const std::string& name : *result->inputs) {
+        const PackageId input = cook.IsNever(name) ? graph_.FindOrAdd(name) : packages_.Find(name);
+        if (!input.valid()) continue;
+        readers[input].push_back({to_do[i], p});
+        if (is_seen.size() <= input.index()) is_seen.resize(packages_.size(), false);
+        if (!is_seen[input.index()]) to_do.push_back(input);
+        is_seen[input.index()] = true;
+      }
+    }
+  }
+  return readers;
+}
+
+// Readers of readers fail as well, and readers of packages that readers generate: alone, the cook
+// would have had no output for them to read.
+void CookValidation::JudgeInputs(Claimant& cook, const std::vector<PackageId>& wanted) {
+  if (!cook.has_never()) return;
+  const ReadersOf readers = FindReaders(cook, wanted);
+  absl::btree_map<PackageId, PlatformMask> barred;
+  std::vector<PackageId> to_do;
+  const auto fail_readers = [&](PackageId input, PlatformMask platforms, const std::string& error) {
+    const auto found = readers.find(input);
+    if (found == readers.end()) return;
+    for (const Reader& reader : found->second) {
+      const PlatformMask bit = MaskOf(reader.platform);
+      PlatformMask& known = barred[reader.package];
+      if ((platforms & bit) == 0 || (known & bit) != 0) continue;
+      known |= bit;
+      if (cook.Wants(reader.package))
+        cook_only_failures_.FailForInput(cook, reader.package, bit, error);
+      to_do.push_back(reader.package);
+    }
+  };
+  for (const auto& [input, of_input] : readers) {
+    if (!cook.IsNever(input)) continue;
+    const std::string& name = packages_.NameOf(input);
+    fail_readers(
+        input, ~PlatformMask{0},
+        GeneratorName(name).empty() ? NoInputText(name, kIsNeverCooked) : InputFailedText(name));
+  }
+  while (!to_do.empty()) {
+    const PackageId input = to_do.back();
+    to_do.pop_back();
+    const PlatformMask platforms = barred.at(input);
+    fail_readers(input, platforms, InputFailedText(packages_.NameOf(input)));
+    for (const PackageId child : packages_[input].generates) {
+      if ((platforms & ~barred[child]) == 0) continue;
+      barred[child] |= platforms;
+      to_do.push_back(child);
+    }
+  }
+}
+
+// Adds the references to generated packages that were asked for, and that their generators do not
+// list in this cook.
+void CookValidation::AddUnlisted(const Claimant& cook, PackageId id,
+                                 std::vector<Problem>& problems) const {
+  graph_.edges().ForEachReference(id, [&](const Edge& edge) {
+    const std::string& target = packages_.NameOf(edge.target);
+    const std::string_view generator = GeneratorName(target);
+    if (!cook.Follows(edge) || cook.Wants(edge.target) || cook.Stands(edge.target) ||
+        generator.empty() ||
+        (packages_[edge.target].generated != nullptr && !cook.IsNever(generator)))
+      return;
+    const record::ReferenceKind kind = edge.category == InstigatorCategory::kHardDependency
+                                           ? record::ReferenceKind::kHard
+                                           : record::ReferenceKind::kSoft;
+    problems.push_back(
+        {kind, edge.platforms,
+         "refers to '" + target + "' (" + std::string(record::ReferenceKindName(kind)) +
+             "): expected a package: " + std::string(generator) + " does not generate it"});
+  });
+}
+
+// Adds the references to packages that this cook leaves out, and that other cooks may have.
+void CookValidation::AddNever(const Claimant& cook, PackageId id,
+                              std::vector<Problem>& problems) const {
+  if (!cook.has_never()) return;
+  const PackageData& package = packages_[id];
+  for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
+    const ResultViewPtr& explored = package.slots[p].explored;
+    if ((cook.request.platforms & MaskOf(p)) == 0 || explored == nullptr) continue;
+    for (const record::Reference& reference : explored->references) {
+      if (reference.kind == record::ReferenceKind::kEditor) continue;
+      ReferenceTarget target = ResolveReference(*step_.catalog, package.name, reference);
+      if (!target.error.empty() || !GeneratorName(target.name).empty() ||
+          !cook.IsNever(target.name))
+        continue;
+      target.error = kIsNeverCooked;
+      problems.push_back({reference.kind, MaskOf(p), NowhereText(reference, target)});
+    }
+  }
+}
+
 // A hard reference that leads nowhere fails the package, though its results stand; a soft one is a
 // warning.
 void CookValidation::Judge(Claimant& cook, PackageId id) {
@@ -73,27 +186,14 @@ void CookValidation::Judge(Claimant& cook, PackageId id) {
   // The problems stay with the package: platforms that are added before the roots are published may
   // share them.
   std::vector<Problem> problems(package.problems.begin(), package.problems.end());
-  graph_.edges().ForEachReference(id, [&](const Edge& edge) {
-    const PackageData& target = packages_[edge.target];
-    // The target was asked for, but its generator does not list it.
-    if (!cook.Follows(edge) || cook.Wants(edge.target) || cook.Stands(edge.target) ||
-        GeneratorName(target.name).empty() || target.generated != nullptr)
-      return;
-    const record::ReferenceKind kind = edge.category == InstigatorCategory::kHardDependency
-                                           ? record::ReferenceKind::kHard
-                                           : record::ReferenceKind::kSoft;
-    problems.push_back({kind, edge.platforms,
-                        "refers to '" + target.name + "' (" +
-                            std::string(record::ReferenceKindName(kind)) +
-                            "): expected a package: " + std::string(GeneratorName(target.name)) +
-                            " does not generate it"});
-  });
+  AddUnlisted(cook, id, problems);
+  AddNever(cook, id, problems);
   const record::WarningRules rules = problems.empty() && !HasWarnings(package)
                                          ? record::WarningRules()
                                          : step_.catalog->WarningRulesOf(package.name);
   absl::btree_set<record::Warning> warnings;
   for (Problem& problem : problems) {
-    problem.platforms &= cook.request.platforms;
+    problem.platforms &= cook.request.platforms & ~cook.BarredOf(id);
     const bool is_warning = problem.is_remark || (problem.kind != record::ReferenceKind::kHard &&
                                                   cook.request.follow_soft);
     if (!is_warning || problem.platforms == 0) continue;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "director/core/cooks/resolved_reference.h"
+
 namespace galley::director {
 size_t GraphExploration::Explore(PackageId id, PlatformIndex platform) {
   PackageData& package = packages_[id];
@@ -66,12 +68,37 @@ size_t GraphExploration::ExploreOne(PackageId id, PlatformIndex platform) {
   return 1 + references.size();
 }
 
-// The package's variants for the selected cultures come along.
+// The package's variants come along, for each cook those of its cultures.
 void GraphExploration::FollowCultures(PackageId id, std::vector<Edges::Target>& targets) {
-  const std::optional<CatalogEntry> entry = step_.catalog->Find(packages_[id].name);
-  if (!entry.has_value()) return;
-  for (const std::string& variant : entry->localised)
-    targets.emplace_back(graph_.FindOrAdd(variant), InstigatorCategory::kCulture);
+  std::vector<Edges::Variant> variants;
+  for (const auto& [cultures, cooks] : CulturesOf(packages_[id].cooks)) {
+    for (const std::string& name : step_.catalog->VariantsOf(packages_[id].name, *cultures)) {
+      const PackageId target = graph_.FindOrAdd(name);
+      targets.emplace_back(target, InstigatorCategory::kCulture);
+      const auto known = std::ranges::find(variants, target, &Edges::Variant::target);
+      if (known == variants.end()) {
+        variants.push_back({target, cooks});
+      } else {
+        known->cooks |= cooks;
+      }
+    }
+  }
+  graph_.edges().SetVariants(id, std::move(variants));
+}
+
+// The running cooks among `cooks`, by their cultures.
+std::vector<std::pair<const Cultures*, CookMask>> GraphExploration::CulturesOf(
+    CookMask cooks) const {
+  std::vector<std::pair<const Cultures*, CookMask>> groups;
+  claimants_.ForEachOf(cooks, [&](const Claimant& cook) {
+    for (auto& [cultures, of_group] : groups) {
+      if (*cultures != cook.cultures()) continue;
+      of_group |= cook.bit();
+      return;
+    }
+    groups.emplace_back(&cook.cultures(), cook.bit());
+  });
+  return groups;
 }
 
 void GraphExploration::Follow(PackageId id, const record::Reference& reference,
@@ -81,26 +108,11 @@ void GraphExploration::Follow(PackageId id, const record::Reference& reference,
   if (reference.kind == record::ReferenceKind::kSoft &&
       (package.cooks & claimants_.masks().follow_soft) == 0)
     return;
-  ReferenceTarget target;
-  if (reference.path.starts_with("_gen/")) {
-    target.name = package.name + "/" + reference.path;
-  } else {
-    target = step_.catalog->Resolve(package.name, reference.path);
-  }
+  const ReferenceTarget target = ResolveReference(*step_.catalog, package.name, reference);
   if (!target.warning.empty())
     package.problems.push_back({reference.kind, platforms, target.warning, /*is_remark=*/true});
-  if (target.error.empty() && GeneratorName(target.name).empty()) {
-    const std::optional<CatalogEntry> entry = step_.catalog->Find(target.name);
-    if (!entry.has_value()) target.error = "no such package";
-    if (entry.has_value() && entry->never_cook)
-      target.error = "it is never cooked ([cook] never or --never)";
-  }
   if (!target.error.empty()) {
-    std::string text = "refers to '" + reference.path + "' (" +
-                       std::string(record::ReferenceKindName(reference.kind)) + ")";
-    if (!target.name.empty() && target.name != reference.path) text += ", that is " + target.name;
-    text += ": expected a package: " + target.error;
-    package.problems.push_back({reference.kind, platforms, std::move(text)});
+    package.problems.push_back({reference.kind, platforms, NowhereText(reference, target)});
     return;
   }
   const bool is_hard = reference.kind == record::ReferenceKind::kHard;

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "director/core/catalog.h"
 #include "director/core/cooks/cook_validation.h"
 #include "director/core/jobs/claims.h"
 #include "director/core/packages/edges.h"
@@ -26,6 +28,7 @@ class GraphExploration : PackagePart {
   // REQUIRES: the package's result is there, and no result is of an older epoch.
   size_t ExploreOne(PackageId package, PlatformIndex platform);
   void FollowCultures(PackageId package, std::vector<Edges::Target>& targets);
+  std::vector<std::pair<const Cultures*, CookMask>> CulturesOf(CookMask cooks) const;
   void Follow(PackageId package, const record::Reference& reference, PlatformMask platforms,
               std::vector<Edges::Target>& targets);
 

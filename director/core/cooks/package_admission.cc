@@ -1,5 +1,8 @@
 #include "director/core/cooks/package_admission.h"
 
+#include <string>
+
+#include "director/core/packages/failure_texts.h"
 #include "director/core/packages/job_costs.h"
 
 namespace galley::director {
@@ -70,8 +73,7 @@ bool PackageAdmission::MayCook(PackageId id, const CatalogEntry& entry) {
   const CookMask others = package.cooks & claimants_.masks().active & ~named;
   if (named != 0) {
     deps_.claims.Unclaim(id, others);
-    deps_.package_progress.FailPackage(id, Stage::kRequest,
-                                       "is never cooked: [cook] never or --never matches it");
+    deps_.package_progress.FailPackage(id, Stage::kRequest, std::string(kNamedAndNeverCooked));
     return false;
   }
   return deps_.claims.Leave(id, "never cooked"), false;

@@ -193,6 +193,7 @@ void ProjectChanges::RenameAll(const std::vector<FilesChanged::Renamed>& all,
   }
   for (const Moved& one : moved) {
     deps_.claims.Leave(one.from, "renamed");
+    deps_.cook_only_failures.TakeBackRefusals(one.from);
     graph_.edges().DropRoots(one.from);
     deps_.claims.RequeueWithReaders(one.from, done);
   }

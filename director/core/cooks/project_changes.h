@@ -13,6 +13,7 @@
 #include "director/core/cooks/graph_exploration.h"
 #include "director/core/jobs/attempts.h"
 #include "director/core/jobs/claims.h"
+#include "director/core/jobs/cook_only_failures.h"
 #include "director/core/jobs/package_progress.h"
 #include "director/core/jobs/pending_commits.h"
 #include "director/core/packages/package_part.h"
@@ -27,6 +28,7 @@ class ProjectChanges : PackagePart {
     Attempts& attempts;
     PackageProgress& package_progress;
     PendingCommits& commits;
+    CookOnlyFailures& cook_only_failures;
     Claims& claims;
     HeldResults& held_results;
     CookTable& cooks;

@@ -38,11 +38,19 @@ Reply Queries::AnswerInstigators(const QueryAsked& event) const {
 }
 
 bool Queries::IsJudged(PackageId id) const {
-  bool is_judged = false;
+  bool is_judged = IsRefused(id);
   const auto look = [&](const Claimant& cook) { is_judged |= cook.JudgedOf(id) != 0; };
   claimants_.ForEachOf(packages_[id].cooks, look);
   if (claimants_.masks().running == 0) look(claimants_.last());
   return is_judged;
+}
+
+bool Queries::IsRefused(PackageId id) const {
+  bool is_refused = false;
+  const auto look = [&](const Claimant& cook) { is_refused |= cook.refused.contains(id); };
+  claimants_.ForEachOf(claimants_.masks().running, look);
+  if (claimants_.masks().running == 0) look(claimants_.last());
+  return is_refused;
 }
 
 std::string Queries::StateTextOf(PackageId id) const {
@@ -76,7 +84,7 @@ std::string Queries::WaitTextOf(PackageId id) const {
 Reply Queries::AnswerPackage(const QueryAsked& event) const {
   Reply reply;
   const PackageId id = packages_.Find(event.package);
-  if (!id.valid() || !packages_[id].is_in_cook()) {
+  if (!id.valid() || (!packages_[id].is_in_cook() && !IsRefused(id))) {
     reply.error = event.package + " is in no cook of this director";
     return reply;
   }

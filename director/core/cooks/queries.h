@@ -26,6 +26,8 @@ class Queries : JobPart {
  private:
   // True: the package failed in one cook alone (CookOnlyFailures).
   bool IsJudged(PackageId package) const;
+  // True: a cook asked for the package, and leaves it out (Claimant::refused).
+  bool IsRefused(PackageId package) const;
   Reply AnswerInstigators(const QueryAsked& event) const;
   std::string WaitTextOf(PackageId package) const;
   Reply AnswerPackage(const QueryAsked& event) const;

@@ -133,7 +133,7 @@ void CacheQueries::OnNeedsCooked(PackageId id, PlatformIndex platform,
   bool can_wait = !retry_.AreLateInputsEnough(++package.work->needs);
   for (const std::string& name : needs.packages) {
     std::string error;
-    if (!can_wait || !deps_.waits.CanBeCookedInput(name, &error)) {
+    if (!can_wait || !deps_.waits.CanBeCookedInput(name, package.cooks, &error)) {
       can_wait = false;
       break;
     }

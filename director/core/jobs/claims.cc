@@ -5,6 +5,7 @@
 
 #include "common/base/sabotage.h"
 #include "common/base/status_macros.h"
+#include "director/core/packages/failure_texts.h"
 
 namespace galley::director {
 namespace {
@@ -37,7 +38,12 @@ void Claims::Bring(PackageId id, InstigatorCategory category, PackageId referenc
                    CookMask cooks) {
   cooks &= claimants_.masks().open;
   if (category == InstigatorCategory::kSoftDependency) cooks &= claimants_.masks().follow_soft;
+  if (category == InstigatorCategory::kCulture) cooks &= graph_.edges().TakersOf(referencer, id);
   if (IsReference(category)) cooks &= ~claimants_.StandingIn(id, cooks);
+  if (const CookMask never = claimants_.NeverIn(id, cooks); never != 0) {
+    KeepOut(id, category, referencer, never);
+    cooks &= ~never;
+  }
   if (cooks == 0) return;
   Urgency urgency = claimants_.UrgencyOf(cooks, category);
   if (category == InstigatorCategory::kBuildDependency && referencer.valid())
@@ -45,6 +51,50 @@ void Claims::Bring(PackageId id, InstigatorCategory category, PackageId referenc
   const CookMask fresh = cooks & ~packages_[id].cooks;
   if (fresh != 0) Claim(id, fresh, urgency);
   deps_.urgencies.RaiseUrgency(id, urgency);
+}
+
+// Handles a package that these cooks leave out. If only the package itself is left out, and not its
+// generator, the generator is asked for all the same: whether the generator lists the package
+// decides about references to the package.
+void Claims::KeepOut(PackageId id, InstigatorCategory category, PackageId referencer,
+                     CookMask cooks) {
+  const std::string& name = packages_.NameOf(id);
+  const std::string_view generator = GeneratorName(name);
+  const CookMask unlisted = generator.empty() ? 0 : claimants_.NeverIn(generator, cooks);
+  if (!generator.empty() && category != InstigatorCategory::kGeneratedPackage &&
+      (cooks & ~unlisted) != 0)
+    Join(graph_.FindOrAdd(generator), InstigatorCategory::kBuildDependency, id, cooks & ~unlisted);
+  CookMask failing = 0;
+  if (!referencer.valid()) {
+    claimants_.ForEachOf(cooks, [id](Claimant& cook) { cook.members.push_back(id); });
+    failing = cooks & (packages_[id].named_by | (unlisted & packages_[id].selected_by));
+  } else if (category == InstigatorCategory::kBuildDependency && packages_[id].is_cooked_input &&
+             GeneratorName(packages_.NameOf(referencer)) != name) {
+    failing = unlisted;  // `referencer` reads the output of a package that has no source
+  }
+  claimants_.ForEachOf(failing, [&](Claimant& cook) {
+    deps_.cook_only_failures.Refuse(
+        cook, id,
+        (unlisted & cook.bit()) != 0 ? UnlistedText(generator) : std::string(kNamedAndNeverCooked));
+  });
+}
+
+// Cooks join that have other cultures than the cooks before them. True: the package has variants
+// for these cultures, and must be explored again.
+bool Claims::LacksVariants(PackageId id, CookMask cooks, CookMask before) {
+  bool lacks = false;
+  claimants_.ForEachOf(cooks, [&](const Claimant& cook) {
+    CookMask alike = 0;
+    claimants_.ForEachOf(before & claimants_.masks().active, [&](const Claimant& other) {
+      if (other.cultures() == cook.cultures()) alike |= other.bit();
+    });
+    if (alike != 0) {
+      graph_.edges().TakeAlike(id, cook.bit(), alike);
+    } else {
+      lacks |= !step_.catalog->VariantsOf(packages_.NameOf(id), cook.cultures()).empty();
+    }
+  });
+  return lacks;
 }
 
 void Claims::Claim(PackageId id, CookMask cooks, Urgency urgency) {
@@ -72,8 +122,9 @@ void Claims::Claim(PackageId id, CookMask cooks, Urgency urgency) {
       deps_.package_progress.TellDone(id, p, cooks & claimants_.ListenersOn(id, p));
   }
   // True: references that no earlier cook followed, or that were not followed before the cook
-  // stopped.
-  const bool is_unfollowed = (before & claimants_.masks().follow_soft) == 0;
+  // stopped; or variants that no earlier cook takes.
+  const bool is_unfollowed =
+      (before & claimants_.masks().follow_soft) == 0 || LacksVariants(id, cooks, before);
   if (is_unfollowed) package.explored_epoch = 0;
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
     if (package.slots[p].explored != nullptr &&
@@ -149,6 +200,7 @@ void Claims::Unclaim(PackageId id, CookMask cooks) {
   if (cooks == 0) return;
   TellLeft(id, cooks);
   deps_.cook_only_failures.Forget(cooks, id);
+  graph_.edges().DropTakers(id, cooks);
   graph_.lifecycle().Unclaim(id, cooks);
 }
 
@@ -199,7 +251,12 @@ size_t Claims::ReleaseClaims(Claimant& cook, size_t units_max) {
     PackageData& package = packages_[id];
     package.selected_by &= ~cook.bit();
     package.named_by &= ~cook.bit();
-    if (!cook.Wants(id)) continue;
+    if (!cook.Wants(id)) {
+      // The cook left the package out, or the package left the cook.
+      if (!package.is_in_cook() && package.selected_by == 0) graph_.edges().DropRoots(id);
+      continue;
+    }
+    graph_.edges().DropTakers(id, cook.bit());
     graph_.lifecycle().Unclaim(id, cook.bit());
     if (package.is_in_cook()) {
       LowerUrgency(id);

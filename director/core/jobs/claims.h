@@ -1,7 +1,9 @@
 // Claims: which cooks want a package, and why. Packages join cooks, leave them, and begin again
 // here.
 //
-// A claim spreads along references, to generated packages, and to cooked inputs. A cook that comes
+// A claim spreads along references, to generated packages, and to cooked inputs. It never reaches a
+// package that its cook leaves out (CookFilter): such a package fails if the cook names it, and
+// otherwise is no part of the cook, whatever other cooks do with it. A cook that comes
 // later is told of results that stand. A failed package is tried again for a later cook, while the
 // earlier cooks keep the failure.
 #pragma once
@@ -70,6 +72,9 @@ class Claims : PackagePart {
 
  private:
   void Claim(PackageId package, CookMask cooks, Urgency urgency);
+  void KeepOut(PackageId package, InstigatorCategory category, PackageId referencer,
+               CookMask cooks);
+  bool LacksVariants(PackageId package, CookMask cooks, CookMask before);
   void TryAgain(PackageId package, PlatformMask failed, CookMask before);
   void LowerUrgency(PackageId package);
   void Forget(PackageId package);

@@ -1,5 +1,8 @@
 #include "director/core/jobs/cook_only_failures.h"
 
+#include <bit>
+#include <optional>
+
 namespace galley::director {
 
 void CookOnlyFailures::Fail(Claimant& cook, PackageId id, PlatformMask platforms, Stage stage,
@@ -21,6 +24,39 @@ void CookOnlyFailures::Fail(Claimant& cook, PackageId id, PlatformMask platforms
   package_progress_.Advance(id);
 }
 
+void CookOnlyFailures::FailForInput(Claimant& cook, PackageId id, PlatformMask platforms,
+                                    const std::string& error) {
+  platforms &= cook.request.platforms;
+  if (platforms == 0) return;
+  cook.barred[id] |= platforms;
+  Fail(cook, id, platforms, Stage::kLoad, error);
+}
+
+void CookOnlyFailures::Refuse(Claimant& cook, PackageId id, const std::string& error) {
+  if (!cook.refused.insert(id).second) return;
+  const PlatformMask platforms = cook.request.platforms;
+  cook.tally.CountRefused(platforms, true);
+  counts_.CookerOf(packages_[id]).results[static_cast<size_t>(ResultOutcome::kFailed)] +=
+      static_cast<uint64_t>(std::popcount(platforms));
+  effects_.Note(PackageFailed{.package = id,
+                              .platform = std::nullopt,
+                              .stage = Stage::kRequest,
+                              .error = error,
+                              .log = "",
+                              .worker = WorkerId(),
+                              .verdict = ResultId()},
+                cook.bit());
+  if (cook.FailsFast()) package_progress_.StopCook(cook, Claimant::Ending::kFailFast);
+}
+
+void CookOnlyFailures::TakeBackRefusals(PackageId id) {
+  claimants_.ForEachOf(claimants_.masks().running, [&](Claimant& cook) {
+    if (cook.refused.erase(id) == 0) return;
+    cook.tally.CountRefused(cook.request.platforms, false);
+    effects_.Note(PackageLeft{id}, cook.bit());
+  });
+}
+
 void CookOnlyFailures::Settle(Claimant& cook, PackageId id, PlatformMask platforms) {
   platforms &= cook.request.platforms;
   if (platforms != 0) Set(cook.settled, id, cook.settled[id] | platforms);
@@ -38,6 +74,7 @@ void CookOnlyFailures::Set(Map& map, PackageId id, PlatformMask platforms) {
 
 void CookOnlyFailures::Forget(CookMask cooks, PackageId id) {
   claimants_.ForEachOf(cooks, [&](Claimant& cook) {
+    cook.barred.erase(id);
     if (cook.settled.contains(id)) Set(cook.settled, id, 0);
     if (!cook.judged.contains(id)) return;
     Set(cook.judged, id, 0);
@@ -65,6 +102,7 @@ void CookOnlyFailures::BeginRound(Claimant& cook) {
 void CookOnlyFailures::Remap(Claimant& cook, const PlatformMap& map) {
   for (auto& [package, platforms] : cook.judged) platforms = map.Mask(platforms);
   for (auto& [package, platforms] : cook.settled) platforms = map.Mask(platforms);
+  for (auto& [package, platforms] : cook.barred) platforms = map.Mask(platforms);
   cook.judged_epoch = 0;
 }
 

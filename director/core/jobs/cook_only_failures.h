@@ -1,8 +1,10 @@
 // CookOnlyFailures: the failures of packages that count in one cook alone (Claimant::judged,
-// settled).
+// settled, barred, refused).
 //
 // Either the package does not fit with other packages of the cook, though it has results. Or it
-// failed, and is tried again for another cook, while this cook keeps the failure.
+// failed, and is tried again for another cook, while this cook keeps the failure. Or the cook
+// leaves out (CookFilter) the package itself, though the cook asks for it, or something that the
+// package reads.
 // Threads: none; owned by its layer.
 #pragma once
 
@@ -24,6 +26,15 @@ class CookOnlyFailures : PackagePart {
             const std::string& error);
   // The package failed on these platforms, and is tried again for another cook.
   void Settle(Claimant& cook, PackageId package, PlatformMask platforms);
+  // The package reads, on these platforms, the output of a package that the cook leaves out, or of
+  // a package that failed in the cook for that reason.
+  void FailForInput(Claimant& cook, PackageId package, PlatformMask platforms,
+                    const std::string& error);
+  // The cook asks for the package, and leaves it out: the package fails in this cook, without being
+  // wanted by it. REQUIRES: Claimant::IsNever.
+  void Refuse(Claimant& cook, PackageId package, const std::string& error);
+  // The file of the package has another name now: the cooks do not ask for the package any more.
+  void TakeBackRefusals(PackageId package);
   // The package begins again, or leaves these cooks. Two packages may not fit with each other, so
   // all packages that failed in this way are judged again.
   void Forget(CookMask cooks, PackageId package);

@@ -3,12 +3,13 @@
 #include <algorithm>
 
 #include "absl/container/flat_hash_map.h"
+#include "director/core/packages/failure_texts.h"
 
 namespace galley::director {
 // The awaited package may have been given up when a cook ended.
 void WaitEvaluation::WantAgain(PackageId on, PackageId waiter, CookMask cooks) {
   std::string error;
-  if (!claimants_.IsWanted(on) && deps_.waits.CanBeCookedInput(packages_.NameOf(on), &error))
+  if (!claimants_.IsWanted(on) && deps_.waits.CanBeCookedInput(packages_.NameOf(on), cooks, &error))
     deps_.claims.Bring(on, InstigatorCategory::kBuildDependency, waiter, cooks);
 }
 
@@ -44,7 +45,7 @@ void WaitEvaluation::EvaluateWaits(PackageId id) {
       deps_.waits.AddWaiter(wait.on, id);
     } else if (availability == Waits::Availability::kNone && wait.is_certain) {
       deps_.package_progress.FailPlatforms(id, MaskOf(wait.platform), Stage::kLoad,
-                                           deps_.waits.WhyNone(wait.on), "");
+                                           deps_.waits.WhyNone(wait.on, package.cooks), "");
     } else if (availability == Waits::Availability::kNone) {
       missed |= MaskOf(wait.platform);
     }
@@ -67,6 +68,14 @@ void WaitEvaluation::WaitForGenerator(PackageId id, PackageId generator) {
   deps_.wait_cycles.BreakCycles(id);
 }
 
+void WaitEvaluation::FailWhereNever(PackageId id, PlatformIndex platform, PackageId input) {
+  const CookMask cooks = claimants_.ClaimersOn(id, MaskOf(platform)) & claimants_.masks().active;
+  claimants_.ForEachOf(claimants_.NeverIn(input, cooks), [&](Claimant& cook) {
+    deps_.cook_only_failures.FailForInput(cook, id, MaskOf(platform),
+                                          deps_.waits.WhyNone(input, cook.bit()));
+  });
+}
+
 // The package's generator is over and does not list the package. A reference to the package is
 // judged at the end.
 void WaitEvaluation::Unlisted(PackageId id, PackageId generator) {
@@ -87,8 +96,7 @@ void WaitEvaluation::Unlisted(PackageId id, PackageId generator) {
   const CookMask skipping = has_failed ? active & from.cooks : 0;
   const CookMask lacking = active & ~skipping;
   const CookMask failing = package.is_cooked_input ? lacking : lacking & package.selected_by;
-  const std::string text =
-      from.name + " does not generate it: expected it in the list of packages that its cook gives";
+  const std::string text = UnlistedText(from.name);
   if (skipping == 0 && failing == 0) return deps_.claims.Leave(id, "not generated");
   deps_.claims.Unclaim(id, lacking & ~failing);
   if (skipping == 0) return deps_.package_progress.FailPackage(id, Stage::kRequest, text);

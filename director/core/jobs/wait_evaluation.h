@@ -27,6 +27,9 @@ class WaitEvaluation : PackagePart {
   void EvaluateWaits(PackageId package);
   void EvaluateGenerator(PackageId package);
   void WaitForGenerator(PackageId package, PackageId generator);
+  // The package reads the output of `input` on this platform: the package fails alone in those of
+  // its cooks that leave the input out.
+  void FailWhereNever(PackageId package, PlatformIndex platform, PackageId input);
   // The package's generator is over and does not list the package: it is skipped in cooks where the
   // generator failed, fails in cooks that select it or need its output, and leaves the others.
   void Unlisted(PackageId package, PackageId generator);

@@ -14,6 +14,14 @@ PlatformMask MaskIn(const absl::btree_map<PackageId, PlatformMask>& map, Package
   return found == map.end() ? 0 : found->second;
 }
 
+// A package has no source if a package that generates it is left out.
+bool LeavesOut(const CookFilter& filter, std::string_view name) {
+  for (; !name.empty(); name = GeneratorName(name)) {
+    if (filter.IsNever(name)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 bool Claimant::Holds(std::string_view name) const {
@@ -22,14 +30,38 @@ bool Claimant::Holds(std::string_view name) const {
          (request.standing != nullptr && request.standing->WasInCook(name));
 }
 
-bool Claimant::HasReason(PackageId package, const InstigatorView& why) const {
+bool Claimant::HasReason(PackageId package, const InstigatorView& why, const Edges& edges) const {
   if (!why.referencer.valid()) return (packages[package].selected_by & bit()) != 0;
-  return Wants(why.referencer) &&
-         (request.follow_soft || why.category != InstigatorCategory::kSoftDependency);
+  if (!Wants(why.referencer) || IsNever(package)) return false;
+  if (why.category == InstigatorCategory::kCulture)
+    return (edges.TakersOf(why.referencer, package) & bit()) != 0;
+  return request.follow_soft || why.category != InstigatorCategory::kSoftDependency;
 }
 
 PlatformMask Claimant::JudgedOf(PackageId package) const {
   return MaskIn(judged, package) | MaskIn(settled, package);
+}
+
+PlatformMask Claimant::BarredOf(PackageId package) const { return MaskIn(barred, package); }
+
+bool Claimant::IsNever(PackageId package) const {
+  if (!has_never()) return false;
+  if (never_.size() <= package.index()) never_.resize(packages.size(), Never::kUnknown);
+  Never& known = never_[package.index()];
+  if (known == Never::kUnknown)
+    known = LeavesOut(*request.filter, packages[package].name) ? Never::kYes : Never::kNo;
+  return known == Never::kYes;
+}
+
+bool Claimant::IsNever(std::string_view name) const {
+  if (!has_never()) return false;
+  const PackageId package = packages.Find(name);
+  return package.valid() ? IsNever(package) : LeavesOut(*request.filter, name);
+}
+
+const Cultures& Claimant::cultures() const {
+  static const Cultures of_project;
+  return request.filter == nullptr ? of_project : request.filter->cultures();
 }
 
 std::vector<PackageId> Claimant::Wanted() const {
@@ -115,6 +147,7 @@ void Claimants::NoteState() {
     if (cook.FailsFast()) masks_.fail_fast |= bit;
     if (cook.request.follow_soft) masks_.follow_soft |= bit;
     if (cook.request.standing != nullptr) masks_.with_standing |= bit;
+    if (cook.has_never()) masks_.with_never |= bit;
   }
 }
 
@@ -143,6 +176,22 @@ CookMask Claimants::StandingIn(PackageId package, CookMask cooks) const {
     if (cook.Stands(package)) standing |= cook.bit();
   });
   return standing;
+}
+
+CookMask Claimants::NeverIn(PackageId package, CookMask cooks) const {
+  CookMask never = 0;
+  ForEachOf(cooks & masks_.with_never, [&](const Claimant& cook) {
+    if (cook.IsNever(package)) never |= cook.bit();
+  });
+  return never;
+}
+
+CookMask Claimants::NeverIn(std::string_view name, CookMask cooks) const {
+  CookMask never = 0;
+  ForEachOf(cooks & masks_.with_never, [&](const Claimant& cook) {
+    if (cook.IsNever(name)) never |= cook.bit();
+  });
+  return never;
 }
 
 CookMask Claimants::FollowersOf(const Edge& edge, CookMask cooks) const {

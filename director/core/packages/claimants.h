@@ -20,6 +20,8 @@
 #include <vector>
 
 #include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
+#include "director/core/cook_filter.h"
 #include "director/core/effects.h"
 #include "director/core/events.h"
 #include "director/core/ids.h"
@@ -59,13 +61,22 @@ struct Claimant {
   bool Holds(std::string_view name) const;
   // The cook follows the reference to its target.
   bool Follows(const Edge& edge) const {
-    return (edge.platforms & request.platforms) != 0 &&
+    return (edge.platforms & request.platforms) != 0 && (edge.cooks & bit()) != 0 &&
            (request.follow_soft || edge.category != InstigatorCategory::kSoftDependency);
   }
-  // True: the reason is one of this cook, not only of other cooks.
-  bool HasReason(PackageId package, const InstigatorView& why) const;
+  // True: the reason is one of this cook, not only of other cooks. `edges`: those of the package.
+  bool HasReason(PackageId package, const InstigatorView& why, const Edges& edges) const;
   // The platforms on which the package failed in this cook alone (`judged` and `settled`).
   PlatformMask JudgedOf(PackageId package) const;
+  // The platforms on which the package reads, directly or not, what this cook leaves out.
+  PlatformMask BarredOf(PackageId package) const;
+  // The cook leaves out the package, or a package that generates it (CookFilter). Then the package
+  // is never among the packages that the cook wants.
+  bool IsNever(PackageId package) const;
+  bool IsNever(std::string_view name) const;
+  // True: the cook leaves out some packages.
+  bool has_never() const { return request.filter != nullptr && request.filter->has_never(); }
+  const Cultures& cultures() const;
   // The packages that the cook wants, each once, by id.
   std::vector<PackageId> Wanted() const;
   // The packages that the cook wants, each once, by name.
@@ -82,6 +93,11 @@ struct Claimant {
   // other packages; other cooks may read these results. `settled`: platforms that failed here, and
   // are tried again for another cook.
   absl::btree_map<PackageId, PlatformMask> judged, settled;
+  // BarredOf, by package, as far as it is known. The packages failed for it in this cook.
+  absl::btree_map<PackageId, PlatformMask> barred;
+  // Packages that the cook names or reads, and leaves out: they failed, and the cook does not want
+  // them. The tally counts them on all platforms of the cook.
+  absl::btree_set<PackageId> refused;
   Ending ending = Ending::kNone;
   bool is_over = false;
   bool are_claims_released = false;
@@ -93,6 +109,10 @@ struct Claimant {
   uint32_t judged_epoch = 0;   // epoch of the catalog at the cook's last judgement
   uint32_t rounds = 0;         // how often the cook's roots had to be built again
   std::optional<std::string> conclusion;
+
+ private:
+  enum class Never : uint8_t { kUnknown, kNo, kYes };
+  mutable std::vector<Never> never_;  // IsNever, by package
 };
 
 // The cooks in each state, as Claimants::NoteState finds them.
@@ -102,7 +122,7 @@ struct CookMasks {
   CookMask open = 0;     // active, and not settling: packages can join these cooks
   CookMask over = 0;     // over, with claims that are not let go
   // Running cooks whose requests have these options.
-  CookMask fail_fast = 0, forcing = 0, follow_soft = 0, with_standing = 0;
+  CookMask fail_fast = 0, forcing = 0, follow_soft = 0, with_standing = 0, with_never = 0;
   uint32_t classes = 0;  // of the active cooks: a bit for each class
 
   CookMask settling() const { return active & ~open; }
@@ -169,6 +189,9 @@ class Claimants {
   CookMask ListenersOn(PackageId package, PlatformIndex platform) const;
   // The cooks among `cooks` in which the package stands.
   CookMask StandingIn(PackageId package, CookMask cooks) const;
+  // The running cooks among `cooks` that leave the package out (Claimant::IsNever).
+  CookMask NeverIn(PackageId package, CookMask cooks) const;
+  CookMask NeverIn(std::string_view name, CookMask cooks) const;
   // The cooks among `cooks` that follow the reference.
   CookMask FollowersOf(const Edge& edge, CookMask cooks) const;
   PlatformMask PlatformsOf(CookMask cooks) const;

@@ -139,12 +139,45 @@ void Edges::MarkWhatHolds(PackageId from) {
 void Edges::Unfollow(PackageId from) {
   followed_[from.index()] = 0;
   mixed_.erase(from);
+  variants_.erase(from);
   for (uint32_t& word : forward_.Words(nodes_[from.index()].forward)) word &= ~kHolds;
+}
+
+void Edges::SetVariants(PackageId from, std::vector<Variant> variants) {
+  if (variants.empty()) {
+    variants_.erase(from);
+  } else {
+    variants_[from] = std::move(variants);
+  }
+}
+
+void Edges::TakeAlike(PackageId from, CookMask cooks, CookMask like) {
+  const auto found = variants_.find(from);
+  if (found == variants_.end()) return;
+  for (Variant& variant : found->second) {
+    if ((variant.cooks & like) != 0) variant.cooks |= cooks;
+  }
+}
+
+void Edges::DropTakers(PackageId from, CookMask cooks) {
+  if (variants_.empty()) return;
+  const auto found = variants_.find(from);
+  if (found == variants_.end()) return;
+  for (Variant& variant : found->second) variant.cooks &= ~cooks;
+}
+
+CookMask Edges::TakersOf(PackageId from, PackageId variant) const {
+  const auto found = variants_.find(from);
+  if (found == variants_.end()) return 0;
+  const auto at = std::ranges::find(found->second, variant, &Variant::target);
+  return at == found->second.end() ? 0 : at->cooks;
 }
 
 size_t Edges::bytes() const {
   size_t bytes = forward_.bytes() + backward_.bytes() + nodes_.capacity() * sizeof(Node);
   for (const auto& [package, masks] : mixed_) bytes += masks.capacity() * sizeof(PlatformMask) + 40;
+  for (const auto& [package, variants] : variants_)
+    bytes += variants.capacity() * sizeof(Variant) + 40;
   return bytes;
 }
 

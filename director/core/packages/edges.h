@@ -5,6 +5,9 @@
 // why it is in the cook, in the order found. When a reference is gone, its reason stays, as an edge
 // of no platform.
 //
+// The variants of a package are edges like others (kCulture). Cooks may have different cultures, so
+// Edges keeps for each variant the cooks that take it.
+//
 // An edge is one word in each direction: the other end, the category, and whether the edge binds
 // ranks. Nearly always, all edges of a package hold for the same platforms; masks are kept only for
 // a package whose edges differ. An edge takes about 10 bytes for both directions together.
@@ -32,6 +35,9 @@ struct Edge {
   PackageId target;
   InstigatorCategory category = InstigatorCategory::kHardDependency;
   PlatformMask platforms = 0;
+  // The cooks to which the edge belongs: for kCulture the cooks with the variant's culture, else
+  // all.
+  CookMask cooks = ~CookMask{0};
 };
 
 class Edges {
@@ -64,7 +70,21 @@ class Edges {
               std::vector<PackageId>& found);
   // Gives this platform the references of the platform `like`, which was followed.
   void FollowAlike(PackageId from, PlatformIndex platform, PlatformIndex like);
+  // Forgets the references, and who takes which variant.
   void Unfollow(PackageId from);
+  // Variant: a variant of a package, and the cooks that have its culture.
+  struct Variant {
+    PackageId target;
+    CookMask cooks = 0;
+  };
+  // Sets the variants of the package, in any order, each once. Follow adds their edges.
+  void SetVariants(PackageId from, std::vector<Variant> variants);
+  // The cooks take the variants that `like` take.
+  void TakeAlike(PackageId from, CookMask cooks, CookMask like);
+  // The cooks take no variant of the package any more.
+  void DropTakers(PackageId from, CookMask cooks);
+  // The cooks that take `variant` as a variant of `from`.
+  CookMask TakersOf(PackageId from, PackageId variant) const;
   // Platforms have new numbers.
   void Remap(PackageId from, const PlatformMap& map);
   PlatformMask followed(PackageId from) const { return followed_[from.index()]; }
@@ -77,8 +97,10 @@ class Edges {
     const auto mixed = mixed_.find(from);
     for (size_t i = 0; i < words.size(); ++i) {
       if ((words[i] & kHolds) == 0) continue;
-      visit(Edge{End(words[i]), Category(words[i]),
-                 mixed == mixed_.end() ? followed_[from.index()] : mixed->second[i]});
+      Edge edge{End(words[i]), Category(words[i]),
+                mixed == mixed_.end() ? followed_[from.index()] : mixed->second[i]};
+      if (edge.category == InstigatorCategory::kCulture) edge.cooks = TakersOf(from, edge.target);
+      visit(edge);
     }
   }
   // visit(const InstigatorView&) for each reason, in the order found.
@@ -143,6 +165,8 @@ class Edges {
   // Masks of packages whose references differ between platforms, one for each forward word. Look-up
   // only.
   absl::flat_hash_map<PackageId, std::vector<PlatformMask>> mixed_;
+  // By package: SetVariants. Look-up only.
+  absl::flat_hash_map<PackageId, std::vector<Variant>> variants_;
   size_t size_ = 0;
   std::vector<uint32_t> keys_, words_;  // buffers of the last Follow; kept for their capacity
   std::vector<PlatformMask> masks_;

@@ -43,6 +43,28 @@ std::vector<PackageId> Follow(Edges& edges, uint32_t from, PlatformIndex platfor
   return found;
 }
 
+TEST(EdgesTest, VariantsAreEdgesOfTheCooksThatTakeThem) {
+  Edges edges;
+  edges.Grow(4);
+  edges.SetVariants(PackageId(0), {{PackageId(1), 0b001}, {PackageId(2), 0b010}});
+  Follow(edges, 0, 0,
+         {{PackageId(1), kCulture}, {PackageId(2), kCulture}, {PackageId(3), kHardDependency}});
+  const auto cooks = [&] {
+    std::vector<CookMask> masks;
+    edges.ForEachReference(PackageId(0), [&](const Edge& edge) { masks.push_back(edge.cooks); });
+    return masks;
+  };
+  EXPECT_EQ(cooks(), (std::vector<CookMask>{0b001, 0b010, ~CookMask{0}}));
+  edges.TakeAlike(PackageId(0), 0b100, 0b010);
+  edges.TakeAlike(PackageId(0), 0b1000, 0b10000);
+  EXPECT_EQ(edges.TakersOf(PackageId(0), PackageId(2)), 0b110u);
+  edges.DropTakers(PackageId(0), 0b011);
+  EXPECT_EQ(cooks(), (std::vector<CookMask>{0, 0b100, ~CookMask{0}}));
+  EXPECT_EQ(edges.TakersOf(PackageId(3), PackageId(2)), 0u);
+  edges.Unfollow(PackageId(0));
+  EXPECT_EQ(edges.TakersOf(PackageId(0), PackageId(2)), 0u);
+}
+
 TEST(EdgesTest, EachReasonIsKeptOnceInTheOrderFound) {
   Edges edges;
   edges.Grow(4);

@@ -114,6 +114,10 @@ void Lifecycle::CountAll(PackageId id, bool is_there) {
 
 void Lifecycle::CountEvery(bool is_there) {
   for (uint32_t i = 0; i < packages_.size(); ++i) CountAll(PackageId(i), is_there);
+  claimants_.ForEachOf(claimants_.masks().running, [&](Claimant& claimant) {
+    for (size_t n = claimant.refused.size(); n > 0; --n)
+      claimant.tally.CountRefused(claimant.request.platforms, is_there);
+  });
 }
 
 void Lifecycle::Recount(PackageId id, absl::FunctionRef<void()> change) {

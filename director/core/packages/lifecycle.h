@@ -45,8 +45,8 @@ class Lifecycle {
   void Unclaim(PackageId package, CookMask cooks);
   // An agenda item of the package was added or removed.
   void CountOnAgenda(PackageId package, bool is_there);
-  // Takes all packages out of all tallies, or puts them in again. In between, platforms may get new
-  // numbers.
+  // Takes all packages, also those that are refused, out of all tallies, or puts them in again. In
+  // between, platforms may get new numbers.
   void CountEvery(bool is_there);
   // The package's platforms have new numbers. Platforms that are being looked up, or follow equal
   // work, are looked up again; no platform leads. `added` begin in `added_phase`. The caller clears

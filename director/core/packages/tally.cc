@@ -1,6 +1,7 @@
 #include "director/core/packages/tally.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace galley::director {
 
@@ -52,6 +53,21 @@ void Tally::Count(const PackageData& package, PlatformMask platforms, PlatformMa
   if (has_failed && is_over) add(counters.failed);
   if (package.is_skipped && !has_failed) add(counters.skipped);
   if (is_up_to_date && !has_failed) add(counters.up_to_date);
+}
+
+void Tally::CountRefused(PlatformMask platforms, bool is_there) {
+  const auto add = [&](uint64_t& counter, uint64_t by) { counter += is_there ? by : ~by + 1; };
+  const auto results = static_cast<uint64_t>(std::popcount(platforms));
+  add(counters.in_cook, 1);
+  add(counters.failed, 1);
+  add(counters.results_wanted, results);
+  add(counters.results_failed, results);
+  monitor.CountOver(is_there);
+  if (is_there) {
+    monitor.Enter(State::kIdle, Urgency::kNormal);
+  } else {
+    monitor.Leave(State::kIdle, Urgency::kNormal);
+  }
 }
 
 }  // namespace galley::director

@@ -21,6 +21,8 @@ struct Tally {
   // `judged`: Claimant::JudgedOf.
   void Count(const PackageData& package, PlatformMask platforms, PlatformMask judged,
              bool is_there);
+  // Adds a package that the cook refuses (Claimant::refused), or subtracts it.
+  void CountRefused(PlatformMask platforms, bool is_there);
 };
 
 // True: for a cook that wants `platforms` and has `judged`, the package is done, failed or skipped.

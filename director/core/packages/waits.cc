@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/container/flat_hash_map.h"
+#include "director/core/packages/failure_texts.h"
 
 namespace galley::director {
 
@@ -28,12 +29,13 @@ Waits::Availability Waits::AvailabilityOf(PackageId id, PlatformIndex platform) 
   }
 }
 
-bool Waits::CanBeCookedInput(std::string_view name, std::string* error) const {
+bool Waits::CanBeCookedInput(std::string_view name, CookMask cooks, std::string* error) const {
   if (!GeneratorName(name).empty()) return true;
   const std::optional<CatalogEntry> entry = step_.catalog->Find(name);
   if (!entry.has_value()) *error = "no such package";
-  if (entry.has_value() && entry->never_cook)
-    *error = "it is never cooked ([cook] never or --never)";
+  cooks &= claimants_.masks().active;
+  const bool is_never_in_all = cooks != 0 && claimants_.NeverIn(name, cooks) == cooks;
+  if (entry.has_value() && (entry->never_cook || is_never_in_all)) *error = kIsNeverCooked;
   return error->empty();
 }
 
@@ -72,11 +74,10 @@ void Waits::WakeWaiters(PackageId id) {
   }
 }
 
-std::string Waits::WhyNone(PackageId input) const {
+std::string Waits::WhyNone(PackageId input, CookMask cooks) const {
+  const std::string& name = packages_.NameOf(input);
   std::string error;
-  return CanBeCookedInput(packages_.NameOf(input), &error)
-             ? "cooked input " + packages_.NameOf(input) + " failed"
-             : "cooked input " + packages_.NameOf(input) + ": expected a package: " + error;
+  return CanBeCookedInput(name, cooks, &error) ? InputFailedText(name) : NoInputText(name, error);
 }
 
 // Breadth first.

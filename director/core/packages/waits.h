@@ -19,9 +19,10 @@ class Waits : PackagePart {
   enum class Availability { kPending, kReady, kNone };
   Availability AvailabilityOf(PackageId package, PlatformIndex platform) const;
   bool IsOver(PackageId package) const;
-  bool CanBeCookedInput(std::string_view name, std::string* error) const;
-  // The error text for an input that has no result.
-  std::string WhyNone(PackageId input) const;
+  // `cooks`: those of the reader. True: at least one of them can have the package in it.
+  bool CanBeCookedInput(std::string_view name, CookMask cooks, std::string* error) const;
+  // The error text for an input that has no result, in these cooks.
+  std::string WhyNone(PackageId input, CookMask cooks) const;
   // Notes that the package reads the output of the input, if any (PackageInCook::cooked_inputs).
   void NoteInput(PackageId id, PackageId input);
   // If `on` is idle, it enters the works here, since Work keeps the waiters.

@@ -1,6 +1,7 @@
 #include "director/core/packages/warnings.h"
 
 #include <algorithm>
+#include <string_view>
 
 namespace galley::director {
 namespace {
@@ -8,6 +9,43 @@ namespace {
 // Names that are kept for warnings: a cook of a million packages that all read unrequested packages
 // has one mistake, not as many.
 constexpr size_t kUnsolicitedMax = 10'000;
+
+// FailedPackages: the packages that a cook wants and that have no result in it.
+class FailedPackages {
+ public:
+  FailedPackages(const PackageTable& packages, const Claimant& cook)
+      : packages_(packages), cook_(cook) {}
+
+  // True: the cook follows the reference, and its target has no result in the cook. References of a
+  // package that read what the cook leaves out do not count: the cook would not know them alone.
+  bool IsTargetOf(PackageId from, const Edge& edge) const {
+    return cook_.Follows(edge) && HasNoResult(edge.target) &&
+           (edge.platforms & cook_.request.platforms & ~cook_.BarredOf(from)) != 0;
+  }
+  // True: the package itself failed, whether other cooks skip it or not.
+  bool HasFailed(PackageId id) const {
+    return cook_.JudgedOf(id) != 0 ||
+           (InPhase(packages_[id], Phase::kFailed) & cook_.request.platforms) != 0;
+  }
+
+ private:
+  bool HasNoResult(PackageId id) const {
+    return cook_.Wants(id) &&
+           (packages_[id].is_skipped || HasFailed(id) || HasBarredGenerator(packages_.NameOf(id)));
+  }
+  // True: alone, the cook would have had no list of the generator.
+  bool HasBarredGenerator(std::string_view name) const {
+    if (cook_.barred.empty()) return false;
+    for (name = GeneratorName(name); !name.empty(); name = GeneratorName(name)) {
+      const PackageId generator = packages_.Find(name);
+      if (generator.valid() && cook_.BarredOf(generator) != 0) return true;
+    }
+    return false;
+  }
+
+  const PackageTable& packages_;
+  const Claimant& cook_;
+};
 
 }  // namespace
 
@@ -51,15 +89,9 @@ void Warnings::TellFailedTargets(const Claimant& cook) const {
 void Warnings::NoteFailedTargets(const Claimant& cook) {
   OfCook& of = cooks_[cook.slot];
   of.failed_targets.clear();
+  const FailedPackages failed(packages_, cook);
   const auto by_name = [&](PackageId a, PackageId b) {
     return packages_.NameOf(a) < packages_.NameOf(b);
-  };
-  const auto has_own = [&](PackageId id) {  // whether other cooks skip the package or not
-    return cook.JudgedOf(id) != 0 ||
-           (InPhase(packages_[id], Phase::kFailed) & cook.request.platforms) != 0;
-  };
-  const auto has_failed = [&](PackageId id) {
-    return cook.Wants(id) && (packages_[id].is_skipped || has_own(id));
   };
   // Only the packages that get a warning are sorted, few as a rule: sorting all would take long.
   std::vector<PackageId> referencers;
@@ -67,23 +99,21 @@ void Warnings::NoteFailedTargets(const Claimant& cook) {
   for (const PackageId id : wanted) {
     bool is_one = false;
     graph_.edges().ForEachReference(
-        id, [&](const Edge& edge) { is_one |= cook.Follows(edge) && has_failed(edge.target); });
+        id, [&](const Edge& edge) { is_one |= failed.IsTargetOf(id, edge); });
     if (is_one) referencers.push_back(id);
   }
   std::ranges::sort(referencers, by_name);
   for (const PackageId id : referencers) {
     std::vector<PackageId> targets;
     graph_.edges().ForEachReference(id, [&](const Edge& edge) {
-      if (cook.Follows(edge) && has_failed(edge.target) &&
-          (targets.empty() || targets.back() != edge.target))
+      if (failed.IsTargetOf(id, edge) && (targets.empty() || targets.back() != edge.target))
         targets.push_back(edge.target);
     });
     std::ranges::sort(targets, by_name);
     for (const PackageId target : targets) {
-      const bool is_skipped = packages_[target].is_skipped && !has_own(target);
       of.failed_targets.emplace_back(
           id, "refers to " + packages_.NameOf(target) +
-                  (is_skipped ? ", which was not cooked" : ", which failed"));
+                  (failed.HasFailed(target) ? ", which failed" : ", which was not cooked"));
     }
   }
 }
@@ -100,7 +130,8 @@ void Warnings::TellUnsolicited(const Claimant& cook) const {
     if (!cook.Wants(reader)) continue;
     for (const std::string& name : of.unsolicited.at(reader)) {
       const std::optional<CatalogEntry> entry = step_.catalog->Find(name);
-      if (cook.Holds(name) || !entry.has_value() || entry->never_cook) continue;
+      if (cook.Holds(name) || !entry.has_value() || entry->never_cook || cook.IsNever(name))
+        continue;
       effects_.Note(
           PackageWarned{reader, std::nullopt, record::WarningKind::kUnsolicitedRead,
                         "reads " + name +

@@ -34,7 +34,12 @@ TextProject::TextProject(const std::string& text) {
       while (words >> kind && kind != "~") package.entry.programs = kind;
     }
     if (kind == "~") words >> package.entry.source_bytes;
-    while (kind == "@culture" && words >> word) package.entry.localised.push_back(word);
+    while (kind == "<" && words >> word) package.inputs.push_back(word);
+    while (kind == "@culture" && words >> word) {
+      const size_t equals = word.find('=');
+      package.variants.emplace_back(equals == word.npos ? "" : word.substr(0, equals),
+                                    equals == word.npos ? word : word.substr(equals + 1));
+    }
     while (kind == ":" && words >> word)
       package.generated.push_back({"_gen/" + word, Digest::Of(name + word), "", ""});
     while (kind == "->" && words >> word) {
@@ -61,6 +66,17 @@ std::optional<std::string> TextProject::NameOfFile(std::string_view file) const 
 ReferenceTarget TextProject::Resolve(std::string_view, std::string_view written) const {
   const std::string base(written.substr(0, written.rfind("/_gen/")));
   return {.name = std::string(written), .error = packages_.contains(base) ? "" : "no such file"};
+}
+
+std::vector<std::string> TextProject::VariantsOf(std::string_view name,
+                                                 const Cultures& cultures) const {
+  std::vector<std::string> names;
+  for (const auto& [culture, variant] : At(std::string(name)).variants) {
+    const bool is_asked =
+        cultures ? std::ranges::find(*cultures, culture) != cultures->end() : culture.empty();
+    if (is_asked && packages_.contains(variant)) names.push_back(variant);
+  }
+  return names;
 }
 
 const TextPackage& TextProject::At(const std::string& name) const {
@@ -209,12 +225,15 @@ ResultViewPtr CoreHarness::MakeResult(const std::string& name, const std::string
   const TextPackage& package = project_->At(name);
   std::vector<record::Output> outputs;
   if (!output.empty()) outputs.push_back({.suffix = "", .digest = Digest::Of(output)});
-  return std::make_shared<ResultView>(ResultView{.id = ResultId(results_++),
-                                                 .references = package.references,
-                                                 .generated = package.generated,
-                                                 .outputs = std::move(outputs),
-                                                 .is_verdict = !package.verdict.empty(),
-                                                 .error = package.verdict});
+  auto view = std::make_shared<ResultView>(ResultView{.id = ResultId(results_++),
+                                                      .references = package.references,
+                                                      .generated = package.generated,
+                                                      .outputs = std::move(outputs),
+                                                      .is_verdict = !package.verdict.empty(),
+                                                      .error = package.verdict});
+  if (!package.inputs.empty())
+    view->inputs = std::make_shared<const std::vector<std::string>>(package.inputs);
+  return view;
 }
 
 std::string CoreHarness::TakeLog() { return std::exchange(log_, ""); }

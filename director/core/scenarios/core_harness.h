@@ -8,7 +8,8 @@
 //   Town @on win gpu=2   needs a machine with the label win and two of the resource gpu
 //   Town % sound         its cooker is sound
 //   Town % tool bake     its cooker is tool, and starts the programs bake; behind them "~ 900"
-//   Town @culture X      X is its variant for a selected culture
+//   Town < Mesh          its results were made of an output of Mesh
+//   Town @culture X de=Y X is its variant for the cultures of the project, and Y for de
 //   Town ~ 900           has a source of 900 bytes, which it costs as many microseconds to cook
 //                        until a job of its cooker was measured
 //   Town = w around      its work is equal to that of all that have w; with the same around (a
@@ -40,6 +41,7 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "director/core/cook_core.h"
@@ -58,6 +60,8 @@ struct TextPackage {
   std::vector<record::Generated> generated;
   std::string verdict;
   std::string work, around;
+  std::vector<std::string> inputs;
+  std::vector<std::pair<std::string, std::string>> variants;  // culture ("": the project's), name
   CatalogEntry entry;
 };
 
@@ -70,6 +74,8 @@ class TextProject : public Catalog {
     return {};
   }
   ReferenceTarget Resolve(std::string_view, std::string_view written) const override;
+  std::vector<std::string> VariantsOf(std::string_view name,
+                                      const Cultures& cultures) const override;
   const TextPackage& At(const std::string& name) const;
 
  private:

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "director/core/packages/failure_texts.h"
+
 namespace galley::director {
 namespace {
 
@@ -310,22 +312,24 @@ void Reports::OnNeeds(AttemptId id, const WorkerReport::Needs& needs) {
         package_id, Stage::kLoad,
         "asked for more than " + std::to_string(retry_.late_inputs_max()) +
             " cooked inputs one after the other, the last: " + needs.package);
-  } else if (!deps_.waits.CanBeCookedInput(needs.package, &error)) {
+  } else if (!deps_.waits.CanBeCookedInput(needs.package, package.cooks, &error)) {
     // The input is in no cook for this package yet; but when the input changes, the package is
     // tried again.
     deps_.claims.Join(graph_.FindOrAdd(needs.package), InstigatorCategory::kBuildDependency,
                       package_id, 0);
-    deps_.package_progress.FailPlatforms(
-        package_id, platforms, Stage::kLoad,
-        "cooked input " + needs.package + ": expected a package: " + error, "");
+    deps_.package_progress.FailPlatforms(package_id, platforms, Stage::kLoad,
+                                         NoInputText(needs.package, error), "");
   } else {
     const PackageId input = graph_.FindOrAdd(needs.package);
     packages_[input].is_cooked_input = true;
     deps_.claims.Join(input, InstigatorCategory::kBuildDependency, package_id, package.cooks);
-    if (deps_.waits.AvailabilityOf(input, *platform) == Waits::Availability::kNone) {
+    deps_.wait_evaluation.FailWhereNever(package_id, *platform, input);
+    if (package.slots[*platform].phase == Phase::kFailed) {
+      // No cook of the package can have the input.
+    } else if (deps_.waits.AvailabilityOf(input, *platform) == Waits::Availability::kNone) {
       deps_.waits.NoteInput(package_id, input);
       deps_.package_progress.FailPlatforms(package_id, platforms, Stage::kLoad,
-                                           deps_.waits.WhyNone(input), "");
+                                           deps_.waits.WhyNone(input, package.cooks), "");
     } else {
       deps_.wait_cycles.AddWait(package_id, {input, *platform, true});
       deps_.equal_work_followers.LookUpWithInputs(package_id);

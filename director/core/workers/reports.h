@@ -16,6 +16,7 @@
 #include "director/core/jobs/result_acceptance.h"
 #include "director/core/jobs/resumed_attempts.h"
 #include "director/core/jobs/wait_cycles.h"
+#include "director/core/jobs/wait_evaluation.h"
 #include "director/core/packages/waits.h"
 #include "director/core/packages/warnings.h"
 #include "director/core/workers/breakers.h"
@@ -40,6 +41,7 @@ class Reports : JobPart {
     Warnings& warnings;
     Claims& claims;
     WaitCycles& wait_cycles;
+    WaitEvaluation& wait_evaluation;
     DiscoveredReferences& discovered_references;
     Acknowledgements& acknowledgements;
     HeldResults& held_results;

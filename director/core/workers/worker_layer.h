@@ -102,12 +102,27 @@ struct WorkerLayer {
       jobs.ground,
       {jobs.attempts, jobs.package_progress, jobs.commits, jobs.discovered_references,
        jobs.acknowledgements, breakers, faults}};
-  Reports reports{
-      jobs.ground,
-      {jobs.attempts, jobs.resumed_attempts, jobs.equal_work_followers, jobs.packages.waits,
-       jobs.package_progress, jobs.commits, jobs.packages.warnings, jobs.claims, jobs.wait_cycles,
-       jobs.discovered_references, jobs.acknowledgements, held_results, eligibility,
-       jobs.result_acceptance, proofs, breakers, faults, culprits, fleet}};
+  Reports reports{jobs.ground,
+                  {jobs.attempts,
+                   jobs.resumed_attempts,
+                   jobs.equal_work_followers,
+                   jobs.packages.waits,
+                   jobs.package_progress,
+                   jobs.commits,
+                   jobs.packages.warnings,
+                   jobs.claims,
+                   jobs.wait_cycles,
+                   jobs.wait_evaluation,
+                   jobs.discovered_references,
+                   jobs.acknowledgements,
+                   held_results,
+                   eligibility,
+                   jobs.result_acceptance,
+                   proofs,
+                   breakers,
+                   faults,
+                   culprits,
+                   fleet}};
 };
 
 }  // namespace galley::director

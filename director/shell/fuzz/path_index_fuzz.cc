@@ -57,8 +57,7 @@ struct Fixture {
         content::Snapshot::Scan({.mounts = project->mounts, .threads = 1}).value();
     of_project = project;
     index = std::make_unique<PathIndex>(
-        ProjectCatalog::ByNeed(snapshot, project, resolver, {.threads = 1}, nullptr, {}).value(),
-        0);
+        ProjectCatalog::ByNeed(snapshot, project, resolver, nullptr, {}).value(), 0);
   }
   std::string folder;
   std::shared_ptr<const project::Project> of_project;

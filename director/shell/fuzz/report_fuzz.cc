@@ -34,7 +34,7 @@ struct Fixture {
     auto made = std::make_shared<World>();
     made->project = project;
     made->snapshot = content::Snapshot::Scan({.mounts = project->mounts, .threads = 1}).value();
-    made->table = ProjectCatalog::Build(made->snapshot, project, resolver, {.threads = 1}).value();
+    made->table = ProjectCatalog::Build(made->snapshot, project, resolver, /*threads=*/1).value();
     sources = std::make_shared<ProjectSources>(made, tools);
     info =
         std::make_shared<AttemptInfo>(AttemptInfo{.package = PackageId(0),
