@@ -32,6 +32,7 @@ enum class Sabotage : uint8_t {
   kHideLoss,             // lost blobs are dropped without a new epoch
   kKeepClaims,           // the claims of an ended cook stay
   kTellWrongCook,        // a result is told to the cooks that do not want it
+  kTakeAnyVariant,       // a cook takes the variants of the cultures of all cooks
   kStarveClass,          // lower classes of cooks get no turn while a higher class has jobs
   kHoldUpNow,            // a job of a lower class goes before a Blocking job
   kForgetLaunch,         // a launched worker that will never come still counts as starting

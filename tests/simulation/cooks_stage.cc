@@ -26,7 +26,13 @@ constexpr absl::Duration kOvertakesWithin =
 constexpr absl::Duration kUnheardMax = absl::Seconds(5);
 
 // Failures that depend on the number of attempts are compared by their cause, not by their words.
-std::string TextOf(const PackageFailed& failed) {
+// Nor are words compared where a cook leaves packages out: other cooks had its packages cooked, so
+// that more may have failed than their inputs.
+std::string TextOf(const PackageFailed& failed, const CookRequested& request) {
+  const bool may_be_of_input =
+      failed.cause == FailureCause::kVerdict || failed.error.starts_with("cooked input ");
+  if (request.filter != nullptr && request.filter->has_never() && may_be_of_input)
+    return "by itself, or for an input";
   return failed.cause == FailureCause::kProject || failed.cause == FailureCause::kVerdict
              ? failed.error
              : std::string(FailureCauseName(failed.cause));
@@ -406,7 +412,7 @@ void CooksStage::Take(uint64_t request, const Notice& notice) {
     for (PlatformIndex p = 0; p < kPlatforms.size(); ++p) {
       if ((asked_.at(request).request.platforms & MaskOf(p)) &&
           (!failed->platform || failed->platform == p))
-        now[{name, p}] = TextOf(*failed);
+        now[{name, p}] = TextOf(*failed, asked_.at(request).request);
     }
   } else if (const auto* warned = std::get_if<PackageWarned>(&notice)) {
     const std::string text = core.NameOf(warned->package) + ": " + warned->text;

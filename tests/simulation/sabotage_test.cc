@@ -112,11 +112,11 @@ INSTANTIATE_TEST_SUITE_P(
                       OF_ONE(EndWithPending), OF_ONE(AcceptStaleTerm), OF_ONE(WelcomeStaleTerm),
                       OF_ONE(RetryPoisonForEver), OF_ONE(HideDispute), OF_ONE(ForgetFollowers),
                       OF_ONE(MakeAgainOnce), OF_ONE(BelieveIndex), OF_ONE(HideLoss),
-                      OF_SEVERAL(KeepClaims), OF_SEVERAL(TellWrongCook), OF_ONE(ForgetLaunch),
-                      OF_ONE(ForgetRefusal), OF_ONE(ProveOnSameMachine), OF_ONE(CommitBeforeProof),
-                      OF_SEVERAL(StarveClass), OF_SEVERAL(HoldUpNow), OF_SEVERAL(ForgetAttempt),
-                      OF_ONE(PublishEmptyRoot), OF_ONE(PublishTwice), OF_ONE(StageUnpublished),
-                      OF_ONE(TellClosedCook)),
+                      OF_SEVERAL(KeepClaims), OF_SEVERAL(TellWrongCook), OF_SEVERAL(TakeAnyVariant),
+                      OF_ONE(ForgetLaunch), OF_ONE(ForgetRefusal), OF_ONE(ProveOnSameMachine),
+                      OF_ONE(CommitBeforeProof), OF_SEVERAL(StarveClass), OF_SEVERAL(HoldUpNow),
+                      OF_SEVERAL(ForgetAttempt), OF_ONE(PublishEmptyRoot), OF_ONE(PublishTwice),
+                      OF_ONE(StageUnpublished), OF_ONE(TellClosedCook)),
     [](const auto& test) { return std::string(test.param.name); });
 
 // Without a sabotage the same code must be right; else finding one would mean nothing.

@@ -1,7 +1,12 @@
 #include "tests/simulation/several_cooks.h"
 
 #include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "director/core/testing/name_filter.h"
 #include "tests/simulation/checks.h"
 #include "tests/simulation/cooks_stage.h"
 #include "tests/simulation/schedule.h"
@@ -36,6 +41,19 @@ CookRequested RandomRequest(uint64_t number, const World& world, Random& random)
   return request;
 }
 
+// Packages that a cook leaves out, and its culture.
+std::shared_ptr<const CookFilter> RandomFilter(const World& world, Random& random) {
+  NameFilter::Names never;
+  for (uint64_t i = random.Percent(60) ? 1 + random.Below(3) : 0; i > 0; --i)
+    never.insert(World::NameOf(random.Below(world.packages.size())));
+  Cultures cultures;
+  if (random.Percent(60)) {
+    const size_t culture = random.Below(World::kVariantCultures.size());
+    cultures = std::vector<std::string>{std::string(World::kVariantCultures[culture])};
+  }
+  return std::make_shared<const NameFilter>(std::move(never), std::move(cultures));
+}
+
 // Plans what happens to the cooks, and when.
 void PlanTrouble(Random& random, CooksStage& stage) {
   const auto some_times = [&](uint64_t percent, uint64_t most, void (CooksStage::*what)()) {
@@ -55,15 +73,21 @@ SeveralCooksOutcome RunSeveralCooks(const SeveralCooksOptions& options) {
   Random random(options.seed);
   SeveralCooksOutcome outcome;
   outcome.cooks = 2 + random.Below(7);
-  const World world = World::OfSeveralCooks(random);
+  World world = World::OfSeveralCooks(random);
+  // Draws of their own, so that everything else of a seed is as it was without filters.
+  Random filters(~options.seed);
+  const bool have_filters = filters.Percent(50);
+  world.DrawVariants(filters);
   CooksStage stage({.seed = options.seed * 7 + 1,
                     .cooks_max = static_cast<uint32_t>(2 + random.Below(4)),
                     .is_calm = false,
                     .is_told = options.is_told},
                    world);
   std::map<uint64_t, CookRequested> requests;
-  for (uint64_t number = 1; number <= outcome.cooks; ++number)
+  for (uint64_t number = 1; number <= outcome.cooks; ++number) {
     requests[number] = RandomRequest(number, world, random);
+    if (have_filters && filters.Percent(60)) requests[number].filter = RandomFilter(world, filters);
+  }
   for (const auto& [number, request] : requests) {
     const absl::Duration when = random.Some(3000);
     stage.schedule().After(when, [&stage, request = request] { stage.Ask({.request = request}); });

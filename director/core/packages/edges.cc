@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/base/sabotage.h"
 #include "common/base/status_macros.h"
 
 namespace galley::director {
@@ -167,6 +168,7 @@ void Edges::DropTakers(PackageId from, CookMask cooks) {
 }
 
 CookMask Edges::TakersOf(PackageId from, PackageId variant) const {
+  if (IsSabotaged(Sabotage::kTakeAnyVariant)) return ~CookMask{0};
   const auto found = variants_.find(from);
   if (found == variants_.end()) return 0;
   const auto at = std::ranges::find(found->second, variant, &Variant::target);
