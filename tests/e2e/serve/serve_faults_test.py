@@ -395,9 +395,10 @@ class ServeFaultsTest(ResidentTest):
         self.serve(project, "--workers", "1")
         cook = self.start_cook(project)
         held = self.wait_for_held()
-        waiting = self.start_cook(project, "--never", "/Game/a.*")  # not beside the other; it reads galley.toml when its turn comes
-        self.wait_until(lambda: "waiting" in [c["state"] for c in self.cooks(project).values()])
         toml = self.read("game/galley.toml")
+        self.write("game/galley.toml", toml + "[resources]\nspare = 1\n")
+        waiting = self.start_cook(project)  # not beside the other; it reads galley.toml when its turn comes
+        self.wait_until(lambda: "waiting" in [c["state"] for c in self.cooks(project).values()])
         self.write("game/galley.toml", toml[:-4])
         self.release(held)
         self.assertEqual(self.finish_cook(project, cook).code, 0)

@@ -159,6 +159,8 @@ class ServeTest(ResidentTest):
         self.serve(project, "--workers", "2")
         first = self.start_cook(project)
         self.wait_until(lambda: [c["state"] for c in self.status(project)["cooks"]] == ["cooking"])
+        # Another galley.toml, for which the workers must be started anew.
+        self.write("game/galley.toml", self.read("game/galley.toml") + "[resources]\nspare = 1\n")
         nightly = self.galley("cook", "--detach", "--never", "/Game/0.*", "--project", project)
         urgent = self.galley("cook", "--detach", "--class", "now", "--never", "/Game/0.*", "--project", project, "/Game/1.slow")
         self.assertEqual((nightly.returncode, urgent.returncode), (0, 0), nightly.stderr + urgent.stderr)
@@ -169,6 +171,22 @@ class ServeTest(ResidentTest):
         self.assertEqual([e.returncode for e in ends], [0, 0], ends)
         self.assertIn("1 package in the cook", ends[0].stderr)
         self.assertIn("3 packages in the cook", ends[1].stderr)
+
+    def test_cooks_with_other_cultures_and_never_run_beside_each_other(self):
+        files = {f"{i}.slow": f"slow {i}" for i in range(3)}
+        files |= {"ui/logo.txt": "en", "L10N/de/ui/logo.txt": "de", "L10N/fr/ui/logo.txt": "fr"}
+        project = self.project(files, [SLOW, COPY])
+        self.serve(project, "--workers", "1")
+        first = self.start_cook(project, "--never", "/Game/ui/*", "--never", "/Game/L10N/**")
+        self.wait_until(lambda: [c["state"] for c in self.status(project)["cooks"]] == ["cooking"])
+        cooks = [self.start_cook(project, "--culture", culture, "--no-stage", "/Game/ui/logo.txt", "/Game/0.slow") for culture in ("de", "fr")]
+        for cook in (self.finish_cook(project, one) for one in cooks):
+            self.assertEqual(cook.code, 0, cook)
+            self.assertIn("3 packages in the cook", cook.stderr)
+            self.assertNotIn("waits for others", cook.stderr)
+        ended = self.finish_cook(project, first)
+        self.assertEqual(ended.code, 0, ended)
+        self.assertIn("3 packages in the cook", ended.stderr)
 
     def test_a_cancelled_cook_ends_alone_and_its_client_hears_it(self):
         project = self.slow_project(20)
