@@ -152,6 +152,7 @@ void CookRun::BeginStaging() {
                                  .notes = notes_,
                                  .stop = deps_.stop,
                                  .may_write = [this] { return deps_.director.MayWrite(); },
+                                 .staged_worlds = deps_.director.staged_worlds(),
                                  .root_if_unchanged =
                                      [this](const std::string& platform) {
                                        return changes_.difference
@@ -433,7 +434,7 @@ void CookRun::NoteMembers() {
 
 // Records the standing, so that the next cook of the same ask need not run while nothing changes.
 void CookRun::RecordStanding() {
-  if (report_.outcome->world != world_)
+  if (report_.outcome->world != world_ || report_.outcome->is_overtaken)
     return LogInfo("cook={}: files changed while it ran, so that the next one looks again",
                    deps_.permit.cook());
   // By now it is known what this cook has read.

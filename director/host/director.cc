@@ -143,6 +143,7 @@ std::string Director::IdentityOf(std::string_view cooker) const {
 }
 
 void Director::BeginTerm() {
+  staged_worlds_.Clear();
   if (std::exchange(has_term_begun_, true))
     term_ = NextTerm(project().state_directory(), std::max(term_, journal_->meta().term));
 }

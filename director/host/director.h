@@ -98,6 +98,10 @@ class Director {
   // "down since 14:05"; empty: the remote is not down, or there is none.
   std::string RemoteDown() const { return stores_->RemoteDown(); }
 
+  // The worlds whose roots were staged by cooks of the present shell, by the folder of the sandbox.
+  // Any thread.
+  WorldOrder& staged_worlds() { return staged_worlds_; }
+
   // Begins the term of a new shell. The first shell has the term with which the director was
   // opened; each later shell has a higher term.
   void BeginTerm();
@@ -136,6 +140,7 @@ class Director {
   std::unique_ptr<ProjectStores> stores_;
   std::unique_ptr<Journal> journal_;
   uint32_t term_ = 0;
+  WorldOrder staged_worlds_;
   base::Mutex taking_up_;  // locked before mutex_
   base::Mutex settling_;
   // The store when it was last found to be the same.

@@ -42,6 +42,12 @@ absl::StatusOr<StageReport> Staging::StageOne(const std::string& platform, const
   RETURN_IF_ERROR(MakeFolders(how.directory, options_.umask));
   ASSIGN_OR_RETURN(const FileDescriptor lock, WaitForSandbox(how.directory));
   RETURN_IF_ERROR(sandboxes_.Claim(platform, options_.project_id));
+  if (!deps_.staged_worlds.Enter(how.directory, world_)) {
+    deps_.notes.SayAlways(fmt::format(
+        "{} is published and not staged: its sandbox has what another cook made of newer files",
+        platform));
+    return StageReport();
+  }
   if (const auto roots = deps_.store.Roots(options_.project_id); roots.ok()) {
     for (const store::PublishedRoot& one : *roots) {
       if (one.platform == platform) how.earlier_roots.push_back(one.root);
@@ -105,6 +111,7 @@ std::string Staging::StageAll(const std::map<std::string, Digest>& roots, const 
     return "";
   }
   const absl::Time begin = absl::Now();
+  world_ = world->number;
   StageOptions how = HowToStage(world);
   // The next cook takes up a sandbox where an interrupt left it.
   is_published_ = true;

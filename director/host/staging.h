@@ -1,6 +1,7 @@
 // Staging: stages the published roots of one cook to the sandboxes.
 //
-// StageAll is called again when lost bytes were made again, and skips sandboxes that have their
+// A sandbox that has the files of a newer world is left as it is. StageAll is called again when
+// lost bytes were made again, and skips sandboxes that have their
 // root. An error on one platform does not keep the others from being staged.
 //
 // Threads: one; StageAll blocks, also while another process stages to a sandbox.
@@ -20,6 +21,7 @@
 #include "director/host/cook_notes.h"
 #include "director/host/sandboxes.h"
 #include "director/shell/world.h"
+#include "director/shell/world_order.h"
 #include "director/stage/stage.h"
 
 namespace galley::director {
@@ -38,6 +40,8 @@ class Staging {
     CookNotes& notes;
     Cancellation& stop;
     std::function<absl::Status()> may_write;
+    // By the folder of the sandbox; shared by all cooks of the director.
+    WorldOrder& staged_worlds;
     // Returns the root in the platform's sandbox, if the sandbox is checked and unchanged since it
     // was staged. Null: unknown.
     std::function<std::optional<Digest>(const std::string& platform)> root_if_unchanged = nullptr;
@@ -72,6 +76,7 @@ class Staging {
   const Options options_;
   const Deps deps_;
   const Sandboxes sandboxes_;
+  uint64_t world_ = 0;                    // number of the world of the roots that are staged
   std::map<std::string, Digest> staged_;  // platform -> root in its sandbox
   // Platform -> why the last StageAll did not stage its root.
   std::map<std::string, std::string> errors_;

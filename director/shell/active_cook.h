@@ -27,6 +27,7 @@
 #include "director/shell/instigator_notes.h"
 #include "director/shell/observed_values.h"
 #include "director/shell/result_table.h"
+#include "director/shell/sources.h"
 #include "director/shell/standing_base.h"
 #include "director/shell/tasks.h"
 #include "director/shell/world.h"
@@ -54,7 +55,9 @@ struct ShellOutcome {
   uint32_t unstarted = 0;
   std::string unstarted_reason;
   Collections collections;
-  WorldPtr world;           // at the end of the cook
+  WorldPtr world;  // in which the roots were judged; of a cook without roots: the last one
+  // Files changed since the cook was judged: another cook of the same ask may differ.
+  bool is_overtaken = false;
   ObservedValues observed;  // by all results and verdicts of the cook
   uint64_t loss_epoch = 0;  // of the store; the cook took all losses up to it into account
   // The results of each root, published or not, by platform name. For a difference: only the
@@ -127,6 +130,18 @@ class ListenerQueue final : public Tasks {
   std::optional<absl::StatusOr<ShellOutcome>> outcome_ GALLEY_GUARDED_BY(mutex_);
 };
 
+// JudgedWorld: the world in which the core judged a cook. The roots of the judgement are built,
+// published and staged as of this world, whatever comes after it.
+struct JudgedWorld {
+  // The values in all BuildRoot effects of the judgement.
+  uint32_t round = 0;
+  uint32_t platform_set = 0;
+  bool is_difference = false;
+
+  WorldPtr world;
+  SourcesPtr sources;
+};
+
 struct ActiveCook {
   explicit ActiveCook(CookOrder asked)
       : order(std::move(asked)),
@@ -152,11 +167,12 @@ struct ActiveCook {
   std::set<Digest> lost_blobs;
   std::set<std::string> lost_packages;
   FailureNotes failures;
-  bool was_alone = true;         // no other cook ran at the same time
-  ReferencesOf references;       // from DifferenceRoot, of all platforms
-  std::optional<CookSlot> slot;  // set once the cook has begun
-  ShellOutcome outcome;          // grows while the cook runs; told once the cook is closed
-  bool has_ended = false;        // `outcome.ended` is set; the last commits may still run
+  bool was_alone = true;              // no other cook ran at the same time
+  ReferencesOf references;            // from DifferenceRoot, of all platforms
+  std::optional<JudgedWorld> judged;  // of the last judgement
+  std::optional<CookSlot> slot;       // set once the cook has begun
+  ShellOutcome outcome;               // grows while the cook runs; told once the cook is closed
+  bool has_ended = false;             // `outcome.ended` is set; the last commits may still run
 };
 
 }  // namespace galley::director

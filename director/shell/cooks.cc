@@ -165,7 +165,8 @@ void Cooks::Close(const std::shared_ptr<ActiveCook>& cook, const absl::Status& r
   ShellOutcome& outcome = cook->outcome;
   outcome.lost_blobs = cook->lost_blobs.size();
   outcome.lost_packages = cook->lost_packages.size();
-  outcome.world = deps_.world();
+  outcome.world = cook->judged ? cook->judged->world : deps_.world();
+  outcome.is_overtaken = outcome.world != deps_.world();
   outcome.loss_epoch = deps_.journal.meta().loss_epoch;
   outcome.remembered = remembered;
   deps_.before_close(*cook);

@@ -60,6 +60,21 @@ const store::PublishedRoot* NewestOf(const std::vector<store::PublishedRoot>& ne
 
 }  // namespace
 
+// Returns the world of the judgement, which is the present world when its first root is to be
+// built.
+const JudgedWorld& Roots::JudgedOf(ActiveCook& cook, const BuildRoot& effect) const {
+  std::optional<JudgedWorld>& judged = cook.judged;
+  if (!judged || judged->round != effect.round || judged->platform_set != effect.platform_set ||
+      judged->is_difference != effect.is_difference) {
+    judged = JudgedWorld{.round = effect.round,
+                         .platform_set = effect.platform_set,
+                         .is_difference = effect.is_difference,
+                         .world = deps_.world(),
+                         .sources = deps_.sources()};
+  }
+  return *judged;
+}
+
 // Holds the results that an effect names, so that they exist while other threads work with them.
 HeldResults Roots::Hold(const std::vector<std::pair<PackageId, ResultId>>& packages) const {
   auto held = std::make_shared<std::vector<StoredResultPtr>>();
@@ -77,12 +92,13 @@ void Roots::Build(const BuildRoot& effect) {
   ActiveCook* const cook = deps_.cooks.Find(effect.request);
   if (cook == nullptr) return;
   const HeldResults results = Hold(effect.packages);
-  const std::string platform = deps_.sources()->PlatformName(effect.platform);
+  const JudgedWorld& judged = JudgedOf(*cook, effect);
+  const std::string platform = judged.sources->PlatformName(effect.platform);
   cook->outcome.in_roots[platform] = results;
   // Nobody waits for results that look-ups found, but the journal learns them before the root.
   deps_.commits.BeginAll();
   if (effect.is_difference) return BuildOfDifference(*cook, effect, results, platform);
-  deps_.tasks.Post([this, effect, results, platform, sources = deps_.sources()] {
+  deps_.tasks.Post([this, effect, results, platform, sources = judged.sources] {
     BuildWhole(*sources, effect, platform);
   });
 }
@@ -135,11 +151,11 @@ std::optional<Digest> Roots::WholeRoot(const std::string& platform) {
 // Looks at all packages when the root cannot be made of a difference.
 void Roots::BuildOfDifference(const ActiveCook& cook, const BuildRoot& effect, HeldResults results,
                               const std::string& platform) {
-  const WorldPtr present = deps_.world();
-  const bool may = cook.outcome.is_difference && cook.was_alone && cook.order.world == present;
+  const WorldPtr& world_judged = cook.judged->world;
+  const bool may = cook.outcome.is_difference && cook.was_alone && cook.order.world == world_judged;
   deps_.tasks.Post([this, effect, results = std::move(results), platform, may,
-                    held = deps_.cooks.Hold(cook.number()), world = present,
-                    sources = deps_.sources()] {
+                    held = deps_.cooks.Hold(cook.number()), world = world_judged,
+                    sources = cook.judged->sources] {
     const CookOrder* const order = &held->order;
     const auto select = [&] { return order->select ? order->select(*world) : order->whole; };
     std::optional<absl::flat_hash_set<std::string>> selected;
@@ -210,7 +226,8 @@ void Roots::CountLost(const std::vector<RootBuilt::Lost>& lost,
 void Roots::Publish(const PublishRoot& effect) {
   ActiveCook* const cook = deps_.cooks.Find(effect.request);
   if (cook == nullptr) return;
-  const std::string platform = deps_.sources()->PlatformName(effect.platform);
+  const JudgedWorld& judged = *cook->judged;  // no root is published before it is built
+  const std::string platform = judged.sources->PlatformName(effect.platform);
   const bool is_empty =
       IsWithoutFiles(*cook, platform, effect.root) && !IsSabotaged(Sabotage::kPublishEmptyRoot);
   cook->unpublished.erase(platform);
@@ -225,17 +242,23 @@ void Roots::Publish(const PublishRoot& effect) {
     Stage({.round = effect.round, .request = effect.request});
   }
   deps_.commits.BeginAll();  // failures that came while the roots were built
-  deps_.tasks.Post(
-      [this, effect, platform, content = ContentOf(*cook, platform, effect.by_the_book)] {
-        RootPublished published = AnswerTo(effect);
-        published.error = PublishAndRecord(platform, effect, content);
-        deps_.inbox.PostTask([this, published, platform, root = effect.root] {
-          ActiveCook* const publisher = deps_.cooks.Find(published.request);
-          if (published.error.empty() && publisher != nullptr)
-            publisher->outcome.roots[platform] = root;
-          deps_.inbox.HandleNow(published);
-        });
-      });
+  deps_.tasks.Post([this, publish = effect, platform, world = judged.world->number,
+                    content = ContentOf(*cook, platform, effect.by_the_book)]() mutable {
+    RootPublished published = AnswerTo(publish);
+    if (!published_.Enter(platform, world)) {
+      LogInfo("cook={} platform={} a root of newer files was published: this one is recorded",
+              publish.request, platform);
+      publish.by_the_book = false;
+      content = RootContent();  // the keys stay those of the newer root
+    }
+    published.error = PublishAndRecord(platform, publish, content);
+    deps_.inbox.PostTask([this, published, platform, root = publish.root] {
+      ActiveCook* const publisher = deps_.cooks.Find(published.request);
+      if (published.error.empty() && publisher != nullptr)
+        publisher->outcome.roots[platform] = root;
+      deps_.inbox.HandleNow(published);
+    });
+  });
 }
 
 // Returns the sequence of the platform's last root if that root equals this one: a cook that comes
@@ -291,7 +314,8 @@ void Roots::Stage(const StageRoots& effect) {
   std::map<std::string, Digest> roots = cook->outcome.roots;
   roots.insert(cook->unpublished.begin(), cook->unpublished.end());
   cook->asker->Post([this, stage = cook->order.stage, roots = std::move(roots),
-                     world = deps_.world(), round = effect.round, request = effect.request] {
+                     world = cook->judged ? cook->judged->world : deps_.world(),
+                     round = effect.round, request = effect.request] {
     RootsStaged event{.loss = "", .round = round, .request = request};
     if (stage) event.loss = stage(roots, world);
     deps_.inbox.PostEvent(std::move(event));

@@ -3,8 +3,13 @@
 //
 //   Build     puts the Directories into the store, after all commits that were posted before
 //   Publish   makes the root the platform's last root, and records it in the journal. A root
-//             without files is never published, because it would replace the last good tree
+//             without files is never published, because it would replace the last good tree. A root
+//             of an older world than the platform's last root is published as one of a narrow cook,
+//             so that it does not become the latest
 //   Stage     stages the roots on the thread that asked for the cook
+//
+// The world of all three is the one that was present at the first Build of a judgement
+// (JudgedWorld).
 //
 // Threads: the loop's. The thread of the commits builds, publishes and looks, in order with the
 // commits; the thread that asked for the cook stages.
@@ -33,6 +38,7 @@
 #include "director/shell/sources.h"
 #include "director/shell/tasks.h"
 #include "director/shell/world.h"
+#include "director/shell/world_order.h"
 
 namespace galley::director {
 
@@ -65,6 +71,7 @@ class Roots {
   void LookForLostBlobs(const LookForLost& effect);
 
  private:
+  const JudgedWorld& JudgedOf(ActiveCook& cook, const BuildRoot& effect) const;
   HeldResults Hold(const std::vector<std::pair<PackageId, ResultId>>& packages) const;
   void BuildWhole(const Sources& sources, const BuildRoot& effect, const std::string& platform);
   void BuildOfDifference(const ActiveCook& cook, const BuildRoot& effect, HeldResults results,
@@ -81,6 +88,7 @@ class Roots {
 
   const Options options_;
   const Deps deps_;
+  WorldOrder published_;  // by platform
 };
 
 }  // namespace galley::director
