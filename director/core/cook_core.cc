@@ -16,13 +16,13 @@ void CookCore::Step(absl::Time now, const Event& event, std::vector<Effect>& eff
 bool CookCore::has_agenda() const { return core_->HasAgenda(); }
 bool CookCore::has_jobs() const { return core_->HasJobs(); }
 const Counters& CookCore::counters() const {
-  return core_->packages.claimants.last().tally.counters;
+  return core_->packages.claimants.last().shown_tally().counters;
 }
 Progress CookCore::progress() const {
   return core_->ViewProgress(core_->packages.claimants.last());
 }
 const Counters& CookCore::counters(uint64_t request) const {
-  return core_->packages.claimants.At(request).tally.counters;
+  return core_->packages.claimants.At(request).shown_tally().counters;
 }
 Progress CookCore::progress(uint64_t request) const {
   return core_->ViewProgress(core_->packages.claimants.At(request));

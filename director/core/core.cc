@@ -51,7 +51,7 @@ void Core::HandOnNotes() {
     const Notes now = std::exchange(packages.notes, {});
     for (const AttemptEnded& note : now.attempts_ended)
       workers.breakers.NoteEnded(note.worker, note.attempt);
-    for (const RoundBegan& note : now.rounds_begun) cooks.project_changes.OnRoundBegan(note);
+    for (const LossSuspected& note : now.losses_suspected) cooks.table.OnLossSuspected(note);
     for (const UrgencyRaised& note : now.urgencies_raised)
       workers.load_balancer.TakeForward(note.package);
     for (const PackageReady& note : now.packages_ready)
@@ -84,7 +84,6 @@ void Core::Step(absl::Time time, const Event& event, std::vector<Effect>& effect
   HandOnNotes();
   workers.fleet.LetIdleGo();
   cooks.table.GoOn();
-  cooks.project_changes.TakeLate();
   cooks.table.BeginNext();
   HandOnNotes();
   packages.effects.Flush(effects);
@@ -133,8 +132,10 @@ bool Core::HasJobs() const {
 
 Progress Core::ViewProgress(const Claimant& cook) const {
   const auto slots = static_cast<uint32_t>(jobs.worker_table.attached().slots());
-  const std::vector<RunningJob> running = workers.stragglers.RunningOf(cook.bit());
-  Progress view = cook.tally.monitor.View(slots > 0 ? slots : workers.fleet.most(), running);
+  std::vector<RunningJob> running;
+  if (!cook.is_settling) running = workers.stragglers.RunningOf(cook.bit());
+  Progress view =
+      cook.shown_tally().monitor.View(slots > 0 ? slots : workers.fleet.most(), running);
   // The jobs that are left wait for a worker that may never come.
   const Lifecycle& lifecycle = packages.graph.lifecycle();
   if (running.empty() && lifecycle.queues().loads().empty() && !lifecycle.queues().parked().empty())
@@ -149,7 +150,7 @@ CoreFigures Core::ViewFigures() {
   packages.claimants.ForEachOf(packages.claimants.masks().running, [&](const Claimant& cook) {
     auto& of_class = view.packages[static_cast<size_t>(cook.request.of_class)];
     for (size_t state = 0; state < kStateCount; ++state)
-      of_class[state] += cook.tally.monitor.In(static_cast<State>(state));
+      of_class[state] += cook.shown_tally().monitor.In(static_cast<State>(state));
   });
   Lifecycle& lifecycle = packages.graph.lifecycle();
   view.ready = lifecycle.queues().loads().size();
@@ -164,9 +165,15 @@ CoreFigures Core::ViewFigures() {
 void Core::CheckInvariants() const {
   packages.graph.lifecycle().CheckInvariants();
   cooks.table.CheckTallies();
+  packages.claimants.ForEachOf(packages.claimants.masks().running, [](const Claimant& cook) {
+    GALLEY_CHECK(cook.is_settling == (cook.manifest != nullptr));
+  });
   for (uint32_t i = 0; i < packages.table.size(); ++i) {
     const PackageId id(i);
     const PackageData& package = packages.table[id];
+    // No change waits for a settled cook.
+    GALLEY_CHECK(!package.is_outdated ||
+                 (package.is_in_cook() && !packages.claimants.IsWanted(id)));
     if (package.work == nullptr) continue;
     jobs.attempts.CheckInvariants(id);
     for (PlatformIndex p = 0; p < package.slots.size(); ++p) {

@@ -156,8 +156,8 @@ struct PackagesDiscovered {
 };
 
 // The outcomes and faults of the packages are forgotten. These packages, and the packages that read
-// their outputs, are looked up again, and cooked if necessary. A package that is in roots which are
-// being built or published is cleared later, when the cook is over or open again.
+// their outputs, are looked up again, and cooked if necessary. A settled cook with such a package
+// looks for lost bytes, unless its roots are being published (LookForLost).
 struct PackagesCleared {
   std::vector<std::string> packages;
 };
@@ -186,6 +186,8 @@ struct QueryAsked {
 
 // ---------------- the project: its files and platforms changed
 
+// A settled cook, whose roots are being built, published or staged, is not reached by the change;
+// all other cooks take it at once.
 struct FilesChanged {
   std::shared_ptr<const Catalog> catalog;
   std::vector<std::string> packages;  // packages whose results may no longer hold
@@ -197,7 +199,7 @@ struct FilesChanged {
     std::string to;
   };
   std::vector<Renamed> renamed = {};
-  // New files that cooks select. A cook that builds or publishes its roots takes none.
+  // New files that cooks select. A settled cook takes them if it is opened again.
   std::vector<PackagesDiscovered> discovered = {};
 };
 

@@ -327,6 +327,11 @@ void CooksStage::HearOf(const BuildRoot& effect) {
 }
 
 void CooksStage::HearOf(const PublishRoot& effect) {
+  const Files& files = settled_[effect.request].files;
+  counts_.apart += std::ranges::any_of(settled_, [&](const auto& one) {
+    return one.first != effect.request && one.second.files != files &&
+           director_->core().is_publishing(one.first);
+  });
   endings_[effect.request].roots[effect.platform] = effect.root.ToString();
 }
 

@@ -50,6 +50,7 @@ class CooksStage : public Cluster {
     uint64_t crashes = 0;      // of directors, with cooks that were not over
     uint64_t resumed = 0;      // attempts that a later director took up
     uint64_t made_again = 0;   // results whose bytes were lost
+    uint64_t apart = 0;        // roots published while a cook of other files published its own
     uint64_t handed_over = 0;  // jobs
     uint64_t moved = 0;        // of them, jobs that had been in somebody's hand until then
   };

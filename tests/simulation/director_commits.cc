@@ -186,6 +186,22 @@ void SimDirector::Take(const RootPublished& published) {
       deps_.checks.Break("safety: a root is published twice");
     later = &root;
   }
+  if (deps_.has_several) CheckLatest(platform, published.request);
+}
+
+// A root of older files never becomes the latest (docs/core.md).
+void SimDirector::CheckLatest(const std::string& platform, uint64_t request) {
+  const std::vector<store::PublishedRoot> roots = *store_.Roots("project");  // newest first
+  const auto latest = std::ranges::find_if(
+      roots, [&](const auto& one) { return one.platform == platform && one.by_the_book; });
+  const auto cook =
+      std::ranges::find_if(asked_, [&](const auto& one) { return one->number() == request; });
+  if (latest == roots.end() || cook == asked_.end() || !(*cook)->judged) return;
+  Latest& known = latest_[platform];
+  if (latest->sequence == known.sequence) return;
+  const uint64_t world = (*cook)->judged->world->number;
+  if (world < known.world) deps_.checks.Break("safety: a root of older files became the latest");
+  known = {latest->sequence, world};
 }
 
 }  // namespace galley::simulation

@@ -73,7 +73,9 @@ void SimDirector::MakeSuccessor(const std::vector<std::string>& paths,
 
 void SimDirector::TakeSuccessor(const SnapshotPtr& successor, FilesChanged event) {
   snapshot_ = successor;
-  world_ = std::make_shared<director::World>();
+  const auto world = std::make_shared<director::World>();
+  world->number = successor->number();
+  world_ = world;
   event.catalog = successor->catalog();
   TakeIntoCook(event.renamed);
   std::vector<std::string>& packages = event.packages;
@@ -90,8 +92,8 @@ void SimDirector::TakeSuccessor(const SnapshotPtr& successor, FilesChanged event
   Step(event);
 }
 
-// After roots are built, changes belong to the next cook, unless changed platforms open this cook
-// again.
+// Once roots are built, the cook is settled: changes belong to the next cook, unless changed
+// platforms or lost bytes open this cook again.
 void SimDirector::TakeIntoCook(const std::vector<World::Renamed>& renamed) {
   late_renames_.push_back(renamed);
   if (!last_build_.empty()) return;
@@ -104,7 +106,6 @@ void SimDirector::TakeIntoCook(const std::vector<World::Renamed>& renamed) {
     }
     asked_for_ = std::move(names);
   }
-  ForgiveCleared(std::exchange(late_cleared_, {}));
 }
 
 void SimDirector::Announce(const SnapshotPtr& successor) {

@@ -23,7 +23,7 @@ constexpr CookClass kClasses[] = {CookClass::kNow, CookClass::kCommit, CookClass
 CookRequested RandomRequest(uint64_t number, const World& world, Random& random) {
   CookRequested request{.request = number,
                         .platforms = static_cast<PlatformMask>(1 + random.Below(3)),
-                        .by_the_book = false,
+                        .by_the_book = number % 3 == 0,
                         .force = random.Percent(10),
                         .fail_fast = random.Percent(5),
                         .follow_soft = !random.Percent(20),

@@ -24,16 +24,18 @@ TEST(SeveralCooksTest, EachComesToWhatItComesToAlone) {
     sum.counts.crashes += outcome.counts.crashes;
     sum.counts.resumed += outcome.counts.resumed;
     sum.counts.made_again += outcome.counts.made_again;
+    sum.counts.apart += outcome.counts.apart;
     sum.counts.handed_over += outcome.counts.handed_over;
     sum.counts.moved += outcome.counts.moved;
     sum.counts.at_once = std::max(sum.counts.at_once, outcome.counts.at_once);
   });
   fmt::print(
       "{} cooks, {} compared with what they come to alone, at most {} at once, {} results "
-      "shared\n{} directors died, {} jobs resumed, {} results made again; {} jobs handed over, {} "
-      "of them moved or backed up\n",
+      "shared\n{} directors died, {} jobs resumed, {} results made again, {} roots published "
+      "beside those of other files; {} jobs handed over, {} of them moved or backed up\n",
       sum.cooks, sum.compared, sum.counts.at_once, sum.counts.shared, sum.counts.crashes,
-      sum.counts.resumed, sum.counts.made_again, sum.counts.handed_over, sum.counts.moved);
+      sum.counts.resumed, sum.counts.made_again, sum.counts.apart, sum.counts.handed_over,
+      sum.counts.moved);
   if (seeds >= 1'000) {
     EXPECT_EQ(sum.counts.at_once, 5u);
     EXPECT_GT(sum.compared, sum.cooks / 2);
@@ -41,6 +43,7 @@ TEST(SeveralCooksTest, EachComesToWhatItComesToAlone) {
     EXPECT_GT(sum.counts.crashes, seeds / 30);
     EXPECT_GT(sum.counts.resumed, seeds / 200);
     EXPECT_GT(sum.counts.made_again, seeds / 20);
+    EXPECT_GT(sum.counts.apart, 0u);
     EXPECT_LT(sum.counts.moved, sum.counts.handed_over / 10);
   }
 }

@@ -154,7 +154,6 @@ void SimDirector::Request(CookRequested request, std::vector<std::string> ids) {
   After(absl::Milliseconds(1), [this, is_first, request, ids = std::move(ids)]() mutable {
     last_build_.clear();
     late_renames_.clear();
-    late_cleared_.clear();
     asked_for_.clear();
     cook_snapshot_ = snapshot_;
     has_request_ = true;
@@ -288,14 +287,11 @@ void SimDirector::Clear(const std::vector<std::string>& packages) {
   });
 }
 
-// Too late once roots are being built, unless this cook is opened again, or the cook is about to
-// end.
+// The packages are forgiven at once, also when the cook is settled or about to end.
 void SimDirector::Take(const PackagesCleared& cleared) {
   ForgetLost();
   for (const std::string& name : cleared.packages) deps_.checks.Trace("made again: " + name);
-  if (!has_request_ || is_ending_) return;
-  if (last_build_.empty()) return ForgiveCleared(cleared.packages);
-  late_cleared_.insert(late_cleared_.end(), cleared.packages.begin(), cleared.packages.end());
+  if (has_request_) ForgiveCleared(cleared.packages);
 }
 
 void SimDirector::ForgiveCleared(const std::vector<std::string>& packages) {

@@ -187,6 +187,7 @@ class SimDirector {
   void TakeLost(const director::RootBuilt& built, const std::string& platform);
   void Do(const director::PublishRoot& effect);
   void Take(const director::RootPublished& published);
+  void CheckLatest(const std::string& platform, uint64_t request);
   void Do(const director::StageRoots& effect);
   std::string StageAll(const std::map<std::string, Digest>& roots);
   void CheckPublishedBefore(const std::map<std::string, Digest>& roots);
@@ -301,7 +302,6 @@ class SimDirector {
   uint64_t request_ = 0;       // the last cook's
   std::set<std::string> asked_for_;                        // by their names in cook_snapshot_
   std::vector<std::vector<World::Renamed>> late_renames_;  // renames after cook_snapshot_
-  std::vector<std::string> late_cleared_;                  // since roots are being built
   std::set<director::AttemptId> given_;
   std::vector<director::CookRequested::Blamed> blamed_before_;
   std::map<uint64_t, wire::Conversation> conversations_;  // by stream
@@ -341,6 +341,11 @@ class SimDirector {
   std::map<std::string, std::map<std::string, Digest>> newest_;  // platform -> package -> output
   // Names by platform set and index, as the platforms were when their roots were to be published.
   std::map<std::pair<uint64_t, director::PlatformIndex>, std::string> publishing_;
+  // By platform: the latest root.
+  struct Latest {
+    uint64_t sequence = 0, world = 0;
+  };
+  std::map<std::string, Latest> latest_;
   absl::Duration wall_offset_;
   // A question whose pages are asked for now and then, while the cook goes on.
   struct LongQuestion {

@@ -1,10 +1,13 @@
 #include "director/core/cooks/cook.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
 #include "common/base/sabotage.h"
 #include "common/base/status_macros.h"
+#include "director/core/cooks/make_manifest.h"
+#include "director/core/packages/changed_names.h"
 
 namespace galley::director {
 
@@ -33,8 +36,7 @@ bool Cook::IsQuiet() const {
       lost_blob_repair_.is_looking())
     return false;
   const uint64_t left = cook_.tally.counters.in_cook - cook_.tally.monitor.over();
-  return left <= (IsSabotaged(Sabotage::kEndWithPending) ? 1 : 0) && !HasCommits() &&
-         !graph_.pending_changes().has_late();
+  return left <= (IsSabotaged(Sabotage::kEndWithPending) ? 1 : 0) && !HasCommits();
 }
 
 // While the cook runs alone, all commits are its own, including commits that merely feed the cache.
@@ -51,13 +53,19 @@ bool Cook::LacksCommitsOnly() const {
 
 void Cook::Remap(const PlatformMap& map, PlatformMask added) {
   cook_.request.platforms = map.Mask(cook_.request.platforms) | added;
-  roots_.Remap(map);
   CookOnlyFailures::Remap(cook_, map);
 }
 
 // Packages that were selected for the difference (as IterativeCook) are selected no longer: such a
 // package stays if the cook's selection leads to it.
 void Cook::Widen(std::vector<SelectedPackage> whole) {
+  for (const std::vector<FilesChanged::Renamed>& renamed : cook_.missed_renames)
+    RenameIn(whole, 0, NewNamesOf(renamed));
+  // Files that were discovered since the cook was judged.
+  whole.insert(whole.end(),
+               cook_.request.selected.begin() + static_cast<std::ptrdiff_t>(cook_.selected),
+               cook_.request.selected.end());
+  claims_.OpenAgain(cook_);
   const std::vector<PackageId> wanted = cook_.Wanted();
   for (const PackageId id : wanted) {
     packages_[id].selected_by &= ~cook_.bit();
@@ -71,7 +79,6 @@ void Cook::Widen(std::vector<SelectedPackage> whole) {
   // Judgements of other files are made anew.
   if (step_.epoch != begun_epoch_) cook_only_failures_.TakeBack(cook_);
   for (const PackageId id : wanted) graph_.Push({AgendaItem::Kind::kSpread, id});
-  claimants_.OpenAgain(cook_);
 }
 
 // Packages leave that only the difference led to.
@@ -127,13 +134,14 @@ bool Cook::GoOn() {
   cook_validation_.JudgeInputs(cook_, by_name);
   for (const PackageId package : by_name) cook_validation_.Judge(cook_, package);
   if (cook_.is_ending()) return false;
+  cook_.manifest = MakeManifest(cook_, by_name, graph_.edges(), step_);
   warnings_.NoteFailedTargets(cook_);
   if (IsNothingThere(by_name)) {
     is_empty_ = true;
     End("");
     return true;
   }
-  roots_.Build(by_name);
+  roots_.Build();
   EndIfConcluded();
   return true;
 }
@@ -225,11 +233,12 @@ void Cook::End(const std::string& infrastructure_error) {
   warnings_.TellJudged(cook_);
   if (is_complete) warnings_.TellFailedTargets(cook_);
   if (is_complete) warnings_.TellUnsolicited(cook_);
-  CountUnfinished();
+  if (cook_.manifest == nullptr) CountUnfinished();
   claimants_.NoteOver(cook_);
+  cook_.tally = cook_.shown_tally();
   graph_.pending_changes().LetGo(cook_.bit());
   for (const PackageId id : cook_.Wanted()) {
-    if ((packages_[id].cooks & claimants_.masks().running) == 0) package_progress_.GiveUp(id);
+    if (claimants_.UnsettledOf(id) == 0) package_progress_.GiveUp(id);
   }
   if (claimants_.masks().running == 0) {
     resumed_attempts_.CancelResumed();

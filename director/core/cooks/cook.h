@@ -49,7 +49,8 @@ class Cook : JobPart {
   void OnLossSeen(const LossSeen& event);
   void OnLostFound(const LostFound& event);
 
-  // Platforms have new numbers; the request also asks for `added`.
+  // Platforms have new numbers; the request also asks for `added`. A manifest keeps the old
+  // numbers.
   void Remap(const PlatformMap& map, PlatformMask added);
 
   // Stops the cook: nothing new begins, jobs that no other cook wants are cancelled, and open

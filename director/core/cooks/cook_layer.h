@@ -38,8 +38,7 @@ struct CookLayer {
   ProjectChanges project_changes{
       workers.jobs.ground,
       {workers.jobs.attempts, workers.jobs.package_progress, workers.jobs.commits,
-       workers.jobs.cook_only_failures, workers.jobs.claims, workers.held_results, table,
-       graph_exploration}};
+       workers.jobs.cook_only_failures, workers.jobs.claims, workers.held_results, table}};
 };
 
 }  // namespace galley::director

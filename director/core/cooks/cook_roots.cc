@@ -1,68 +1,34 @@
 #include "director/core/cooks/cook_roots.h"
 
 #include <bit>
+#include <utility>
 
 #include "director/core/conflict_text.h"
 
 namespace galley::director {
-void CookRoots::Build(const std::vector<PackageId>& by_name) {
+void CookRoots::Build() {
   cook_.is_settling = true;
+  claimants_.NoteState();
   built_.clear();
   unpublished_ = cook_.request.platforms;
   for (PlatformIndex p = 0; p < step_.platform_count; ++p) {
-    if (unpublished_ & MaskOf(p)) SendRoot(p, by_name);
+    if (unpublished_ & MaskOf(p)) SendRoot(p);
   }
-  claimants_.NoteState();
   if (unpublished_ == 0) StageOrEnd();
 }
 
-void CookRoots::Remap(const PlatformMap& map) {
-  if (!cook_.is_publishing) unpublished_ = map.Mask(unpublished_);
-}
-
-// Sends the closure of the selected packages, over results that stand.
-void CookRoots::SendRoot(PlatformIndex platform, const std::vector<PackageId>& by_name) {
-  std::vector<PackageId> found;
-  std::vector<bool> is_found(packages_.size(), false);
-  const auto is_done = [&](PackageId id) {
-    const PackageData& package = packages_[id];
-    return cook_.Wants(id) && platform < package.slots.size() &&
-           package.slots[platform].phase == Phase::kDone &&
-           (cook_.JudgedOf(id) & MaskOf(platform)) == 0;
-  };
-  const auto add = [&](PackageId id) {
-    if (is_found[id.index()] || !is_done(id)) return;
-    if (const std::string_view name = GeneratorName(packages_.NameOf(id)); !name.empty()) {
-      const PackageId generator = packages_.Find(name);
-      if (!generator.valid() || !is_done(generator)) return;
-    }
-    is_found[id.index()] = true;
-    found.push_back(id);
-  };
-  for (const PackageId id : by_name) {
-    if (packages_[id].selected_by & cook_.bit()) add(id);
-  }
-  for (size_t i = 0; i < found.size(); ++i) {
-    graph_.edges().ForEachReference(found[i], [&](const Edge& edge) {
-      if ((edge.platforms & MaskOf(platform)) && cook_.Follows(edge)) add(edge.target);
-    });
-    for (const PackageId child : packages_[found[i]].generates) add(child);
-  }
-  BuildRoot root{.platform = platform};
-  root.platform_set = step_.platform_sets.present();
+void CookRoots::SendRoot(PlatformIndex platform) {
+  BuildRoot root{.platform = platform, .packages = cook_.manifest->RootOf(platform)};
+  root.platform_set = cook_.manifest->platform_set();
   root.round = cook_.rounds;
   root.request = cook_.request.request;
   root.is_difference = cook_.request.standing != nullptr;
-  for (const PackageId id : by_name) {
-    if (is_found[id.index()])
-      root.packages.emplace_back(id, packages_[id].slots[platform].result->id);
-  }
   effects_.roots.emplace_back(std::move(root));
 }
 
 bool CookRoots::OnRootBuilt(const RootBuilt& event) {
   if (cook_.is_over || !cook_.is_settling || cook_.is_ending() ||
-      event.platform_set != step_.platform_sets.present() || event.round != cook_.rounds ||
+      event.platform_set != cook_.manifest->platform_set() || event.round != cook_.rounds ||
       !(unpublished_ & MaskOf(event.platform)))
     return false;
   if (!event.error.empty())
@@ -82,11 +48,9 @@ bool CookRoots::OnRootBuilt(const RootBuilt& event) {
   }
   bool has_failed = false;
   const auto fail = [&](PackageId id, PackageId other, const RootBuilt::Conflict& conflict) {
-    if (!packages_.Has(id) || !cook_.Wants(id)) return;
-    has_failed |=
-        (InPhase(packages_[id], Phase::kDone) & ~cook_.JudgedOf(id) & MaskOf(event.platform)) != 0;
-    cook_only_failures_.Fail(
-        cook_, id, MaskOf(event.platform), Stage::kCommit,
+    if (!packages_.Has(id)) return;
+    has_failed |= cook_only_failures_.FailInRoot(
+        cook_, id, event.platform, Stage::kCommit,
         id == other ? "its output " + conflict.path + " cannot be in a tree: " + conflict.reason
                     : ConflictText({conflict.path, packages_.NameOf(other), conflict.reason}));
   };
@@ -100,7 +64,7 @@ bool CookRoots::OnRootBuilt(const RootBuilt& event) {
            false;
   if (cook_.is_ending()) return false;
   warnings_.NoteFailedTargets(cook_);
-  SendRoot(event.platform, cook_.WantedByName());
+  SendRoot(event.platform);
   return false;
 }
 
@@ -111,12 +75,12 @@ void CookRoots::PublishIfBuilt() {
   if (built_.empty() || built_.size() < static_cast<size_t>(std::popcount(unpublished_))) return;
   if (lost_blob_repair_.is_looking()) return;
   cook_.is_publishing = cook_.has_published = true;
-  publishing_set_ = step_.platform_sets.present();
+  cook_.manifest->DropReferences();
   for (const auto& [platform, root] : built_)
     effects_.roots.emplace_back(PublishRoot{.platform = platform,
                                             .root = root,
                                             .by_the_book = cook_.request.by_the_book,
-                                            .platform_set = step_.platform_sets.present(),
+                                            .platform_set = cook_.manifest->platform_set(),
                                             .round = cook_.rounds,
                                             .request = cook_.request.request});
 }
@@ -124,7 +88,7 @@ void CookRoots::PublishIfBuilt() {
 void CookRoots::OnRootPublished(const RootPublished& event) {
   if (cook_.is_over || !cook_.is_settling || cook_.is_ending() || event.round != cook_.rounds)
     return;
-  if (!cook_.is_publishing || event.platform_set != publishing_set_) return;
+  if (!cook_.is_publishing || event.platform_set != cook_.manifest->platform_set()) return;
   // The root of a platform that is gone is not wanted.
   const bool is_there = step_.platform_sets.Index(event.platform, event.platform_set).has_value();
   if (!event.error.empty() && is_there)

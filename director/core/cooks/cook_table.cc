@@ -26,12 +26,18 @@ void CookTable::OnCancelRequested(const CancelRequested& event) {
   waiting_.erase(waiting);
 }
 
+// A settled cook selects the files if it is opened again.
 void CookTable::Discover(const std::vector<PackagesDiscovered>& all) {
   for (const PackagesDiscovered& one : all) {
     const Cook* const cook = Find(one.request);
-    if (cook != nullptr ? cook->claimant().CanStillChange()
-                        : FindWaiting(one.request) != waiting_.end())
+    if (cook != nullptr && cook->claimant().is_settling) {
+      for (const SelectedPackage& file : one.packages)
+        cook->claimant().request.selected.push_back(
+            {parts_.claims.NameAsked(file.name), file.category});
+    } else if (cook != nullptr ? cook->claimant().CanStillChange()
+                               : FindWaiting(one.request) != waiting_.end()) {
       OnPackagesDiscovered(one);
+    }
   }
 }
 
@@ -72,11 +78,15 @@ void CookTable::OnRootsStaged(const RootsStaged& event) {
 }
 
 void CookTable::OnLossSeen(const LossSeen& event) {
-  ForEachOf(claimants_.masks().active, [&](Cook& cook) { cook.OnLossSeen(event); });
+  ForEachOf(claimants_.masks().running, [&](Cook& cook) { cook.OnLossSeen(event); });
 }
 
 void CookTable::OnLostFound(const LostFound& event) {
   ForEachOf(claimants_.masks().running, [&](Cook& cook) { cook.OnLostFound(event); });
+}
+
+void CookTable::OnLossSuspected(const LossSuspected& note) {
+  ForEachOf(note.cooks, [](Cook& cook) { cook.OnLossSeen(LossSeen{}); });
 }
 
 void CookTable::EndAll(const std::string& infrastructure_error) {
@@ -118,7 +128,9 @@ size_t CookTable::ReleaseClaims(size_t units_max) {
     Claimant& cook = claimants_.InSlot(static_cast<CookSlot>(std::countr_zero(left)));
     if (IsSabotaged(Sabotage::kKeepClaims)) continue;
     units += 1 + parts_.claims.ReleaseClaims(cook, units_max - units);
-    if (cook.members.empty()) cook.are_claims_released = true;
+    if (!cook.members.empty()) continue;
+    cook.are_claims_released = true;
+    cook.manifest.reset();
   }
   claimants_.NoteState();
   return units;
@@ -187,12 +199,11 @@ void CookTable::BeginOne() {
 
 bool CookTable::HasAgenda() const {
   if (claimants_.masks().running == 0) return !waiting_.empty() && parts_.commits.empty();
-  if (claimants_.masks().active == 0) return false;
-  bool has_agenda = !graph_.agenda().empty() || graph_.lifecycle().equal_work().has_freed() ||
-                    claimants_.masks().over != 0 || CanBeginNext();
+  bool has_agenda = claimants_.masks().over != 0 || CanBeginNext();
+  if (claimants_.masks().active == 0) return has_agenda;
+  has_agenda |= !graph_.agenda().empty() || graph_.lifecycle().equal_work().has_freed();
   ForEachOf(claimants_.masks().active, [&](const Cook& cook) {
-    has_agenda |=
-        !cook.claimant().IsAllSelected() || (cook.IsQuiet() && !cook.claimant().is_settling);
+    has_agenda |= !cook.claimant().IsAllSelected() || cook.IsQuiet();
   });
   return has_agenda;
 }

@@ -39,14 +39,15 @@ class CookTable : PackagePart {
   void OnCookUnfit(const CookUnfit& event);
   void OnMemoryShort();
   void OnPackagesDiscovered(const PackagesDiscovered& event);
-  // OnPackagesDiscovered for new files, except for cooks whose roots are being built or that are
-  // ending.
+  // OnPackagesDiscovered for new files, except for cooks that are ending. Settled cooks take the
+  // files when they are opened again.
   void Discover(const std::vector<PackagesDiscovered>& all);
   void OnRootBuilt(const RootBuilt& event);
   void OnRootPublished(const RootPublished& event);
   void OnRootsStaged(const RootsStaged& event);
   void OnLossSeen(const LossSeen& event);
   void OnLostFound(const LostFound& event);
+  void OnLossSuspected(const LossSuspected& note);
   // Ends all running cooks with this error.
   void EndAll(const std::string& infrastructure_error);
 

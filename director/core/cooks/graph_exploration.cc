@@ -12,26 +12,16 @@ size_t GraphExploration::Explore(PackageId id, PlatformIndex platform) {
       package.slots[platform].explored == nullptr)
     return 1;
   if (package.explored_epoch == step_.epoch) return ExploreOne(id, platform);
-  // Roots that are being built are made of the files before the late changes.
-  if (graph_.pending_changes().has_late_files() &&
-      (package.cooks & claimants_.masks().settling()) != 0) {
-    late_.push_back(id);
-    return 1;
-  }
   graph_.edges().Unfollow(id);
   package.problems.clear();
   package.explored_epoch = step_.epoch;
-  // The package is explored on every platform at once: a cook that builds its roots may want other
+  // The package is explored on every platform at once: a cook that is judged may want other
   // platforms, and must not find the package without its references there.
   size_t units = 0;
   for (PlatformIndex p = 0; p < packages_[id].slots.size(); ++p) {
     if (packages_[id].slots[p].explored != nullptr) units += ExploreOne(id, p);
   }
   return units;
-}
-
-void GraphExploration::ExploreLate() {
-  for (const PackageId id : std::exchange(late_, {})) graph_.PushExploreAnew(id);
 }
 
 size_t GraphExploration::ExploreOne(PackageId id, PlatformIndex platform) {

@@ -21,8 +21,6 @@ class GraphExploration : PackagePart {
 
   // Returns the units of work.
   size_t Explore(PackageId package, PlatformIndex platform);
-  // Explores the packages that waited for a late change.
-  void ExploreLate();
 
  private:
   // REQUIRES: the package's result is there, and no result is of an older epoch.
@@ -31,8 +29,6 @@ class GraphExploration : PackagePart {
   std::vector<std::pair<const Cultures*, CookMask>> CulturesOf(CookMask cooks) const;
   void Follow(PackageId package, const record::Reference& reference, PlatformMask platforms,
               std::vector<Edges::Target>& targets);
-
-  std::vector<PackageId> late_;  // wait for ExploreLate
 
   Claims& claims_;
   CookValidation& cook_validation_;

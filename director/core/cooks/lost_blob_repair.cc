@@ -34,7 +34,8 @@ void LostBlobRepair::OnUnstaged(const std::string& loss) {
 // are left to the next cook.
 bool LostBlobRepair::LeaveUnstaged() {
   if (!is_interrupted_) return false;
-  claimants_.OpenAgain(cook_);
+  cook_.is_publishing = cook_.is_staging = false;
+  claimants_.NoteState();
   package_progress_.StopCook(cook_, Claimant::Ending::kInterrupted);
   return true;
 }
@@ -54,13 +55,21 @@ void LostBlobRepair::SendLookForLost() {
   LookForLost look;
   look.look = look_ = ++step_.looks_for_lost;
   look.request = cook_.request.request;
+  AddResults(look);
+  effects_.roots.emplace_back(std::move(look));
+}
+
+void LostBlobRepair::AddResults(LookForLost& look) const {
+  if (cook_.manifest != nullptr) {
+    return cook_.manifest->ForEachUsable(
+        [&](PackageId id, ResultId result) { look.packages.emplace_back(id, result); });
+  }
   for (const PackageId id : cook_.Wanted()) {
     const PackageData& package = packages_[id];
     for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
       if (IsWanted(id, p)) look.packages.emplace_back(id, package.slots[p].result->id);
     }
   }
-  effects_.roots.emplace_back(std::move(look));
 }
 
 bool LostBlobRepair::OnLostFound(const LostFound& event) {
@@ -94,8 +103,9 @@ bool LostBlobRepair::IsWanted(PackageId id, PlatformIndex platform) const {
          (cook_.JudgedOf(id) & MaskOf(platform)) == 0;
 }
 
-// False: the package's present result is another one, or is being made again already.
+// False: the cook has another result of the package, or it is being made again already.
 bool LostBlobRepair::IsStillNamed(const RootBuilt::Lost& lost) const {
+  if (cook_.manifest != nullptr) return cook_.manifest->Names(lost.package, lost.result);
   if (!packages_.Has(lost.package) || !cook_.Wants(lost.package)) return false;
   const PackageData& package = packages_[lost.package];
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
@@ -109,7 +119,7 @@ void LostBlobRepair::MakeAgain(const std::vector<RootBuilt::Lost>& lost) {
   absl::btree_set<PackageId> losers;
   std::vector<const RootBuilt::Lost*> hopeless;
   for (const RootBuilt::Lost& one : lost) {
-    if (!packages_.Has(one.package) || !cook_.Wants(one.package)) continue;
+    if (!packages_.Has(one.package) || !cook_.IsMember(one.package)) continue;
     uint32_t& times = made_again_[one.package];
     times += losers.insert(one.package).second;
     if (times > options_.lost_rounds_max) hopeless.push_back(&one);
@@ -128,14 +138,16 @@ void LostBlobRepair::MakeAgain(const std::vector<RootBuilt::Lost>& lost) {
         " times: " + ListOf(hopeless) + std::string(kWhatToDo);
     return;
   }
-  cook_only_failures_.BeginRound(cook_);
+  ++cook_.rounds;
+  claims_.OpenAgain(cook_);
+  cook_only_failures_.TakeBack(cook_);  // changes by other cooks count from now on
   absl::btree_set<PackageId> done;
   for (const PackageId package : losers) {
     const bool is_first = made_again_.at(package) == 1;
     if (IsSabotaged(Sabotage::kMakeAgainOnce) && !is_first) continue;
-    claims_.MakeAgain(package, done);
+    // The file of the package may be gone since the cook was judged.
+    if (cook_.Wants(package)) claims_.MakeAgain(package, done);
   }
-  notes_.rounds_begun.push_back({});
 }
 
 }  // namespace galley::director

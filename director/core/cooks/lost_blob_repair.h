@@ -41,6 +41,7 @@ class LostBlobRepair : PackagePart {
   bool is_looking() const { return is_looking_; }  // LookForLost is not answered
 
  private:
+  void AddResults(LookForLost& look) const;
   bool LeaveUnstaged();
   bool IsWanted(PackageId package, PlatformIndex platform) const;
   bool IsStillNamed(const RootBuilt::Lost& lost) const;

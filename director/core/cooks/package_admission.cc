@@ -11,7 +11,6 @@ void PackageAdmission::Begin(PackageId id) {
   PackageData& package = packages_[id];
   if (!claimants_.IsWanted(id) || package.outcome != Outcome::kNone || package.is_skipped) return;
   if (package.state == State::kIdle) graph_.lifecycle().SetState(id, State::kRequest, "asked for");
-  if (graph_.pending_changes().IsHeld(id)) return deps_.package_progress.Hold(id);
   std::optional<CatalogEntry> entry;
   if (GeneratorName(package.name).empty()) {
     entry = step_.catalog->Find(package.name);

@@ -40,32 +40,6 @@ class AddedPlatforms {
 
 }  // namespace
 
-void ProjectChanges::TakeLate() {
-  if (claimants_.masks().settling() != 0 || claimants_.masks().active == 0) return;
-  PendingChanges& pending = graph_.pending_changes();
-  if (!pending.has_late()) return;
-  // References that were judged since were judged beside packages as they were.
-  if (pending.has_late_files()) ++step_.epoch;
-  for (const FilesChanged& change : pending.TakeLate()) TakeChange(change);
-  absl::btree_set<PackageId> done;
-  for (const PackageId package : pending.TakeClearedLate()) Clear(package, done);
-  Release();
-  deps_.graph_exploration.ExploreLate();
-}
-
-// Packages that are held go on, with the new files or, where no change reached them, as before.
-void ProjectChanges::Release() {
-  for (const PackageId id : graph_.pending_changes().TakeHeld()) {
-    PackageData& package = packages_[id];
-    if (package.work == nullptr || !std::exchange(package.work->is_held, false)) continue;
-    if (package.work->has_begun) {
-      deps_.package_progress.Advance(id);
-    } else {
-      graph_.Push({AgendaItem::Kind::kBegin, id});
-    }
-  }
-}
-
 void ProjectChanges::OnFilesChanged(const FilesChanged& event) {
   if (event.catalog != nullptr) step_.catalog = event.catalog;
   ++step_.epoch;
@@ -74,14 +48,7 @@ void ProjectChanges::OnFilesChanged(const FilesChanged& event) {
       [&](CookRequested& waiting) { RenameIn(waiting.selected, 0, new_names); });
   ForgiveWaiting(event);
   deps_.cooks.Discover(event.discovered);
-  if (claimants_.masks().running == 0) return;
-  if (claimants_.masks().active != 0 && claimants_.masks().settling() == 0)
-    return TakeChange(event);
-  // Roots are built from the files before the change, unless their cook is opened again
-  // (PlatformsChanged, or bytes that the store lost). Until then other cooks wait with their
-  // changes, as do cooks that begin while all others are ending.
-  ForgiveLate(event);
-  graph_.pending_changes().AddLate({nullptr, event.packages, event.paths, event.renamed});
+  if (claimants_.masks().running != 0) TakeChange(event);
 }
 
 // Faults that an earlier director saw for a cook that still waits for its turn.
@@ -106,36 +73,12 @@ void ProjectChanges::ForgiveWaiting(const FilesChanged& event) {
   });
 }
 
-// The next director must not take a fault of older content for the last one that a package may
-// have.
-void ProjectChanges::ForgiveLate(const FilesChanged& event) {
-  absl::btree_set<PackageId> done;
-  const auto forgive = [&](std::string_view name) {
-    const PackageId package = packages_.Find(name);
-    if (!package.valid()) return;
-    graph_.ForEachWithReaders(package, done, [&](PackageId one) {
-      graph_.pending_changes().ForgiveLate(one);
-      deps_.package_progress.NoteForgiven(one, retry_.OneChanceLeft());
-      Hold(one);
-    });
-  };
-  for (const std::string& name : event.packages) forgive(name);
-  for (const FilesChanged::Renamed& renamed : event.renamed) {
-    forgive(renamed.from);
-    forgive(renamed.to);
-  }
-}
-
-void ProjectChanges::Hold(PackageId id) {
-  graph_.pending_changes().Hold(id);
-  if (packages_[id].work != nullptr) deps_.package_progress.Hold(id);
-}
-
 void ProjectChanges::TakeChange(const FilesChanged& event) {
   absl::btree_set<PackageId> waiting;
+  const CookMask seeing = claimants_.masks().running & ~claimants_.masks().settling;
   for (const std::string& path : event.paths) {
     const absl::btree_set<PackageId> waiters =
-        graph_.pending_changes().NoteScanned(path, claimants_.masks().running, step_.epoch);
+        graph_.pending_changes().NoteScanned(path, seeing, step_.epoch);
     waiting.insert(waiters.begin(), waiters.end());
   }
   absl::btree_set<PackageId> done;
@@ -169,6 +112,7 @@ void ProjectChanges::RenameAll(const std::vector<FilesChanged::Renamed>& all,
   // Packages that were selected up to now are in the cook already.
   claimants_.ForEachOf(claimants_.masks().running, [&](Claimant& cook) {
     RenameIn(cook.request.selected, cook.selected, new_names);
+    if (cook.is_settling) cook.missed_renames.push_back(all);
   });
   struct Moved {
     PackageId from;
@@ -214,25 +158,8 @@ void ProjectChanges::OnPackagesCleared(const PackagesCleared& event) {
   for (const std::string& name : event.packages) {
     const PackageId package = packages_.Find(deps_.claims.NameAsked(name));
     if (!package.valid()) continue;
-    // A cook that begins while all others are ending would find the package's old outcome.
-    if (claimants_.masks().active == 0 || IsOfRoots(package)) {
-      ClearLate(package);
-    } else {
-      Clear(package, done);
-    }
+    Clear(package, done);
   }
-}
-
-// True: a cook whose roots are being built or published wants the package, or a package that begins
-// again with it.
-bool ProjectChanges::IsOfRoots(PackageId id) const {
-  const CookMask settling = claimants_.masks().settling();
-  if (settling == 0) return false;
-  bool is_of_roots = false;
-  absl::btree_set<PackageId> done;
-  graph_.ForEachWithReaders(
-      id, done, [&](PackageId one) { is_of_roots |= (packages_[one].cooks & settling) != 0; });
-  return is_of_roots;
 }
 
 void ProjectChanges::Clear(PackageId id, absl::btree_set<PackageId>& done) {
@@ -240,12 +167,6 @@ void ProjectChanges::Clear(PackageId id, absl::btree_set<PackageId>& done) {
   graph_.blame().Forget(id);
   graph_.blame().Pardon(id);
   deps_.claims.MakeAgain(id, done);
-}
-
-void ProjectChanges::ClearLate(PackageId id) {
-  graph_.pending_changes().AddClearedLate(id);
-  absl::btree_set<PackageId> done;
-  graph_.ForEachWithReaders(id, done, [this](PackageId one) { Hold(one); });
 }
 
 // Stored numbers are remapped in a first pass, and packages go on in a second pass, since a package
@@ -258,10 +179,11 @@ void ProjectChanges::OnPlatformsChanged(const PlatformsChanged& event) {
   graph_.lifecycle().CountEvery(false);
   step_.platform_sets.Add(map);
   step_.platform_count = event.platform_count;
-  // A cook whose roots are being published is over but for that.
+  // A cook whose roots are being published is over but for that. Other settled cooks are opened
+  // again.
   CookMask open = 0;
-  claimants_.ForEachOf(claimants_.masks().active, [&](const Claimant& cook) {
-    if (!cook.is_publishing) open |= cook.bit();
+  claimants_.ForEachOf(claimants_.masks().running, [&](const Claimant& cook) {
+    if (!cook.is_ending() && !cook.is_publishing) open |= cook.bit();
   });
   const AddedPlatforms added(event, claimants_, open);
   if (added.is_any()) graph_.blame().PardonAll();  // one more chance
@@ -280,12 +202,12 @@ void ProjectChanges::OnPlatformsChanged(const PlatformsChanged& event) {
   for (uint32_t i = 0; i < packages_.size(); ++i)
     RemapPackage(PackageId(i), map, added.For(packages_[PackageId(i)].cooks));
   graph_.lifecycle().CountEvery(true);
+  claimants_.ForEachOf(open, [&](Claimant& cook) { deps_.claims.TakeUpAgain(cook); });
   // Before any package goes on: a cook that has nothing left to do on its old platforms is not
   // over.
   if (event.files.has_value()) OnFilesChanged(*event.files);
   for (uint32_t i = 0; i < packages_.size(); ++i)
     GoOnWithPlatforms(PackageId(i), added.For(packages_[PackageId(i)].cooks));
-  TakeLate();
 }
 
 void ProjectChanges::RemapPackage(PackageId id, const PlatformMap& map, PlatformMask added) {

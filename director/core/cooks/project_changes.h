@@ -1,5 +1,6 @@
 // ProjectChanges: applies changes of files and platforms, and cleared packages, to the running
-// cooks.
+// cooks, except for settled ones. Packages that only settled or ending cooks want become outdated
+// (Claims).
 #pragma once
 
 #include <string>
@@ -10,7 +11,6 @@
 #include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_set.h"
 #include "director/core/cooks/cook_table.h"
-#include "director/core/cooks/graph_exploration.h"
 #include "director/core/jobs/attempts.h"
 #include "director/core/jobs/claims.h"
 #include "director/core/jobs/cook_only_failures.h"
@@ -32,7 +32,6 @@ class ProjectChanges : PackagePart {
     Claims& claims;
     HeldResults& held_results;
     CookTable& cooks;
-    GraphExploration& graph_exploration;
   };
   ProjectChanges(const PackageGround& ground, const Deps& deps)
       : PackagePart(ground), deps_(deps) {}
@@ -41,19 +40,10 @@ class ProjectChanges : PackagePart {
   void OnPackagesCleared(const PackagesCleared& event);
   void OnPlatformsChanged(const PlatformsChanged& event);
 
-  // Applies the late changes (pending_changes.h), unless roots are still being built or published.
-  void TakeLate();
-  void OnRoundBegan(const RoundBegan&) { TakeLate(); }
-
  private:
-  void ForgiveLate(const FilesChanged& event);
   void ForgiveWaiting(const FilesChanged& event);
-  void Release();
-  void Hold(PackageId package);
   void TakeChange(const FilesChanged& event);
-  bool IsOfRoots(PackageId package) const;
   void Clear(PackageId package, absl::btree_set<PackageId>& done);
-  void ClearLate(PackageId package);
   void RenameAll(const std::vector<FilesChanged::Renamed>& all, absl::btree_set<PackageId>& done);
   void RemapPackage(PackageId package, const PlatformMap& map, PlatformMask added);
   void GoOnWithPlatforms(PackageId package, PlatformMask added);

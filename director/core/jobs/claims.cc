@@ -1,6 +1,8 @@
 #include "director/core/jobs/claims.h"
 
 #include <algorithm>
+#include <memory>
+#include <optional>
 #include <utility>
 
 #include "common/base/sabotage.h"
@@ -36,7 +38,7 @@ void Claims::Join(PackageId id, InstigatorCategory category, PackageId reference
 
 void Claims::Bring(PackageId id, InstigatorCategory category, PackageId referencer,
                    CookMask cooks) {
-  cooks &= claimants_.masks().open;
+  cooks &= claimants_.masks().active;
   if (category == InstigatorCategory::kSoftDependency) cooks &= claimants_.masks().follow_soft;
   if (category == InstigatorCategory::kCulture) cooks &= graph_.edges().TakersOf(referencer, id);
   if (IsReference(category)) cooks &= ~claimants_.StandingIn(id, cooks);
@@ -110,6 +112,7 @@ void Claims::Claim(PackageId id, CookMask cooks, Urgency urgency) {
     Join(graph_.FindOrAdd(GeneratorName(packages_.NameOf(id))),
          InstigatorCategory::kBuildDependency, id, cooks);
   if (before == 0) return graph_.Push({AgendaItem::Kind::kBegin, id});
+  if (package.is_outdated) BeginAgain(id);
   if ((cooks & claimants_.masks().forcing) != 0) {
     absl::btree_set<PackageId> done;
     RequeueWithReaders(id, done);
@@ -189,9 +192,8 @@ void Claims::Withdraw(PackageId id) {
   graph_.lifecycle().Withdraw(id);
 }
 
-// A cook whose roots are being built or published keeps its judgements.
 void Claims::TellLeft(PackageId id, CookMask cooks) {
-  const CookMask told = cooks & claimants_.masks().running & ~claimants_.masks().settling();
+  const CookMask told = cooks & claimants_.masks().running & ~claimants_.masks().settling;
   if (packages_[id].was_told && told != 0) effects_.Note(PackageLeft{id}, told);
 }
 
@@ -304,30 +306,40 @@ void Claims::Skip(PackageId id) {
   graph_.lifecycle().SetState(id, State::kIdle, "its generator failed");
 }
 
-// The package's results no longer hold: it starts from the beginning.
+// Faults and attempts of the earlier content count less at once, whoever wants the package.
 void Claims::Requeue(PackageId id) {
   PackageData& package = packages_[id];
-  graph_.ForgetNoGenerator(id);
   graph_.blame().Pardon(id);
-  graph_.pending_changes().ForgetLate(id);
   deps_.resumed_attempts.Outdate(id);
-  if (!package.is_in_cook()) return;
-  claimants_.ForEachOf(package.cooks, [&](Claimant& cook) {
-    deps_.cook_only_failures.Forget(cook.bit(), id);
-    deps_.warnings.Forget(cook, id);
-    if (cook.is_settling) deps_.cook_only_failures.BeginRound(cook);
-  });
+  if (!package.is_in_cook()) return graph_.ForgetNoGenerator(id);
   if (!IsSabotaged(Sabotage::kBumpEpochAtDispatch)) package.NoteNewContent();
   deps_.package_progress.NoteForgiven(id, retry_.OneChanceLeft());
+  if (claimants_.IsWanted(id)) return BeginAgain(id);
+  package.is_outdated = true;
+}
+
+// The package starts from the beginning. Platforms that only settled cooks want are not made again:
+// the cooks have their results. REQUIRES: an active cook wants the package.
+void Claims::BeginAgain(PackageId id) {
+  PackageData& package = packages_[id];
+  package.is_outdated = false;
+  graph_.ForgetNoGenerator(id);
+  claimants_.ForEachOf(package.cooks, [&](Claimant& cook) {
+    deps_.cook_only_failures.Forget(cook.bit(), id);
+    if (!cook.is_settling) deps_.warnings.Forget(cook, id);
+  });
   deps_.attempts.EndAttempts(id);
   graph_.lifecycle().SetOutcome(id, Outcome::kNone);
   graph_.lifecycle().SetSkipped(id, false);
   package.is_listing_final = false;
   graph_.edges().Unfollow(id);
   package.problems.clear();
+  const bool is_settled_for_some = (package.cooks & claimants_.masks().settling) != 0;
+  const PlatformMask wanted = claimants_.PlatformsOf(package.cooks & claimants_.masks().active);
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
     if (package.slots[p].phase == Phase::kUnwanted) continue;
-    graph_.lifecycle().SetPhase(id, p, Phase::kToLookUp);
+    const bool is_unwanted = is_settled_for_some && (wanted & MaskOf(p)) == 0;
+    graph_.lifecycle().SetPhase(id, p, is_unwanted ? Phase::kUnwanted : Phase::kToLookUp);
     package.slots[p].result.reset();
     package.slots[p].explored.reset();
     package.slots[p].has_followed = false;
@@ -339,10 +351,8 @@ void Claims::Requeue(PackageId id) {
     package.work->runs_alone = false;  // it may need less by now
     package.work->waits_for_generator = false;
     package.work->is_loaded = false;
-  }
-  if (!claimants_.IsWanted(id)) return deps_.package_progress.GiveUp(id);
-  if (package.work != nullptr)
     graph_.lifecycle().SetState(id, State::kRequest, "from the beginning");
+  }
   graph_.Push({AgendaItem::Kind::kBegin, id});
 }
 
@@ -353,11 +363,121 @@ void Claims::RequeueWithReaders(PackageId id, absl::btree_set<PackageId>& done) 
 // Generated packages that were over begin again as readers of the list, and some may not have begun
 // yet: all of them wait.
 void Claims::MakeAgain(PackageId id, absl::btree_set<PackageId>& done) {
+  CookMask holding = 0;
+  claimants_.ForEachOf(claimants_.masks().settling, [&](const Claimant& cook) {
+    if (cook.IsMember(id)) holding |= cook.bit();
+  });
+  // Several packages are looked for together.
+  if (holding != 0 && notes_.losses_suspected.empty()) notes_.losses_suspected.emplace_back();
+  if (holding != 0) notes_.losses_suspected.back().cooks |= holding;
   RequeueWithReaders(id, done);
   for (const PackageId child : packages_[id].generates) {
     packages_[child].generated.reset();
     RequeueWithReaders(child, done);
   }
+}
+
+void Claims::TakeUpAgain(Claimant& cook) {
+  const std::unique_ptr<CookManifest> judged = std::move(cook.manifest);
+  if (judged == nullptr) return;
+  if (!std::exchange(cook.missed_renames, {}).empty()) JoinSelected(cook);
+  for (uint32_t i = 0; i < judged->members().size(); ++i) TakeUpMember(cook, *judged, i);
+}
+
+// Packages that the cook selected got other names meanwhile, and their reasons with them.
+void Claims::JoinSelected(const Claimant& cook) {
+  for (uint32_t i = 0; i < packages_.size(); ++i) {
+    const PackageId id(i);
+    if ((packages_[id].selected_by & cook.bit()) == 0 || cook.Wants(id)) continue;
+    std::optional<InstigatorCategory> cause;
+    graph_.edges().ForEachInstigator(id, [&](const InstigatorView& why) {
+      if (!why.referencer.valid()) cause = why.category;
+    });
+    if (cause.has_value()) Bring(id, *cause, PackageId(), cook.bit());
+  }
+}
+
+void Claims::TakeUpMember(Claimant& cook, const CookManifest& judged, uint32_t number) {
+  const CookManifest::Member& member = judged.members()[number];
+  const PackageId id = member.package;
+  if (!cook.Wants(id)) {
+    deps_.warnings.Forget(cook, id);
+    if (!member.is_skipped || member.has_failed) effects_.Note(PackageLeft{id}, cook.bit());
+    return;
+  }
+  // Some platforms may be wanted by no other cook (BeginAgain).
+  const PlatformMask platforms = cook.request.platforms;
+  if ((platforms & ~WantedPlatforms(packages_[id])) != 0) {
+    graph_.lifecycle().Unclaim(id, cook.bit());
+    graph_.lifecycle().Claim(id, cook.bit(), platforms, claimants_.FirstPhaseOf(id));
+  }
+  deps_.urgencies.RaiseUrgency(
+      id,
+      claimants_.UrgencyOf(cook.bit(), member.is_selected ? InstigatorCategory::kCommandLinePackage
+                                                          : InstigatorCategory::kHardDependency));
+  if (packages_[id].is_outdated) {
+    BeginAgain(id);
+  } else {
+    TellChanges(cook, judged, number);
+  }
+  BeginUnsettled(cook, id, member.is_skipped);
+}
+
+// The cook hears of results that differ from its manifest. Failures of which it did not hear, or
+// that are of newer content, are no failures of this cook: the package is tried again.
+void Claims::TellChanges(const Claimant& cook, const CookManifest& judged, uint32_t number) {
+  const PackageId id = judged.members()[number].package;
+  const PackageData& package = packages_[id];
+  const bool is_of_same_content = package.content == judged.members()[number].content;
+  PlatformMask unheard = 0;
+  bool is_changed = false;
+  for (size_t column = 0; column < judged.platforms().size(); ++column) {
+    const std::optional<PlatformIndex> platform =
+        step_.platform_sets.Index(judged.platforms()[column], judged.platform_set());
+    if (!platform.has_value() || *platform >= package.slots.size()) continue;
+    const CookManifest::Result& was = judged.ResultOf(number, column);
+    const Slot& slot = package.slots[*platform];
+    const bool is_judged = (cook.JudgedOf(id) & MaskOf(*platform)) != 0;
+    const bool is_heard = was.has_failed && is_of_same_content;
+    if (slot.phase == Phase::kFailed && !is_heard && !is_judged) unheard |= MaskOf(*platform);
+    if (slot.phase != Phase::kDone) continue;
+    const bool is_same = was.id == slot.result->id;
+    is_changed |= !is_same;
+    if (!is_judged && (!is_same || was.has_failed))
+      deps_.package_progress.TellDone(id, *platform, cook.bit());
+  }
+  if (is_changed || unheard != 0) deps_.warnings.Forget(cook, id);
+  if (unheard != 0) TryAgain(id, unheard, package.cooks & ~cook.bit());
+}
+
+// The same steps as for a package that other cooks had, when a cook joins it. A cook that was
+// stopped meanwhile may have left the package skipped, for platforms of that cook.
+void Claims::BeginUnsettled(const Claimant& cook, PackageId id, bool was_skipped) {
+  const PackageData& package = packages_[id];
+  const bool stays_skipped = package.is_skipped && was_skipped;
+  if (package.state == State::kIdle && !IsAllSettled(package) && !stays_skipped) {
+    const PlatformMask wanted = claimants_.PlatformsOf(package.cooks & claimants_.masks().active);
+    for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
+      const Phase phase = package.slots[p].phase;
+      if (phase != Phase::kUnwanted && !IsSettled(phase) && (wanted & MaskOf(p)) == 0)
+        graph_.lifecycle().SetPhase(id, p, Phase::kUnwanted);
+    }
+    graph_.lifecycle().SetOutcome(id, Outcome::kNone);
+    graph_.lifecycle().SetSkipped(id, false);
+    if (IsAllSettled(package)) {
+      deps_.package_progress.Conclude(id);
+    } else {
+      graph_.Push({AgendaItem::Kind::kBegin, id});
+    }
+  }
+  for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
+    if (package.slots[p].explored != nullptr && (cook.request.platforms & MaskOf(p)) != 0 &&
+        (graph_.edges().followed(id) & MaskOf(p)) == 0)
+      graph_.Push({AgendaItem::Kind::kExplore, id, p});
+  }
+  graph_.lifecycle().Refresh(id);
+  // References that other cooks followed meanwhile lead into this cook as well.
+  graph_.Push({AgendaItem::Kind::kSpread, id});
 }
 
 }  // namespace galley::director

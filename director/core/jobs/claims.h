@@ -6,6 +6,11 @@
 // otherwise is no part of the cook, whatever other cooks do with it. A cook that comes
 // later is told of results that stand. A failed package is tried again for a later cook, while the
 // earlier cooks keep the failure.
+//
+// A package whose inputs change begins again for the active cooks. When no active cook wants the
+// package, it only becomes outdated (PackageInCook::is_outdated), and begins again for the next
+// cook that wants it, or that is opened again. Settled cooks are told of nothing: they have their
+// manifests. A settled cook that is opened again is told how its packages differ from its manifest.
 #pragma once
 
 #include <string>
@@ -39,7 +44,7 @@ class Claims : PackagePart {
 
   std::string NameAsked(std::string_view name_or_file) const;
 
-  // Adds a reason; no referencer: a root cause. The package joins the open cooks among `cooks`.
+  // Adds a reason; no referencer: a root cause. The package joins the active cooks among `cooks`.
   void Join(PackageId package, InstigatorCategory category, PackageId referencer, CookMask cooks);
   // Join for a reason that is in `edges` already.
   void Bring(PackageId package, InstigatorCategory category, PackageId referencer, CookMask cooks);
@@ -55,26 +60,39 @@ class Claims : PackagePart {
   void Leave(PackageId package, std::string_view reason);
   // The package leaves these cooks, and stays in others.
   void Unclaim(PackageId package, CookMask cooks);
-  // Tells PackageLeft to these cooks if notices about the package were sent, but not to cooks whose
-  // roots are being built or published.
+  // Tells PackageLeft to these cooks if notices about the package were sent, but not to settled
+  // cooks.
   void TellLeft(PackageId package, CookMask cooks);
   // The package is not attempted, since its generator failed.
   void Skip(PackageId package);
   // The package leaves these cooks, since nothing in them leads to it.
   void LeaveCook(PackageId package, CookMask cooks);
-  // The package begins again, since its results no longer hold.
+  // The package's results no longer hold: it begins again, or becomes outdated.
   void Requeue(PackageId package);
   // Requeue for all packages of Graph::ForEachWithReaders.
   void RequeueWithReaders(PackageId package, absl::btree_set<PackageId>& done);
   // RequeueWithReaders for a package whose bytes may be lost. The packages that it generates wait
-  // until it lists them again, since the bytes of their sources may be lost, too.
+  // until it lists them again, since the bytes of their sources may be lost, too. Settled cooks
+  // that hold results of the package look for lost bytes (the note LossSuspected).
   void MakeAgain(PackageId package, absl::btree_set<PackageId>& done);
+  // Opens a settled cook again, for the packages as they are now; does nothing to an active cook.
+  void OpenAgain(Claimant& cook) {
+    claimants_.OpenAgain(cook);
+    TakeUpAgain(cook);
+  }
+  // The second half of OpenAgain. REQUIRES: the cook is not settled.
+  void TakeUpAgain(Claimant& cook);
 
  private:
   void Claim(PackageId package, CookMask cooks, Urgency urgency);
   void KeepOut(PackageId package, InstigatorCategory category, PackageId referencer,
                CookMask cooks);
   bool LacksVariants(PackageId package, CookMask cooks, CookMask before);
+  void BeginAgain(PackageId package);
+  void JoinSelected(const Claimant& cook);
+  void TakeUpMember(Claimant& cook, const CookManifest& judged, uint32_t number);
+  void TellChanges(const Claimant& cook, const CookManifest& judged, uint32_t number);
+  void BeginUnsettled(const Claimant& cook, PackageId package, bool was_skipped);
   void TryAgain(PackageId package, PlatformMask failed, CookMask before);
   void LowerUrgency(PackageId package);
   void Forget(PackageId package);

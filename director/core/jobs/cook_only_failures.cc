@@ -50,11 +50,44 @@ void CookOnlyFailures::Refuse(Claimant& cook, PackageId id, const std::string& e
 }
 
 void CookOnlyFailures::TakeBackRefusals(PackageId id) {
-  claimants_.ForEachOf(claimants_.masks().running, [&](Claimant& cook) {
+  claimants_.ForEachOf(claimants_.masks().active, [&](Claimant& cook) {
     if (cook.refused.erase(id) == 0) return;
     cook.tally.CountRefused(cook.request.platforms, false);
     effects_.Note(PackageLeft{id}, cook.bit());
   });
+}
+
+bool CookOnlyFailures::FailInRoot(Claimant& cook, PackageId id, PlatformIndex platform, Stage stage,
+                                  const std::string& error) {
+  const bool is_as_judged = IsAsJudged(cook, id, platform);
+  if (!cook.manifest->Fail(id, platform)) return false;
+  if (is_as_judged) {
+    Fail(cook, id, MaskOf(platform), stage, error);
+  } else {
+    TellFailed(cook, id, platform, stage, error);
+  }
+  return true;
+}
+
+// False: the package was changed for other cooks since the judgement, or is another one.
+bool CookOnlyFailures::IsAsJudged(const Claimant& cook, PackageId id,
+                                  PlatformIndex platform) const {
+  const PackageData& package = packages_[id];
+  if (!cook.Wants(id) || platform >= package.slots.size()) return false;
+  const Slot& slot = package.slots[platform];
+  return slot.phase == Phase::kDone &&
+         slot.result->id == cook.manifest->UsableResult(id, platform) &&
+         (cook.JudgedOf(id) & MaskOf(platform)) == 0;
+}
+
+// The failure is of this cook's manifest alone: what became of the package is not touched.
+void CookOnlyFailures::TellFailed(Claimant& cook, PackageId id, PlatformIndex platform, Stage stage,
+                                  const std::string& error) {
+  PackageFailed failed{.package = id, .stage = stage, .error = error};
+  if (cook.manifest->platforms().size() > 1) failed.platform = platform;
+  ++counts_.CookerOf(packages_[id]).results[static_cast<size_t>(ResultOutcome::kFailed)];
+  effects_.Note(std::move(failed), cook.bit());
+  if (cook.FailsFast()) package_progress_.StopCook(cook, Claimant::Ending::kFailFast);
 }
 
 void CookOnlyFailures::Settle(Claimant& cook, PackageId id, PlatformMask platforms) {
@@ -88,15 +121,10 @@ void CookOnlyFailures::TakeBack(Claimant& cook) {
     const PlatformMask done = InPhase(package, Phase::kDone) & platforms;
     Set(cook.judged, other, platforms & ~done);
     for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
-      if ((done & MaskOf(p)) != 0) package_progress_.TellDone(other, p, cook.bit());
+      if ((done & MaskOf(p)) != 0 && !cook.is_settling)
+        package_progress_.TellDone(other, p, cook.bit());
     }
   }
-}
-
-void CookOnlyFailures::BeginRound(Claimant& cook) {
-  ++cook.rounds;
-  claimants_.OpenAgain(cook);
-  TakeBack(cook);  // changes by other cooks count from now on
 }
 
 void CookOnlyFailures::Remap(Claimant& cook, const PlatformMap& map) {

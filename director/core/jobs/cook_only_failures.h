@@ -24,6 +24,10 @@ class CookOnlyFailures : PackagePart {
   // The package fails in the cook on these platforms, since it does not fit.
   void Fail(Claimant& cook, PackageId package, PlatformMask platforms, Stage stage,
             const std::string& error);
+  // The same for one package in the roots of a settled cook, whose manifest has the failure from
+  // now on. False: the package gives the platform's root nothing.
+  bool FailInRoot(Claimant& cook, PackageId package, PlatformIndex platform, Stage stage,
+                  const std::string& error);
   // The package failed on these platforms, and is tried again for another cook.
   void Settle(Claimant& cook, PackageId package, PlatformMask platforms);
   // The package reads, on these platforms, the output of a package that the cook leaves out, or of
@@ -36,19 +40,20 @@ class CookOnlyFailures : PackagePart {
   // The file of the package has another name now: the cooks do not ask for the package any more.
   void TakeBackRefusals(PackageId package);
   // The package begins again, or leaves these cooks. Two packages may not fit with each other, so
-  // all packages that failed in this way are judged again.
+  // all packages that failed in this way are judged again. Settled cooks are not told.
   void Forget(CookMask cooks, PackageId package);
   // Takes back the failures of all packages that have results; the next judgement may tell them
   // again.
   void TakeBack(Claimant& cook);
-  // Packages changed after the cook's roots were begun: opens the cook again for another round.
-  void BeginRound(Claimant& cook);
   // Platforms have new numbers. REQUIRES: no tally counts the packages (Lifecycle::CountEvery).
   static void Remap(Claimant& cook, const PlatformMap& map);
 
  private:
   using Map = absl::btree_map<PackageId, PlatformMask>;
   void Set(Map& map, PackageId package, PlatformMask platforms);
+  bool IsAsJudged(const Claimant& cook, PackageId package, PlatformIndex platform) const;
+  void TellFailed(Claimant& cook, PackageId package, PlatformIndex platform, Stage stage,
+                  const std::string& error);
 
   PackageProgress& package_progress_;
 };

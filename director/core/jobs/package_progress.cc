@@ -131,18 +131,6 @@ void PackageProgress::StopWaitingForScan(PackageId id) {
   graph_.pending_changes().StopWaitingForScan(id, packages_[id].work->stale_path);
 }
 
-// Open questions are asked again, since the answers must come from the new files.
-void PackageProgress::Hold(PackageId id) {
-  PackageData& package = packages_[id];
-  package.work->is_held = true;
-  const PlatformMask asked = InPhase(package, Phase::kLookingUp);
-  if (asked != 0) ++package.generation;
-  for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
-    if ((asked & MaskOf(p)) != 0) graph_.lifecycle().SetPhase(id, p, Phase::kToLookUp);
-  }
-  Advance(id);
-}
-
 // The package's outcome follows from how its platforms ended.
 void PackageProgress::Conclude(PackageId id) {
   const bool has_failed = InPhase(packages_[id], Phase::kFailed) != 0;
@@ -212,7 +200,7 @@ void PackageProgress::FailPlatforms(PackageId id, PlatformMask platforms, Stage 
     if (UsesUpAttempts(cause)) graph_.lifecycle().ExhaustLead(id, p);
     graph_.lifecycle().SetPhase(id, p, Phase::kFailed);
   }
-  NoteFailed(id, platforms, stage, error, package.cooks, log, cause, attempt_id);
+  NoteFailed(id, platforms, stage, error, claimants_.UnsettledOf(id), log, cause, attempt_id);
   if (package.work != nullptr) {
     std::erase_if(package.work->waits,
                   [&](const Wait& wait) { return (platforms & MaskOf(wait.platform)) != 0; });

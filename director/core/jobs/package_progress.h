@@ -46,8 +46,6 @@ class PackageProgress : PackagePart {
                   FailureCause cause = FailureCause::kProject, AttemptId attempt = 0);
   // No active cook wants the package: it is not attempted any more.
   void GiveUp(PackageId package);
-  // The package waits for a late change. REQUIRES: PendingChanges::IsHeld; it is in the works.
-  void Hold(PackageId package);
   // An attempt of `attempt_epoch` found that `path` changed: the package waits for a scan of the
   // file, unless the change is known already.
   void WaitForScan(PackageId package, const std::string& path, uint32_t attempt_epoch);

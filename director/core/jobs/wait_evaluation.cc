@@ -81,7 +81,7 @@ void WaitEvaluation::FailWhereNever(PackageId id, PlatformIndex platform, Packag
 void WaitEvaluation::Unlisted(PackageId id, PackageId generator) {
   PackageData& package = packages_[id];
   // A cook that has come since wants the generator, too, which may be tried again for the cook.
-  const CookMask fresh = package.cooks & claimants_.masks().open & ~packages_[generator].cooks &
+  const CookMask fresh = package.cooks & claimants_.masks().active & ~packages_[generator].cooks &
                          ~package.asked_generator;
   package.asked_generator |= fresh;
   if (fresh != 0) deps_.claims.Join(generator, InstigatorCategory::kBuildDependency, id, fresh);

@@ -26,13 +26,13 @@ bool LeavesOut(const CookFilter& filter, std::string_view name) {
 
 bool Claimant::Holds(std::string_view name) const {
   const PackageId package = packages.Find(name);
-  return (package.valid() && Wants(package)) ||
+  return (package.valid() && IsMember(package)) ||
          (request.standing != nullptr && request.standing->WasInCook(name));
 }
 
 bool Claimant::HasReason(PackageId package, const InstigatorView& why, const Edges& edges) const {
   if (!why.referencer.valid()) return (packages[package].selected_by & bit()) != 0;
-  if (!Wants(why.referencer) || IsNever(package)) return false;
+  if (!IsMember(why.referencer) || IsNever(package)) return false;
   if (why.category == InstigatorCategory::kCulture)
     return (edges.TakersOf(why.referencer, package) & bit()) != 0;
   return request.follow_soft || why.category != InstigatorCategory::kSoftDependency;
@@ -101,7 +101,9 @@ std::optional<CookSlot> Claimants::FreeSlot(uint32_t cooks_max) const {
 
 void Claimants::ReleaseAllClaims() {
   for (const std::unique_ptr<Claimant>& over : slots_) {
-    if (over != nullptr) over->are_claims_released = true;
+    if (over == nullptr) continue;
+    over->are_claims_released = true;
+    over->manifest.reset();
   }
   NoteState();
 }
@@ -138,13 +140,13 @@ void Claimants::NoteState() {
     if (cook.is_over && !cook.are_claims_released) masks_.over |= bit;
     if (cook.is_over) continue;
     masks_.running |= bit;
-    if (!cook.is_ending()) {
+    if (cook.is_settling) masks_.settling |= bit;
+    if (cook.CanStillChange()) {
       masks_.active |= bit;
       masks_.classes |= 1u << static_cast<uint32_t>(cook.request.of_class);
     }
-    if (cook.CanStillChange()) masks_.open |= bit;
     if (cook.request.force) masks_.forcing |= bit;
-    if (cook.FailsFast()) masks_.fail_fast |= bit;
+    if (cook.FailsFast() && !cook.is_settling) masks_.fail_fast |= bit;
     if (cook.request.follow_soft) masks_.follow_soft |= bit;
     if (cook.request.standing != nullptr) masks_.with_standing |= bit;
     if (cook.has_never()) masks_.with_never |= bit;
@@ -153,7 +155,7 @@ void Claimants::NoteState() {
 
 CookMask Claimants::ClaimersOn(PackageId package, PlatformMask platforms) const {
   CookMask claimers = 0;
-  ForEachOf(packages_[package].cooks, [&](const Claimant& cook) {
+  ForEachOf(UnsettledOf(package), [&](const Claimant& cook) {
     if (cook.request.platforms & platforms) claimers |= cook.bit();
   });
   return claimers;
@@ -161,7 +163,7 @@ CookMask Claimants::ClaimersOn(PackageId package, PlatformMask platforms) const 
 
 CookMask Claimants::ListenersOn(PackageId package, PlatformIndex platform) const {
   CookMask listeners = 0;
-  ForEachOf(packages_[package].cooks, [&](const Claimant& cook) {
+  ForEachOf(UnsettledOf(package), [&](const Claimant& cook) {
     if (cook.request.platforms & ~cook.JudgedOf(package) & MaskOf(platform))
       listeners |= cook.bit();
   });
@@ -218,7 +220,7 @@ Urgency Claimants::UrgencyOf(CookMask cooks, InstigatorCategory category) const 
 
 const Claimant* Claimants::FirstOf(PackageId package) const {
   const Claimant* first = nullptr;
-  ForEachOf(packages_[package].cooks, [&](const Claimant& cook) {
+  ForEachOf(UnsettledOf(package), [&](const Claimant& cook) {
     const auto rank = [](const Claimant& one) {
       return std::pair(-static_cast<int>(one.request.of_class), one.request.request);
     };
@@ -250,12 +252,19 @@ Claimant& Claimants::At(uint64_t request) const {
 
 void Claimants::Count(PackageId package, uint64_t Counters::*counter, uint64_t by) const {
   for (CookMask cooks = packages_[package].cooks & (masks_.running | masks_.over); cooks != 0;
-       cooks &= cooks - 1)
-    slots_[static_cast<size_t>(std::countr_zero(cooks))]->tally.counters.*counter += by;
+       cooks &= cooks - 1) {
+    Claimant& cook = *slots_[static_cast<size_t>(std::countr_zero(cooks))];
+    cook.tally.counters.*counter += by;
+    if (cook.manifest != nullptr)
+      cook.manifest->CountOf(package, packages_[package].content, counter, by);
+  }
 }
 
 void Claimants::CountForAll(uint64_t Counters::*counter, uint64_t by) const {
-  ForEachOf(masks_.running, [&](Claimant& cook) { cook.tally.counters.*counter += by; });
+  ForEachOf(masks_.running, [&](Claimant& cook) {
+    cook.tally.counters.*counter += by;
+    if (cook.manifest != nullptr) cook.manifest->Count(counter, by);
+  });
 }
 
 void Claimants::CountRetry(PackageId package, RetryCause cause) const {
@@ -264,8 +273,10 @@ void Claimants::CountRetry(PackageId package, RetryCause cause) const {
 }
 
 void Claimants::CountAttached(uint32_t attached) const {
-  ForEachOf(masks_.running,
-            [&](Claimant& cook) { cook.tally.counters.workers_attached = attached; });
+  ForEachOf(masks_.running, [&](Claimant& cook) {
+    cook.tally.counters.workers_attached = attached;
+    if (cook.manifest != nullptr) cook.manifest->SetWorkersAttached(attached);
+  });
 }
 
 }  // namespace galley::director

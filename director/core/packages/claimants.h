@@ -25,6 +25,7 @@
 #include "director/core/effects.h"
 #include "director/core/events.h"
 #include "director/core/ids.h"
+#include "director/core/packages/cook_manifest.h"
 #include "director/core/packages/core_counts.h"
 #include "director/core/packages/edges.h"
 #include "director/core/packages/notes.h"
@@ -45,8 +46,8 @@ struct Claimant {
   // The cook is to end now, with this infrastructure error; empty: without an error.
   void Conclude(std::string infrastructure_error) { conclusion = std::move(infrastructure_error); }
   bool is_ending() const { return ending != Ending::kNone && !is_over; }
-  // True: packages can join, and changes of the project are taken. False once roots are being
-  // built.
+  // True: packages can join, and changes of the project reach the cook. False once its roots are
+  // being built.
   bool CanStillChange() const { return !is_over && !is_ending() && !is_settling; }
   // Published roots count: a failure while lost bytes are made again does not stop the cook.
   bool FailsFast() const { return !is_over && request.fail_fast && !has_published; }
@@ -66,6 +67,12 @@ struct Claimant {
   }
   // True: the reason is one of this cook, not only of other cooks. `edges`: those of the package.
   bool HasReason(PackageId package, const InstigatorView& why, const Edges& edges) const;
+  // The package is in the cook: in its manifest, when there is one.
+  bool IsMember(PackageId package) const {
+    return manifest != nullptr ? manifest->Has(package) : Wants(package);
+  }
+  // The numbers of the cook, for people: a settled cook has those of its judgement.
+  const Tally& shown_tally() const { return manifest != nullptr ? manifest->tally() : tally; }
   // The platforms on which the package failed in this cook alone (`judged` and `settled`).
   PlatformMask JudgedOf(PackageId package) const;
   // The platforms on which the package reads, directly or not, what this cook leaves out.
@@ -86,7 +93,12 @@ struct Claimant {
   const CookSlot slot = 0;
   CookRequested request;
   size_t selected = 0;  // packages of request.selected that were taken so far
+  // The tally of the packages as they are now, also while the cook is settled.
   Tally tally;
+  // From the cook's judgement on; null while the cook is open.
+  std::unique_ptr<CookManifest> manifest;
+  // Files that got other names while the cook was settled, in the order of the changes.
+  std::vector<std::vector<FilesChanged::Renamed>> missed_renames;
   // The packages that the cook wants or wanted, in the order found, some perhaps twice.
   std::vector<PackageId> members;
   // The failures in this cook alone, by package. `judged`: platforms whose results do not fit with
@@ -101,7 +113,7 @@ struct Claimant {
   Ending ending = Ending::kNone;
   bool is_over = false;
   bool are_claims_released = false;
-  bool is_settling = false;    // its roots are being built, published or staged
+  bool is_settling = false;    // settled: its roots are being built, published or staged
   bool is_publishing = false;  // the cook's roots are being published, or staged
   bool is_staging = false;     // the cook's roots are being laid out in the sandboxes
   bool has_published = false;  // its roots were published; it may be open again
@@ -117,15 +129,14 @@ struct Claimant {
 
 // The cooks in each state, as Claimants::NoteState finds them.
 struct CookMasks {
-  CookMask running = 0;  // not over
-  CookMask active = 0;   // running, and not ending
-  CookMask open = 0;     // active, and not settling: packages can join these cooks
-  CookMask over = 0;     // over, with claims that are not let go
-  // Running cooks whose requests have these options.
+  CookMask running = 0;   // not over
+  CookMask active = 0;    // running, not ending, not settled: packages join, and are cooked
+  CookMask settling = 0;  // running, and settled: their packages may change for other cooks
+  CookMask over = 0;      // over, with claims that are not let go
+  // Running cooks whose requests have these options; fail_fast without the settled ones.
   CookMask fail_fast = 0, forcing = 0, follow_soft = 0, with_standing = 0, with_never = 0;
   uint32_t classes = 0;  // of the active cooks: a bit for each class
 
-  CookMask settling() const { return active & ~open; }
   bool has_several_classes() const { return (classes & (classes - 1)) != 0; }
 };
 
@@ -146,7 +157,8 @@ class Claimants {
   // Stops the cook: nothing new begins in it. False: it was stopped before, is over, or its roots
   // are being published.
   bool Stop(Claimant& cook, Claimant::Ending how);
-  // Opens the cook again: roots that are being built are discarded. Published roots stay.
+  // Opens the cook again: roots that are being built are discarded. Published roots stay. The
+  // caller calls Claims::TakeUpAgain when the packages can be looked at.
   void OpenAgain(Claimant& cook);
   // No running cook can go on: all end when the note CooksFailed is handed on.
   void EndAll(const std::string& infrastructure_error) {
@@ -183,7 +195,12 @@ class Claimants {
   Phase FirstPhaseOf(PackageId package) const {
     return IsForced(package) ? Phase::kToCook : Phase::kToLookUp;
   }
-  // The cooks that want the package for one of these platforms.
+  // The running cooks that want the package, without the settled ones: what becomes of the package
+  // is of these cooks.
+  CookMask UnsettledOf(PackageId package) const {
+    return packages_[package].cooks & masks_.running & ~masks_.settling;
+  }
+  // UnsettledOf, without the cooks that want none of these platforms.
   CookMask ClaimersOn(PackageId package, PlatformMask platforms) const;
   // ClaimersOn without the cooks in which the package failed on the platform already.
   CookMask ListenersOn(PackageId package, PlatformIndex platform) const;
@@ -196,7 +213,8 @@ class Claimants {
   CookMask FollowersOf(const Edge& edge, CookMask cooks) const;
   PlatformMask PlatformsOf(CookMask cooks) const;
   Urgency UrgencyOf(CookMask cooks, InstigatorCategory category) const;
-  // The running cook for which a result of the package counts (Persist::Item::cook). Null: none.
+  // The cook of UnsettledOf for which a result of the package counts (Persist::Item::cook). Null:
+  // none.
   const Claimant* FirstOf(PackageId package) const;
   bool IsAllSelected() const;
   // The running cook with that number. Null: none.

@@ -240,6 +240,7 @@ void Lifecycle::Withdraw(PackageId id) {
   package.slots.clear();
   package.problems.clear();
   package.is_skipped = false;
+  package.is_outdated = false;
   package.cooks = 0;
 }
 

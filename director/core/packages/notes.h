@@ -19,8 +19,10 @@ struct AttemptEnded {
   AttemptId attempt = 0;
 };
 
-// The roots of a cook are built anew: changes that waited for the old roots may be taken.
-struct RoundBegan {};
+// Bytes may be lost that results in these settled cooks name.
+struct LossSuspected {
+  CookMask cooks = 0;
+};
 
 // The package became High or more urgent, and its job may wait in a worker's queue.
 struct UrgencyRaised {
@@ -39,12 +41,12 @@ struct CooksFailed {
 
 struct Notes {
   bool empty() const {
-    return attempts_ended.empty() && rounds_begun.empty() && urgencies_raised.empty() &&
+    return attempts_ended.empty() && losses_suspected.empty() && urgencies_raised.empty() &&
            packages_ready.empty() && cooks_failed.empty();
   }
 
   std::vector<AttemptEnded> attempts_ended;
-  std::vector<RoundBegan> rounds_begun;
+  std::vector<LossSuspected> losses_suspected;
   std::vector<UrgencyRaised> urgencies_raised;
   std::vector<PackageReady> packages_ready;
   std::vector<CooksFailed> cooks_failed;

@@ -66,7 +66,6 @@ struct Work {
   std::vector<PackageId> waiters;
   bool has_begun = false;  // found in the catalog and fit to be cooked
   bool waits_for_generator = false;
-  bool is_held = false;                          // PendingChanges::IsHeld
   bool wakes = false;                            // a wake of this package is on the agenda
   std::string stale_path;                        // not empty: waits for FilesChanged of this file
   absl::Time not_before = absl::InfinitePast();  // back-off
@@ -109,10 +108,12 @@ struct PackageInCook {
   // The package is not attempted: its generator failed, or its cooks ended before.
   bool is_skipped = false;
   bool is_listing_final = false;  // a result, not only a load, listed `generates`
-  bool was_told = false;          // cooks were told that it is done or failed
-  uint32_t on_agenda = 0;         // items of the package on the agenda
-  uint32_t explored_epoch = 0;    // epoch of the catalog by which the package was explored
-  RareVector<Slot> slots;         // by platform; empty: not in a cook
+  // The inputs changed while no active cook wanted the package: it begins again when one does.
+  bool is_outdated = false;
+  bool was_told = false;        // cooks were told that it is done or failed
+  uint32_t on_agenda = 0;       // items of the package on the agenda
+  uint32_t explored_epoch = 0;  // epoch of the catalog by which the package was explored
+  RareVector<Slot> slots;       // by platform; empty: not in a cook
   RareVector<Problem> problems;
   RareVector<PackageId> cooked_inputs;           // sorted; as far as known
   RareVector<PackageId> generates;               // sorted

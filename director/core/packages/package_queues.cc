@@ -12,8 +12,7 @@ bool WaitsForOutput(const Work& work) {
 }
 
 bool IsBlocked(const Work& work) {
-  return work.waits_for_generator || work.is_held || !work.stale_path.empty() ||
-         WaitsForOutput(work);
+  return work.waits_for_generator || !work.stale_path.empty() || WaitsForOutput(work);
 }
 
 bool PackageQueues::WantsLookUp(const PackageData& package) {

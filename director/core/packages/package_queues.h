@@ -78,7 +78,7 @@ class PackageQueues {
 // True: the package waits for an output that a worker's cook asked for.
 bool WaitsForOutput(const Work& work);
 // True: the package is neither looked up nor cooked for now, since it waits for its generator's
-// list, a late change, a scan, or an output that a worker's cook asked for.
+// list, a scan, or an output that a worker's cook asked for.
 bool IsBlocked(const Work& work);
 
 }  // namespace galley::director

@@ -4,11 +4,13 @@
 
 namespace galley::director {
 
-absl::btree_set<PackageId> PendingChanges::NoteScanned(const std::string& path, CookMask running,
+absl::btree_set<PackageId> PendingChanges::NoteScanned(const std::string& path, CookMask seeing,
                                                        uint32_t epoch) {
-  StaleFile& file = stale_files_[path];
-  if (file.changes++ == 0) file.cooks = running;
-  file.epoch = epoch;
+  if (seeing != 0) {
+    StaleFile& file = stale_files_[path];
+    if (file.changes++ == 0) file.cooks = seeing;
+    file.epoch = epoch;
+  }
   const auto waiters = stale_waiters_.extract(path);
   return waiters.empty() ? absl::btree_set<PackageId>() : waiters.mapped();
 }

@@ -17,6 +17,9 @@ Waits::Availability Waits::AvailabilityOf(PackageId id, PlatformIndex platform) 
   const PackageData& package = packages_[id];
   if (!package.is_in_cook() || package.is_skipped || platform >= package.slots.size())
     return Availability::kNone;
+  // The package is made again for the cook that asks for it, if it still can be.
+  if (std::string error; package.is_outdated)
+    return CanBeCookedInput(package.name, &error) ? Availability::kPending : Availability::kNone;
   switch (package.slots[platform].phase) {
     case Phase::kDone:
       return Availability::kReady;

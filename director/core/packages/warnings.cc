@@ -10,47 +10,10 @@ namespace {
 // has one mistake, not as many.
 constexpr size_t kUnsolicitedMax = 10'000;
 
-// FailedPackages: the packages that a cook wants and that have no result in it.
-class FailedPackages {
- public:
-  FailedPackages(const PackageTable& packages, const Claimant& cook)
-      : packages_(packages), cook_(cook) {}
-
-  // True: the cook follows the reference, and its target has no result in the cook. References of a
-  // package that read what the cook leaves out do not count: the cook would not know them alone.
-  bool IsTargetOf(PackageId from, const Edge& edge) const {
-    return cook_.Follows(edge) && HasNoResult(edge.target) &&
-           (edge.platforms & cook_.request.platforms & ~cook_.BarredOf(from)) != 0;
-  }
-  // True: the package itself failed, whether other cooks skip it or not.
-  bool HasFailed(PackageId id) const {
-    return cook_.JudgedOf(id) != 0 ||
-           (InPhase(packages_[id], Phase::kFailed) & cook_.request.platforms) != 0;
-  }
-
- private:
-  bool HasNoResult(PackageId id) const {
-    return cook_.Wants(id) &&
-           (packages_[id].is_skipped || HasFailed(id) || HasBarredGenerator(packages_.NameOf(id)));
-  }
-  // True: alone, the cook would have had no list of the generator.
-  bool HasBarredGenerator(std::string_view name) const {
-    if (cook_.barred.empty()) return false;
-    for (name = GeneratorName(name); !name.empty(); name = GeneratorName(name)) {
-      const PackageId generator = packages_.Find(name);
-      if (generator.valid() && cook_.BarredOf(generator) != 0) return true;
-    }
-    return false;
-  }
-
-  const PackageTable& packages_;
-  const Claimant& cook_;
-};
-
 }  // namespace
 
 void Warnings::TellOnce(CookMask cooks, PackageId id, const record::Warning& warning) {
-  claimants_.ForEachOf(cooks, [&](const Claimant& cook) {
+  claimants_.ForEachOf(cooks & ~claimants_.masks().settling, [&](const Claimant& cook) {
     if (cooks_[cook.slot].told.emplace(id, warning).second)
       effects_.Note(PackageWarned{id, std::nullopt, warning.kind, warning.text}, cook.bit());
   });
@@ -69,7 +32,7 @@ void Warnings::TellJudged(const Claimant& cook) const {
   const auto& judged = cooks_[cook.slot].judged;
   std::vector<PackageId> warned;
   for (const auto& [id, warnings] : judged) {
-    if (cook.Wants(id)) warned.push_back(id);
+    if (cook.IsMember(id)) warned.push_back(id);
   }
   std::ranges::sort(
       warned, [&](PackageId a, PackageId b) { return packages_.NameOf(a) < packages_.NameOf(b); });
@@ -86,34 +49,25 @@ void Warnings::TellFailedTargets(const Claimant& cook) const {
         cook.bit());
 }
 
+// A package with a failure of its own counts as failed, whether other cooks skip it or not.
 void Warnings::NoteFailedTargets(const Claimant& cook) {
   OfCook& of = cooks_[cook.slot];
   of.failed_targets.clear();
-  const FailedPackages failed(packages_, cook);
-  const auto by_name = [&](PackageId a, PackageId b) {
-    return packages_.NameOf(a) < packages_.NameOf(b);
-  };
-  // Only the packages that get a warning are sorted, few as a rule: sorting all would take long.
-  std::vector<PackageId> referencers;
-  const std::vector<PackageId> wanted = cook.Wanted();
-  for (const PackageId id : wanted) {
-    bool is_one = false;
-    graph_.edges().ForEachReference(
-        id, [&](const Edge& edge) { is_one |= failed.IsTargetOf(id, edge); });
-    if (is_one) referencers.push_back(id);
-  }
-  std::ranges::sort(referencers, by_name);
-  for (const PackageId id : referencers) {
-    std::vector<PackageId> targets;
-    graph_.edges().ForEachReference(id, [&](const Edge& edge) {
-      if (failed.IsTargetOf(id, edge) && (targets.empty() || targets.back() != edge.target))
-        targets.push_back(edge.target);
+  const CookManifest& manifest = *cook.manifest;
+  const std::vector<CookManifest::Member>& members = manifest.members();
+  for (uint32_t i = 0; i < members.size(); ++i) {
+    std::vector<uint32_t> targets;  // members are numbered by name
+    manifest.ForEachReference(i, [&](const CookManifest::Reference& reference) {
+      if (!reference.is_generated && members[reference.target].has_no_result())
+        targets.push_back(reference.target);
     });
-    std::ranges::sort(targets, by_name);
-    for (const PackageId target : targets) {
+    std::ranges::sort(targets);
+    targets.erase(std::unique(targets.begin(), targets.end()), targets.end());
+    for (const uint32_t target : targets) {
       of.failed_targets.emplace_back(
-          id, "refers to " + packages_.NameOf(target) +
-                  (failed.HasFailed(target) ? ", which failed" : ", which was not cooked"));
+          members[i].package,
+          "refers to " + packages_.NameOf(members[target].package) +
+              (members[target].has_failed ? ", which failed" : ", which was not cooked"));
     }
   }
 }
@@ -122,14 +76,15 @@ void Warnings::NoteFailedTargets(const Claimant& cook) {
 // No warning where a rule says that the package is never cooked.
 void Warnings::TellUnsolicited(const Claimant& cook) const {
   const OfCook& of = cooks_[cook.slot];
+  const Catalog& catalog = cook.manifest != nullptr ? cook.manifest->catalog() : *step_.catalog;
   std::vector<PackageId> readers;
   for (const auto& [reader, read] : of.unsolicited) readers.push_back(reader);
   std::ranges::sort(
       readers, [&](PackageId a, PackageId b) { return packages_.NameOf(a) < packages_.NameOf(b); });
   for (const PackageId reader : readers) {
-    if (!cook.Wants(reader)) continue;
+    if (!cook.IsMember(reader)) continue;
     for (const std::string& name : of.unsolicited.at(reader)) {
-      const std::optional<CatalogEntry> entry = step_.catalog->Find(name);
+      const std::optional<CatalogEntry> entry = catalog.Find(name);
       if (cook.Holds(name) || !entry.has_value() || entry->never_cook || cook.IsNever(name))
         continue;
       effects_.Note(
@@ -154,7 +109,8 @@ void Warnings::TellUnsolicited(const Claimant& cook) const {
 // the other packages that it read are judged at the end.
 void Warnings::NoteRead(CookMask cooks, PackageId reader, const std::vector<std::string>& read) {
   if (read.empty()) return;
-  claimants_.ForEachOf(cooks, [&](const Claimant& cook) { NoteRead(cook, reader, read); });
+  claimants_.ForEachOf(cooks & ~claimants_.masks().settling,
+                       [&](const Claimant& cook) { NoteRead(cook, reader, read); });
 }
 
 void Warnings::NoteRead(const Claimant& cook, PackageId reader,

@@ -30,12 +30,13 @@ class Warnings : PackagePart {
   void NoteJudged(const Claimant& cook, PackageId package,
                   absl::btree_set<record::Warning> warnings);
   // Notes the names of the packages whose sources the reader's cook read. Packages that are not in
-  // the cook at its end are warned of (TellUnsolicited).
+  // the cook at its end are warned of (TellUnsolicited). TellOnce and NoteRead leave out settled
+  // cooks.
   void NoteRead(CookMask cooks, PackageId reader, const std::vector<std::string>& read);
   // The package begins again: forgets its judgement, and the names that its cook read.
   void Forget(const Claimant& cook, PackageId package);
   // Notes the references to packages that have failed in the cook by now, for TellFailedTargets.
-  // REQUIRES: every package is judged.
+  // REQUIRES: the cook has a manifest, with its references.
   void NoteFailedTargets(const Claimant& cook);
 
   void TellJudged(const Claimant& cook) const;

@@ -113,9 +113,9 @@ TEST(WrongReportsTest, OfWhatTheOldContentDidTheJournalIsToldLessThanTheLastFaul
   EXPECT_TRUE(cook.Says("blamed Town 3:"));
 }
 
-// The same holds for a fault that is told once the roots are built, when a change came too late for
-// this cook.
-TEST(WrongReportsTest, NorForWhatItHearsOfAfterAChangeThatCameTooLate) {
+// The same holds for a fault that is told once the cook is settled, after a change that is not this
+// cook's.
+TEST(WrongReportsTest, NorForWhatItHearsOfAfterAChangeBehindItsJudgement) {
   CoreHarness cook("Town", {.platform_count = 2, .own_fault_attempts_max = 1});
   cook.hold_roots = true;
   cook.Request({"Town"});

@@ -66,9 +66,7 @@ uint32_t Faults::CountOwnFault(PackageId package, WorkerId worker,
     packages_[package].work->runs_alone = deps_.exclusive_run.IsToRunAlone(package);
     graph_.lifecycle().Refresh(package);
   }
-  const uint32_t told = is_of_today && !graph_.pending_changes().IsForgivenLate(package)
-                            ? count
-                            : std::min(count, retry_.OneChanceLeft());
+  const uint32_t told = is_of_today ? count : std::min(count, retry_.OneChanceLeft());
   effects_.Note(PackageBlamed{package, told, WhatItDid(failed.fault), failed.error, failed.log},
                 packages_[package].cooks & claimants_.masks().running);
   return IsSabotaged(Sabotage::kRetryPoisonForEver) ? 0 : count;
