@@ -1,7 +1,7 @@
 #include "director/core/cooks/make_manifest.h"
 
+#include <optional>
 #include <string_view>
-#include <utility>
 
 #include "director/core/packages/package_data.h"
 #include "director/core/packages/tally.h"
@@ -9,18 +9,20 @@
 namespace galley::director {
 namespace {
 
-std::vector<CookManifest::Result> ResultsOf(const PackageData& package, PlatformMask judged,
-                                            const std::vector<PlatformIndex>& platforms) {
-  std::vector<CookManifest::Result> results;
-  for (const PlatformIndex platform : platforms) {
-    CookManifest::Result& result = results.emplace_back();
+// Sets `results` to the package's results on these platforms; the buffer is reused.
+void NoteResults(const PackageData& package, PlatformMask judged,
+                 const std::vector<PlatformIndex>& platforms,
+                 std::vector<CookManifest::Result>& results) {
+  results.assign(platforms.size(), {});
+  for (size_t column = 0; column < platforms.size(); ++column) {
+    const PlatformIndex platform = platforms[column];
     if (platform >= package.slots.size()) continue;
     const Slot& slot = package.slots[platform];
+    CookManifest::Result& result = results[column];
     if (slot.phase == Phase::kDone) result.id = slot.result->id;
     result.has_failed = slot.phase == Phase::kFailed || (judged & MaskOf(platform)) != 0;
     result.source = slot.source;
   }
-  return results;
 }
 
 bool HasBarredGenerator(const Claimant& cook, PackageId id) {
@@ -50,11 +52,11 @@ CookManifest::Member MemberOf(const Claimant& cook, PackageId id) {
   return member;
 }
 
-// The members to which the member leads.
-std::vector<CookManifest::Reference> ReferencesOf(const Claimant& cook, PackageId id,
-                                                  const Edges& edges,
-                                                  const CookManifest& manifest) {
-  std::vector<CookManifest::Reference> references;
+// Sets `references` to the members to which the member leads; the buffer is reused.
+void NoteReferences(const Claimant& cook, PackageId id, const Edges& edges,
+                    const CookManifest& manifest,
+                    std::vector<CookManifest::Reference>& references) {
+  references.clear();
   edges.ForEachReference(id, [&](const Edge& edge) {
     const std::optional<uint32_t> target = manifest.Find(edge.target);
     const PlatformMask platforms = edge.platforms & cook.request.platforms & ~cook.BarredOf(id);
@@ -65,7 +67,6 @@ std::vector<CookManifest::Reference> ReferencesOf(const Claimant& cook, PackageI
     if (const std::optional<uint32_t> target = manifest.Find(child))
       references.push_back({*target, 0, /*is_generated=*/true});
   }
-  return references;
 }
 
 }  // namespace
@@ -81,16 +82,20 @@ std::unique_ptr<CookManifest> MakeManifest(const Claimant& cook,
                             .packages = cook.packages.size()});
   // The name of a generator is the beginning of the names that it generates, so it comes before
   // them.
+  std::vector<CookManifest::Result> results;
   for (const PackageId id : by_name) {
     CookManifest::Member member = MemberOf(cook, id);
     if (const std::string_view name = GeneratorName(cook.packages.NameOf(id)); !name.empty())
       member.generator =
           manifest->Find(cook.packages.Find(name)).value_or(CookManifest::Member::kNoGenerator);
-    manifest->AddMember(member,
-                        ResultsOf(cook.packages[id], cook.JudgedOf(id), manifest->platforms()));
+    NoteResults(cook.packages[id], cook.JudgedOf(id), manifest->platforms(), results);
+    manifest->AddMember(member, results);
   }
-  for (const PackageId id : by_name)
-    manifest->AddReferences(ReferencesOf(cook, id, edges, *manifest));
+  std::vector<CookManifest::Reference> references;
+  for (const PackageId id : by_name) {
+    NoteReferences(cook, id, edges, *manifest, references);
+    manifest->AddReferences(references);
+  }
   return manifest;
 }
 

@@ -316,6 +316,7 @@ void Claims::Requeue(PackageId id) {
   deps_.package_progress.NoteForgiven(id, retry_.OneChanceLeft());
   if (claimants_.IsWanted(id)) return BeginAgain(id);
   package.is_outdated = true;
+  deps_.package_progress.Advance(id);  // ends jobs for platforms of a cook that was stopped
 }
 
 // The package starts from the beginning. Platforms that only settled cooks want are not made again:

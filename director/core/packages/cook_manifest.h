@@ -66,7 +66,8 @@ class CookManifest {
   // Adds a member, whose number is the count of members before. `results`: one for each of
   // platforms(). Members are added by name.
   void AddMember(const Member& member, const std::vector<Result>& results);
-  // Adds the references of the member `references_known()`. REQUIRES: all members are added.
+  // Adds the references of the next member, in the order of the members. REQUIRES: all members are
+  // added.
   void AddReferences(const std::vector<Reference>& references);
 
   uint32_t platform_set() const { return options_.platform_set; }

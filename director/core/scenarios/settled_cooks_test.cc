@@ -320,5 +320,27 @@ TEST(SettledPlatformsTest, OnlyThePlatformsThatSomebodyWantsAreMadeAgain) {
   EXPECT_THAT(log, AllOf(HasSubstr("root of 1: A\n"), HasSubstr("root of 2: A\n")));
 }
 
+TEST(SettledPlatformsTest, ACookThatIsOpenedAgainKnowsItsResultsByTheirNewNumbers) {
+  CoreHarness shell("A\nB\n", Several(2));
+  shell.hold_stages = shell.hold_looks = true;
+  shell.Request({"A", "B"}, {.request = 1, .is_staged = true});
+  shell.Work();
+  ASSERT_EQ(shell.stages.size(), 1u) << shell.TakeLog();
+  shell.TakeLog();
+  shell.Send(PlatformsChanged{.mapping = {1, 0}, .platform_count = 2});
+  shell.Send(RootsStaged{.loss = "pc: A", .round = shell.stages.back().round, .request = 1});
+  ASSERT_EQ(shell.looks_for_lost.size(), 1u);
+  LostFound found{.look = shell.looks_for_lost[0].look, .lost = {}, .error = ""};
+  for (const auto& [package, result] : shell.looks_for_lost[0].packages) {
+    if (package == shell.Id("A"))
+      found.lost.push_back(
+          {.package = package, .path = "A", .digest = Digest::Of("A"), .result = result});
+  }
+  shell.Send(found);
+  EXPECT_TRUE(shell.HasOpenJob("A"));
+  EXPECT_FALSE(shell.HasOpenJob("B"));
+  EXPECT_FALSE(shell.Says("done B")) << shell.TakeLog();
+}
+
 }  // namespace
 }  // namespace galley::director

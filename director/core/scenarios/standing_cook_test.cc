@@ -93,6 +93,22 @@ TEST(StandingCookTest, WhereARootCannotBeMadeSoAllIsLookedAt) {
   EXPECT_THAT(shell.TakeLog(), HasSubstr("ended"));
 }
 
+// The answer names the files as they were when the roots were begun.
+TEST(StandingCookTest, AFileThatIsRenamedWhileItsRootIsMadeIsLookedAtByItsNewName) {
+  CoreHarness shell("A\nS\nOld\n");
+  shell.hold_roots = true;
+  shell.Request({"A"}, WithStanding({"S", "Old"}));
+  WorkAll(shell);
+  ASSERT_EQ(shell.roots.size(), 1u);
+  const BuildRoot narrow = shell.roots.front();
+  shell.roots.clear();
+  shell.ChangeProject("A\nS\nNew\n");
+  shell.Send(FilesChanged{shell.project(), {}, {}, {{"Old", "New"}}});
+  shell.Send(TooNarrow(narrow, {"A", "S", "Old"}));
+  WorkAll(shell);
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("root A New S\n"));
+}
+
 // A package that was selected for the difference alone is not in a cook of all.
 TEST(StandingCookTest, WhatNothingLeadsToLeavesWhenAllIsLookedAt) {
   CoreHarness shell("A -> N\nN\nB -> S C\nS\nC\n");
