@@ -27,7 +27,7 @@ void CookRoots::SendRoot(PlatformIndex platform) {
 }
 
 bool CookRoots::OnRootBuilt(const RootBuilt& event) {
-  if (cook_.is_over || !cook_.is_settling || cook_.is_ending() ||
+  if (cook_.is_over || !cook_.is_settling || cook_.is_publishing || cook_.is_ending() ||
       event.platform_set != cook_.manifest->platform_set() || event.round != cook_.rounds ||
       !(unpublished_ & MaskOf(event.platform)))
     return false;

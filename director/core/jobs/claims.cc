@@ -455,8 +455,8 @@ void Claims::TellChanges(const Claimant& cook, const CookManifest& judged, uint3
 // stopped meanwhile may have left the package skipped, for platforms of that cook.
 void Claims::BeginUnsettled(const Claimant& cook, PackageId id, bool was_skipped) {
   const PackageData& package = packages_[id];
-  const bool stays_skipped = package.is_skipped && was_skipped;
-  if (package.state == State::kIdle && !IsAllSettled(package) && !stays_skipped) {
+  const bool is_over = package.is_skipped ? was_skipped : IsAllSettled(package);
+  if (package.state == State::kIdle && !is_over) {
     const PlatformMask wanted = claimants_.PlatformsOf(package.cooks & claimants_.masks().active);
     for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
       const Phase phase = package.slots[p].phase;
