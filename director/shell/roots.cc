@@ -245,8 +245,11 @@ void Roots::Publish(const PublishRoot& effect) {
   deps_.tasks.Post([this, publish = effect, platform, world = judged.world->number,
                     content = ContentOf(*cook, platform, effect.by_the_book)]() mutable {
     RootPublished published = AnswerTo(publish);
-    if (!published_.Enter(platform, world)) {
-      LogInfo("cook={} platform={} a root of newer files was published: this one is recorded",
+    // A root of a narrow cook does not keep a whole root from becoming the latest.
+    const bool is_past = publish.by_the_book ? !published_.Enter(platform, world)
+                                             : published_.IsPast(platform, world);
+    if (is_past) {
+      LogInfo("cook={} platform={} the latest root is of newer files: this one is recorded",
               publish.request, platform);
       publish.by_the_book = false;
       content = RootContent();  // the keys stay those of the newer root

@@ -4,8 +4,8 @@
 //   Build     puts the Directories into the store, after all commits that were posted before
 //   Publish   makes the root the platform's last root, and records it in the journal. A root
 //             without files is never published, because it would replace the last good tree. A root
-//             of an older world than the platform's last root is published as one of a narrow cook,
-//             so that it does not become the latest
+//             of an older world than the platform's latest root is published as one of a narrow
+//             cook, so that it does not become the latest
 //   Stage     stages the roots on the thread that asked for the cook
 //
 // The world of all three is the one that was present at the first Build of a judgement
@@ -88,7 +88,7 @@ class Roots {
 
   const Options options_;
   const Deps deps_;
-  WorldOrder published_;  // by platform
+  WorldOrder published_;  // roots by the book, by platform
 };
 
 }  // namespace galley::director

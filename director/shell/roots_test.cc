@@ -122,8 +122,8 @@ class RootsTest : public ShellJournalTest {
     ASSERT_TRUE(built->lost.empty());
     built_[number] = built->root;
   }
-  void Publish(uint64_t number) {
-    PublishRoot effect{.platform = 0, .root = built_.at(number), .by_the_book = true};
+  void Publish(uint64_t number, bool by_the_book = true) {
+    PublishRoot effect{.platform = 0, .root = built_.at(number), .by_the_book = by_the_book};
     effect.request = number;
     roots_->Publish(effect);
     queue_.RunAll();
@@ -163,6 +163,17 @@ TEST_F(RootsTest, ARootOfAnOlderWorldIsRecordedAndIsNotTheLatest) {
   // The journal knows the root that was published last, and the keys of the newer one.
   EXPECT_EQ(journal_->LastPublished("windows")->sequence, 2u);
   EXPECT_EQ(journal_->LastPublished("windows")->root, built_[1]);
+}
+
+TEST_F(RootsTest, ANarrowCookOfANewerWorldKeepsNoWholeRootFromBecomingTheLatest) {
+  Begin(1);
+  Build(1, "old");
+  Present(second_);
+  Begin(2);
+  Build(2, "new");
+  Publish(2, /*by_the_book=*/false);
+  Publish(1);
+  EXPECT_THAT(Published(), ElementsAre(Pair(built_[1], true), Pair(built_[2], false)));
 }
 
 TEST_F(RootsTest, RootsInTheOrderOfTheirWorldsBecomeTheLatest) {

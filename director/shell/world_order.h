@@ -24,6 +24,12 @@ class WorldOrder {
     newest = world;
     return true;
   }
+  // Says whether something of a newer world was put at the place.
+  bool IsPast(const std::string& place, uint64_t world) const {
+    const base::MutexLock lock(mutex_);
+    const auto newest = newest_.find(place);
+    return newest != newest_.end() && world < newest->second;
+  }
   // Forgets all places: worlds are numbered anew.
   void Clear() {
     const base::MutexLock lock(mutex_);
@@ -31,7 +37,7 @@ class WorldOrder {
   }
 
  private:
-  base::Mutex mutex_;
+  mutable base::Mutex mutex_;
   std::map<std::string, uint64_t> newest_ GALLEY_GUARDED_BY(mutex_);
 };
 

@@ -14,6 +14,15 @@ TEST(WorldOrderTest, AnOlderWorldComesTooLate) {
   EXPECT_FALSE(order.Enter("pc", 2));
 }
 
+TEST(WorldOrderTest, AQuestionNotesNothing) {
+  WorldOrder order;
+  EXPECT_FALSE(order.IsPast("pc", 2));
+  EXPECT_TRUE(order.Enter("pc", 1));
+  EXPECT_FALSE(order.IsPast("pc", 1));
+  EXPECT_TRUE(order.Enter("pc", 2));
+  EXPECT_TRUE(order.IsPast("pc", 1));
+}
+
 TEST(WorldOrderTest, EachPlaceHasAnOrderOfItsOwn) {
   WorldOrder order;
   EXPECT_TRUE(order.Enter("pc", 2));

@@ -1,6 +1,7 @@
 // SimDirector's promises: groups of results, and roots.
 
 #include <algorithm>
+#include <utility>
 
 #include "tests/simulation/sim_director.h"
 
@@ -166,7 +167,13 @@ void SimDirector::Do(const PublishRoot& effect) {
       snapshot_->platform_names().at(effect.platform);
   if (built_[RootName(effect.request, effect.platform)] != effect.root)
     deps_.checks.Break("safety: another root was published than was built last");
+  const size_t posted = tasks_.posted();
   own_->roots.Publish(effect);
+  if (!deps_.has_several || tasks_.posted() == posted) return;
+  tasks_.Behind(
+      [this, request = effect.request, platform = snapshot_->platform_names().at(effect.platform)] {
+        if (!is_overtaken_) CheckLatest(platform, request);
+      });
 }
 
 // A published root is not empty, and not the one that was there already.
@@ -186,11 +193,13 @@ void SimDirector::Take(const RootPublished& published) {
       deps_.checks.Break("safety: a root is published twice");
     later = &root;
   }
-  if (deps_.has_several) CheckLatest(platform, published.request);
 }
 
-// A root of older files never becomes the latest (docs/core.md).
+// Called in the turn in which a root of the cook was published. A root of older files never becomes
+// the latest (docs/core.md).
 void SimDirector::CheckLatest(const std::string& platform, uint64_t request) {
+  // The record of the latest root may have lain in a segment that was destroyed.
+  if (!deps_.checks.destroyed_segments.empty()) return;
   const std::vector<store::PublishedRoot> roots = *store_.Roots("project");  // newest first
   const auto latest = std::ranges::find_if(
       roots, [&](const auto& one) { return one.platform == platform && one.by_the_book; });
@@ -198,10 +207,11 @@ void SimDirector::CheckLatest(const std::string& platform, uint64_t request) {
       std::ranges::find_if(asked_, [&](const auto& one) { return one->number() == request; });
   if (latest == roots.end() || cook == asked_.end() || !(*cook)->judged) return;
   Latest& known = latest_[platform];
-  if (latest->sequence == known.sequence) return;
+  if (latest->sequence == std::exchange(known.sequence, latest->sequence)) return;
+  if (!(*cook)->order.request.by_the_book) return;  // an earlier director's root
   const uint64_t world = (*cook)->judged->world->number;
   if (world < known.world) deps_.checks.Break("safety: a root of older files became the latest");
-  known = {latest->sequence, world};
+  known.world = world;
 }
 
 }  // namespace galley::simulation
