@@ -30,7 +30,10 @@ function(galley_link_static target)
 endfunction()
 
 find_package(Threads REQUIRED)
-find_package(OpenSSL REQUIRED COMPONENTS Crypto)
+find_package(OpenSSL REQUIRED COMPONENTS Crypto SSL)
+find_package(ZLIB REQUIRED)
+# Headers only. Debian's other Boost, 1.74, cannot be installed beside it.
+find_package(Boost 1.81 REQUIRED)
 set(Protobuf_USE_STATIC_LIBS ON)
 find_package(Protobuf REQUIRED)
 find_package(gRPC REQUIRED CONFIG)
