@@ -12,6 +12,8 @@ void Core::Apply(const Event& event) {
     Core& core;
     void operator()(const CookRequested& e) { core.cooks.table.OnCookRequested(e); }
     void operator()(const CancelRequested& e) { core.cooks.table.OnCancelRequested(e); }
+    void operator()(const PackageAsked& e) { core.cooks.asks.OnPackageAsked(e); }
+    void operator()(const AskWithdrawn& e) { core.cooks.asks.OnAskWithdrawn(e); }
     void operator()(const LookedUp& e) { core.jobs.cache_queries.OnLookedUp(e); }
     void operator()(const WorkersSurvived& e) { core.workers.survivors.OnWorkersSurvived(e); }
     void operator()(const WorkerAttached& e) { core.workers.worker_lifecycle.OnWorkerAttached(e); }
@@ -24,13 +26,22 @@ void Core::Apply(const Event& event) {
     void operator()(const DrainAsked& e) { core.workers.worker_lifecycle.OnDrainAsked(e); }
     void operator()(const WorkerLost& e) { core.workers.worker_lifecycle.OnWorkerLost(e); }
     void operator()(const Persisted& e) { core.workers.commit_outcomes.OnPersisted(e); }
-    void operator()(const DirectorUnfit& e) { core.cooks.table.EndAll(e.reason); }
+    void operator()(const DirectorUnfit& e) { core.EndAll(e.reason); }
     void operator()(const CookUnfit& e) { core.cooks.table.OnCookUnfit(e); }
     void operator()(const MemoryShort&) { core.cooks.table.OnMemoryShort(); }
-    void operator()(const FilesChanged& e) { core.cooks.project_changes.OnFilesChanged(e); }
+    void operator()(const FilesChanged& e) {
+      core.cooks.asks.ForgetFailures(e.packages);
+      core.cooks.project_changes.OnFilesChanged(e);
+    }
     void operator()(const PackagesDiscovered& e) { core.cooks.table.OnPackagesDiscovered(e); }
-    void operator()(const PackagesCleared& e) { core.cooks.project_changes.OnPackagesCleared(e); }
-    void operator()(const PlatformsChanged& e) { core.cooks.project_changes.OnPlatformsChanged(e); }
+    void operator()(const PackagesCleared& e) {
+      core.cooks.asks.ForgetFailures(e.packages);
+      core.cooks.project_changes.OnPackagesCleared(e);
+    }
+    void operator()(const PlatformsChanged& e) {
+      core.cooks.project_changes.OnPlatformsChanged(e);
+      core.cooks.asks.Remap(PlatformMap(e.mapping));
+    }
     void operator()(const LauncherReported& e) {
       core.workers.worker_lifecycle.OnLauncherReported(e);
     }
@@ -45,6 +56,11 @@ void Core::Apply(const Event& event) {
   std::visit(Handlers{*this}, event);
 }
 
+void Core::EndAll(const std::string& infrastructure_error) {
+  cooks.table.EndAll(infrastructure_error);
+  cooks.asks.EndAll(infrastructure_error);
+}
+
 // Hands on the notes kind by kind; notes that a handler leaves are handed on in the next round.
 void Core::HandOnNotes() {
   while (!packages.notes.empty()) {
@@ -56,7 +72,8 @@ void Core::HandOnNotes() {
       workers.load_balancer.TakeForward(note.package);
     for (const PackageReady& note : now.packages_ready)
       workers.parked_jobs.ParkBeyondFleet(note.package);
-    for (const CooksFailed& note : now.cooks_failed) cooks.table.EndAll(note.infrastructure_error);
+    for (const AskSettled& note : now.asks_settled) cooks.asks.OnAskSettled(note);
+    for (const CooksFailed& note : now.cooks_failed) EndAll(note.infrastructure_error);
   }
 }
 

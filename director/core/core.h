@@ -7,6 +7,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -37,6 +38,7 @@ struct Core {
 
  private:
   void Apply(const Event& event);
+  void EndAll(const std::string& infrastructure_error);
   void HandOnNotes();
   void RunAgenda(size_t units);  // `units`: done by the step before
   size_t RunNext();              // returns units

@@ -243,11 +243,21 @@ struct CookEnded {
   // it was opened again do not count.
   bool is_empty = false;
 };
+// The ask is over (PackageAsked).
+struct AskEnded {
+  uint64_t ask = 0;
+  PackageId package;
+  ResultId result = {};  // of the package on the platform; invalid: it failed
+  std::optional<PackageFailed> failed = std::nullopt;
+  // Not empty: neither did the package fail nor is it done: the director cannot go on.
+  std::string infrastructure_error = {};
+};
 using Notice = std::variant<PackageFailed, PackageWarned, PackageDone, PackageLeft, PackageBlamed,
-                            WorkerQuarantined, WorkerHeld, WorkerViolated, CookBegan, CookEnded>;
+                            WorkerQuarantined, WorkerHeld, WorkerViolated, CookBegan, CookEnded,
+                            AskEnded>;
 struct Notify {
   Notice notice;
-  CookMask cooks = 0;  // the addressees, by slot; 0: no running cook
+  CookMask cooks = 0;  // the addressees, by slot, without kAsksBit; 0: no running cook
 };
 
 // Answers QueryAsked.

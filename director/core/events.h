@@ -155,6 +155,19 @@ struct PackagesDiscovered {
   uint64_t request = 0;  // of the cook
 };
 
+// Somebody waits for the package on one platform, beside all cooks (cooks/asks.h). AskEnded
+// answers.
+struct PackageAsked {
+  uint64_t ask = 0;  // the ask's number, unique in this director
+  std::string package;
+  PlatformIndex platform = 0;
+};
+
+// Nobody waits any more. No AskEnded follows. Ignored when the ask has ended.
+struct AskWithdrawn {
+  uint64_t ask = 0;
+};
+
 // The outcomes and faults of the packages are forgotten. These packages, and the packages that read
 // their outputs, are looked up again, and cooked if necessary. A settled cook with such a package
 // looks for lost bytes, unless its roots are being published (LookForLost).
@@ -525,7 +538,7 @@ struct MemoryShort {};
 struct Tick {};
 
 using Event = std::variant<CookRequested, CancelRequested, DrainAsked, PackagesDiscovered,
-                           PackagesCleared, QueryAsked, FilesChanged, PlatformsChanged, LookedUp,
+                           PackageAsked, AskWithdrawn, PackagesCleared, QueryAsked, FilesChanged, PlatformsChanged, LookedUp,
                            WorkersSurvived, LauncherReported, WorkerLost, WorkerAttached,
                            WorkerAlive, WorkerPending, WorkerUploads, WorkerReported, WorkerUnfit,
                            WorkerReadmitted, LossSeen, Persisted, RootBuilt, RootPublished,

@@ -20,9 +20,12 @@ inline constexpr PlatformMask MaskOf(PlatformIndex platform) { return PlatformMa
 
 // The slot of a running cook, below kCooksMax. Another cook may get it when the cook is over.
 using CookSlot = uint32_t;
-using CookMask = uint32_t;  // bit i: the cook in slot i
+using CookMask = uint64_t;  // bit i: the cook in slot i; and kAsksBit
 inline constexpr CookSlot kCooksMax = 32;
 inline constexpr CookMask BitOf(CookSlot slot) { return CookMask{1} << slot; }
+// The bit of all asks for single packages (cooks/asks.h), which belong to no cook.
+inline constexpr CookMask kAsksBit = BitOf(kCooksMax);
+inline constexpr CookMask kCooksBits = kAsksBit - 1;
 
 // WorkId: equal for two pairs of package and platform that have the same weak key and platform
 // parameters. Their cooks read the same source with the same settings, and differ at most in the

@@ -3,6 +3,7 @@
 // Threads: none; owned by Core.
 #pragma once
 
+#include "director/core/cooks/asks.h"
 #include "director/core/cooks/cook_table.h"
 #include "director/core/cooks/cook_validation.h"
 #include "director/core/cooks/graph_exploration.h"
@@ -23,9 +24,9 @@ struct CookLayer {
                   workers.jobs.packages.urgencies, workers.parked_jobs};
   PackageAdmission package_admission{
       workers.jobs.ground,
-      {workers.jobs.packages.costs, workers.jobs.grants, workers.jobs.packages.waits,
-       workers.jobs.package_progress, workers.jobs.claims, workers.jobs.wait_evaluation,
-       workers.eligibility}};
+      {workers.jobs.packages.kept_failures, workers.jobs.packages.costs, workers.jobs.grants,
+       workers.jobs.packages.waits, workers.jobs.package_progress, workers.jobs.claims,
+       workers.jobs.wait_evaluation, workers.eligibility}};
   CookValidation cook_validation{workers.jobs.ground, workers.jobs.cook_only_failures,
                                  workers.jobs.packages.warnings};
   CookTable table{workers.jobs.ground,
@@ -34,6 +35,9 @@ struct CookLayer {
                    workers.jobs.packages.warnings, workers.jobs.claims, cook_validation},
                   {workers.reservations, workers.jobs.attempts, workers.held_results,
                    workers.breakers, workers.faults, workers.worker_lifecycle}};
+  Asks asks{workers.jobs.ground,
+            {workers.jobs.packages.kept_failures, workers.jobs.resumed_attempts,
+             workers.jobs.claims, workers.breakers, workers.worker_lifecycle}};
   GraphExploration graph_exploration{workers.jobs.ground, workers.jobs.claims, cook_validation};
   ProjectChanges project_changes{
       workers.jobs.ground,

@@ -11,6 +11,8 @@ size_t GraphExploration::Explore(PackageId id, PlatformIndex platform) {
   if (!package.is_in_cook() || platform >= package.slots.size() ||
       package.slots[platform].explored == nullptr)
     return 1;
+  // Asks follow no references. A cook that comes later explores the package again.
+  if ((package.cooks & claimants_.masks().running & kCooksBits) == 0) return 1;
   if (package.explored_epoch == step_.epoch) return ExploreOne(id, platform);
   graph_.edges().Unfollow(id);
   package.problems.clear();

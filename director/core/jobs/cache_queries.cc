@@ -11,6 +11,8 @@ namespace {
 
 // The most batches that may be unanswered.
 constexpr size_t kBatchesInFlight = 4;
+// So many more may be unanswered if somebody waits for them.
+constexpr size_t kAwaitedInFlight = 128;
 
 }  // namespace
 
@@ -18,8 +20,11 @@ void CacheQueries::SendLookUps() {
   if (claimants_.masks().active == 0) return;
   const RequestQueue& queue = graph_.queues().requests();
   const size_t in_flight_max = kBatchesInFlight * options_.look_ups_per_batch;
-  while (!queue.empty() && effects_.look_ups.size() < options_.look_ups_per_batch &&
-         in_flight_ < in_flight_max) {
+  const auto has_room = [&] {
+    const bool is_awaited = packages_[queue.Top()].urgency == Urgency::kBlocking;
+    return in_flight_ < in_flight_max + (is_awaited ? kAwaitedInFlight : 0);
+  };
+  while (!queue.empty() && effects_.look_ups.size() < options_.look_ups_per_batch && has_room()) {
     effects_.look_ups.push_back(QuestionFor(queue.Top()));
   }
 }

@@ -46,12 +46,19 @@ void Claims::Bring(PackageId id, InstigatorCategory category, PackageId referenc
     KeepOut(id, category, referencer, never);
     cooks &= ~never;
   }
-  if (cooks == 0) return;
-  Urgency urgency = claimants_.UrgencyOf(cooks, category);
+  // Asks follow no references; what an asked package needs is asked for on the same platforms.
+  PlatformMask asked = 0;
+  if ((cooks & kAsksBit) != 0 && category == InstigatorCategory::kBuildDependency &&
+      referencer.valid())
+    asked = packages_[referencer].asked & ~packages_[id].asked;
+  cooks &= kCooksBits;
+  if (cooks == 0 && asked == 0) return;
+  const CookMask wanting = cooks | (asked != 0 ? kAsksBit : 0);
+  Urgency urgency = claimants_.UrgencyOf(wanting, category);
   if (category == InstigatorCategory::kBuildDependency && referencer.valid())
     urgency = std::max(urgency, packages_[referencer].urgency);
   const CookMask fresh = cooks & ~packages_[id].cooks;
-  if (fresh != 0) Claim(id, fresh, urgency);
+  if (fresh != 0 || asked != 0) Claim(id, fresh, asked, urgency);
   deps_.urgencies.RaiseUrgency(id, urgency);
 }
 
@@ -99,13 +106,47 @@ bool Claims::LacksVariants(PackageId id, CookMask cooks, CookMask before) {
   return lacks;
 }
 
-void Claims::Claim(PackageId id, CookMask cooks, Urgency urgency) {
+bool Claims::Ask(PackageId id, PlatformMask platforms) {
+  platforms &= ~packages_[id].asked;
+  if (platforms == 0) return false;
+  Claim(id, 0, platforms, Urgency::kBlocking);
+  deps_.urgencies.RaiseUrgency(id, Urgency::kBlocking);
+  return true;
+}
+
+void Claims::Unask(PackageId id, PlatformMask left) {
+  PackageData& package = packages_[id];
+  const PlatformMask lost = package.asked & ~left;
+  if (lost == 0 && (left != 0 || (package.cooks & kAsksBit) == 0)) return;
+  package.asked = left;
+  if (left == 0) {
+    if ((package.cooks & kCooksBits) == 0) {
+      Leave(id, "nobody asks for it any more");
+      return Forget(id);
+    }
+    graph_.lifecycle().Unclaim(id, kAsksBit);
+  }
+  if (claimants_.UnsettledOf(id) == 0) return deps_.package_progress.GiveUp(id);
+  PlatformMask unwanted = 0;
+  for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
+    if ((lost & MaskOf(p)) != 0 && claimants_.ClaimersOn(id, MaskOf(p)) == 0)
+      unwanted |= MaskOf(p);
+  }
+  graph_.lifecycle().Unwant(id, unwanted);
+  LowerUrgency(id);
+  deps_.package_progress.Advance(id);
+}
+
+// `cooks` join, or asks for the platforms `asked`.
+void Claims::Claim(PackageId id, CookMask cooks, PlatformMask asked, Urgency urgency) {
   PackageData& package = packages_[id];
   const CookMask before = package.cooks;
   if ((before & claimants_.masks().active) == 0) graph_.lifecycle().SetUrgency(id, urgency);
   claimants_.ForEachOf(cooks, [id](Claimant& cook) { cook.members.push_back(id); });
-  const PlatformMask platforms = claimants_.PlatformsOf(cooks);
-  graph_.lifecycle().Claim(id, cooks, platforms, claimants_.FirstPhaseOf(id));
+  const PlatformMask platforms = claimants_.PlatformsOf(cooks) | asked;
+  package.asked |= asked;
+  if (asked != 0) cooks |= kAsksBit;
+  graph_.lifecycle().Claim(id, cooks & ~before, platforms, claimants_.FirstPhaseOf(id));
   // The generator joins at once: the cook that wants it may be over before the package's turn
   // comes, and then the list would be forgotten.
   if (package.generated != nullptr)
@@ -117,7 +158,8 @@ void Claims::Claim(PackageId id, CookMask cooks, Urgency urgency) {
     absl::btree_set<PackageId> done;
     RequeueWithReaders(id, done);
   }
-  if (const PlatformMask failed = InPhase(packages_[id], Phase::kFailed) & platforms)
+  if (const PlatformMask failed = InPhase(packages_[id], Phase::kFailed) & platforms;
+      failed != 0 && !IsKept(id, failed, cooks))
     TryAgain(id, failed, before);
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
     const Slot& slot = package.slots[p];
@@ -141,6 +183,14 @@ void Claims::Claim(PackageId id, CookMask cooks, Urgency urgency) {
   }
   graph_.lifecycle().Refresh(id);
   graph_.Push({AgendaItem::Kind::kSpread, id});
+}
+
+// Asks alone do not try a package again that used up its attempts.
+bool Claims::IsKept(PackageId id, PlatformMask failed, CookMask cooks) {
+  if (cooks != kAsksBit) return false;
+  const PackageFailed* const kept = deps_.kept_failures.Find(id, step_.now);
+  if (kept != nullptr) notes_.asks_settled.push_back({id, failed, *kept});
+  return kept != nullptr;
 }
 
 // The limits of attempts are limits of a cook: the cooks that saw the package fail keep the
@@ -184,6 +234,17 @@ size_t Claims::Spread(PackageId id) {
   return 1 + references.size() + generates.size() + inputs.size();
 }
 
+// For asks the package fails if it leaves.
+void Claims::TellAsksLeft(PackageId id, std::string_view reason) {
+  const PlatformMask asked = std::exchange(packages_[id].asked, 0);
+  if (asked == 0) return;
+  notes_.asks_settled.push_back({id, asked,
+                                 PackageFailed{.package = id,
+                                               .platform = std::nullopt,
+                                               .stage = Stage::kRequest,
+                                               .error = std::string(reason)}});
+}
+
 void Claims::Withdraw(PackageId id) {
   TellLeft(id, packages_[id].cooks);
   packages_[id].was_told = false;
@@ -200,6 +261,7 @@ void Claims::TellLeft(PackageId id, CookMask cooks) {
 // The package leaves these cooks, and goes on in others.
 void Claims::Unclaim(PackageId id, CookMask cooks) {
   if (cooks == 0) return;
+  if ((cooks & kAsksBit) != 0) TellAsksLeft(id, "nothing leads to it");
   TellLeft(id, cooks);
   deps_.cook_only_failures.Forget(cooks, id);
   graph_.edges().DropTakers(id, cooks);
@@ -220,6 +282,7 @@ void Claims::Leave(PackageId id, std::string_view reason) {
     deps_.package_progress.StopWaitingForScan(id);
     graph_.lifecycle().SetState(id, State::kIdle, reason);
   }
+  TellAsksLeft(id, reason);
   Withdraw(id);
 }
 
@@ -301,6 +364,13 @@ void Claims::Forget(PackageId id) {
 }
 
 void Claims::Skip(PackageId id) {
+  if (packages_[id].asked != 0) {
+    const std::string reason =
+        "its generator " + std::string(GeneratorName(packages_.NameOf(id))) + " failed";
+    if ((packages_[id].cooks & kCooksBits) == 0) return Leave(id, reason);
+    TellAsksLeft(id, reason);
+    graph_.lifecycle().Unclaim(id, kAsksBit);
+  }
   deps_.waits.WakeWaiters(id);
   graph_.lifecycle().SetSkipped(id, true);
   graph_.lifecycle().SetState(id, State::kIdle, "its generator failed");
@@ -336,7 +406,8 @@ void Claims::BeginAgain(PackageId id) {
   graph_.edges().Unfollow(id);
   package.problems.clear();
   const bool is_settled_for_some = (package.cooks & claimants_.masks().settling) != 0;
-  const PlatformMask wanted = claimants_.PlatformsOf(package.cooks & claimants_.masks().active);
+  const PlatformMask wanted =
+      claimants_.PlatformsOf(package.cooks & claimants_.masks().active) | package.asked;
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
     if (package.slots[p].phase == Phase::kUnwanted) continue;
     const bool is_unwanted = is_settled_for_some && (wanted & MaskOf(p)) == 0;
@@ -457,7 +528,8 @@ void Claims::BeginUnsettled(const Claimant& cook, PackageId id, bool was_skipped
   const PackageData& package = packages_[id];
   const bool is_over = package.is_skipped ? was_skipped : IsAllSettled(package);
   if (package.state == State::kIdle && !is_over) {
-    const PlatformMask wanted = claimants_.PlatformsOf(package.cooks & claimants_.masks().active);
+    const PlatformMask wanted =
+        claimants_.PlatformsOf(package.cooks & claimants_.masks().active) | package.asked;
     for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
       const Phase phase = package.slots[p].phase;
       if (phase != Phase::kUnwanted && !IsSettled(phase) && (wanted & MaskOf(p)) == 0)

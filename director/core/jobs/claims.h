@@ -22,6 +22,7 @@
 #include "director/core/jobs/cook_only_failures.h"
 #include "director/core/jobs/package_progress.h"
 #include "director/core/jobs/resumed_attempts.h"
+#include "director/core/packages/kept_failures.h"
 #include "director/core/packages/package_part.h"
 #include "director/core/packages/urgencies.h"
 #include "director/core/packages/waits.h"
@@ -32,6 +33,7 @@ namespace galley::director {
 class Claims : PackagePart {
  public:
   struct Deps {
+    KeptFailures& kept_failures;
     Attempts& attempts;
     ResumedAttempts& resumed_attempts;
     Urgencies& urgencies;
@@ -48,6 +50,12 @@ class Claims : PackagePart {
   void Join(PackageId package, InstigatorCategory category, PackageId referencer, CookMask cooks);
   // Join for a reason that is in `edges` already.
   void Bring(PackageId package, InstigatorCategory category, PackageId referencer, CookMask cooks);
+  // Somebody asks for the package on these platforms (cooks/asks.h). False: the package was asked
+  // for on all of them before.
+  bool Ask(PackageId package, PlatformMask platforms);
+  // From now on the package is asked for on the platforms `left` only, which are a part of those
+  // before. What has not begun, and nobody else wants, is taken back.
+  void Unask(PackageId package, PlatformMask left);
   // Spreads the package's claims. Returns the units of work.
   size_t Spread(PackageId package);
   // Releases claims of a cook that is over, within the units, and removes their packages from
@@ -84,7 +92,9 @@ class Claims : PackagePart {
   void TakeUpAgain(Claimant& cook);
 
  private:
-  void Claim(PackageId package, CookMask cooks, Urgency urgency);
+  void Claim(PackageId package, CookMask cooks, PlatformMask asked, Urgency urgency);
+  void TellAsksLeft(PackageId package, std::string_view reason);
+  bool IsKept(PackageId package, PlatformMask failed, CookMask cooks);
   void KeepOut(PackageId package, InstigatorCategory category, PackageId referencer,
                CookMask cooks);
   bool LacksVariants(PackageId package, CookMask cooks, CookMask before);

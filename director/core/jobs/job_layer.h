@@ -40,13 +40,13 @@ struct JobLayer {
   Attempts attempts{ground, packages.costs, machines, grants, overrun_histogram};
   ResumedAttempts resumed_attempts{ground, grants, attempts};
   EqualWorkFollowers equal_work_followers{ground, resumed_attempts, packages.urgencies};
-  PackageProgress package_progress{ground, attempts, resumed_attempts, equal_work_followers,
-                                   packages.waits};
+  PackageProgress package_progress{ground,           packages.kept_failures, attempts,
+                                   resumed_attempts, equal_work_followers,   packages.waits};
   PendingCommits commits{ground, equal_work_followers};
   CookOnlyFailures cook_only_failures{ground, package_progress};
   Claims claims{ground,
-                {attempts, resumed_attempts, packages.urgencies, packages.waits, package_progress,
-                 cook_only_failures, packages.warnings}};
+                {packages.kept_failures, attempts, resumed_attempts, packages.urgencies,
+                 packages.waits, package_progress, cook_only_failures, packages.warnings}};
   WaitCycles wait_cycles{ground, packages.urgencies, packages.waits, package_progress};
   WaitEvaluation wait_evaluation{
       ground, {packages.waits, package_progress, cook_only_failures, claims, wait_cycles}};

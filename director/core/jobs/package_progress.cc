@@ -41,6 +41,8 @@ void PackageProgress::TellDone(PackageId id, PlatformIndex platform, CookMask co
   const Slot& slot = packages_[id].slots[platform];
   const auto outcome = static_cast<size_t>(ResultOutcomeOf(slot.source));
   counts_.CookerOf(packages_[id]).results[outcome] += static_cast<uint64_t>(std::popcount(cooks));
+  if ((cooks & kAsksBit) != 0)
+    notes_.asks_settled.push_back({.package = id, .platforms = MaskOf(platform)});
   effects_.Note(PackageDone{id, platform, slot.result->id, slot.source}, cooks);
 }
 
@@ -171,6 +173,9 @@ void PackageProgress::NoteFailed(PackageId id, PlatformMask platforms, Stage sta
     const PlatformMask wanted = cook.request.platforms & WantedPlatforms(package);
     groups[{wanted, platforms & wanted & ~cook.JudgedOf(id)}] |= cook.bit();
   });
+  kept_failures_.Keep(failed, step_.now);
+  if ((cooks & kAsksBit) != 0 && (platforms & package.asked) != 0)
+    notes_.asks_settled.push_back({id, platforms & package.asked, failed});
   for (const auto& [masks, group] : groups) NoteFailedTo(group, masks.first, masks.second, failed);
 }
 

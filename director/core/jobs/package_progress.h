@@ -8,6 +8,7 @@
 #include "director/core/jobs/attempts.h"
 #include "director/core/jobs/equal_work_followers.h"
 #include "director/core/jobs/resumed_attempts.h"
+#include "director/core/packages/kept_failures.h"
 #include "director/core/packages/package_part.h"
 #include "director/core/packages/waits.h"
 
@@ -15,10 +16,11 @@ namespace galley::director {
 
 class PackageProgress : PackagePart {
  public:
-  PackageProgress(const PackageGround& ground, Attempts& attempts,
+  PackageProgress(const PackageGround& ground, KeptFailures& kept_failures, Attempts& attempts,
                   ResumedAttempts& resumed_attempts, EqualWorkFollowers& equal_work_followers,
                   Waits& waits)
       : PackagePart(ground),
+        kept_failures_(kept_failures),
         attempts_(attempts),
         resumed_attempts_(resumed_attempts),
         equal_work_followers_(equal_work_followers),
@@ -39,7 +41,7 @@ class PackageProgress : PackagePart {
                      const std::string& error, const std::string& log,
                      FailureCause cause = FailureCause::kProject, AttemptId attempt = 0);
   void FailPackage(PackageId package, Stage stage, const std::string& error);
-  // Tells these cooks that the package failed on these platforms. A cook that wants no other
+  // Tells these cooks, and asks, that the package failed on these platforms. A cook that wants no other
   // platform gets one notice for all.
   void NoteFailed(PackageId package, PlatformMask platforms, Stage stage, const std::string& error,
                   CookMask cooks, const std::string& log = "",
@@ -64,6 +66,7 @@ class PackageProgress : PackagePart {
   void NoteFailedTo(CookMask cooks, PlatformMask wanted, PlatformMask platforms,
                     PackageFailed failed);
 
+  KeptFailures& kept_failures_;
   Attempts& attempts_;
   ResumedAttempts& resumed_attempts_;
   EqualWorkFollowers& equal_work_followers_;

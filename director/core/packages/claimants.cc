@@ -94,7 +94,7 @@ Claimant& Claimants::Begin(CookSlot slot, CookRequested request) {
 }
 
 std::optional<CookSlot> Claimants::FreeSlot(uint32_t cooks_max) const {
-  const CookMask taken = masks_.running | masks_.over;
+  const CookMask taken = (masks_.running | masks_.over) & kCooksBits;
   if (std::popcount(taken) >= static_cast<int>(std::min(cooks_max, kCooksMax))) return std::nullopt;
   return static_cast<CookSlot>(std::countr_one(taken));
 }
@@ -151,6 +151,10 @@ void Claimants::NoteState() {
     if (cook.request.standing != nullptr) masks_.with_standing |= bit;
     if (cook.has_never()) masks_.with_never |= bit;
   }
+  if (!is_asking_) return;
+  masks_.running |= kAsksBit;
+  masks_.active |= kAsksBit;
+  masks_.classes |= 1u << static_cast<uint32_t>(CookClass::kNow);
 }
 
 CookMask Claimants::ClaimersOn(PackageId package, PlatformMask platforms) const {
@@ -158,6 +162,7 @@ CookMask Claimants::ClaimersOn(PackageId package, PlatformMask platforms) const 
   ForEachOf(UnsettledOf(package), [&](const Claimant& cook) {
     if (cook.request.platforms & platforms) claimers |= cook.bit();
   });
+  if ((packages_[package].asked & platforms) != 0) claimers |= kAsksBit;
   return claimers;
 }
 
@@ -167,8 +172,9 @@ CookMask Claimants::ListenersOn(PackageId package, PlatformIndex platform) const
     if (cook.request.platforms & ~cook.JudgedOf(package) & MaskOf(platform))
       listeners |= cook.bit();
   });
-  if (IsSabotaged(Sabotage::kTellWrongCook) && std::popcount(masks_.running) > 1)
-    listeners = masks_.running & ~listeners;
+  if ((packages_[package].asked & MaskOf(platform)) != 0) listeners |= kAsksBit;
+  if (IsSabotaged(Sabotage::kTellWrongCook) && std::popcount(masks_.running & kCooksBits) > 1)
+    listeners = masks_.running & kCooksBits & ~listeners;
   return listeners;
 }
 
@@ -211,6 +217,7 @@ PlatformMask Claimants::PlatformsOf(CookMask cooks) const {
 }
 
 Urgency Claimants::UrgencyOf(CookMask cooks, InstigatorCategory category) const {
+  if ((cooks & kAsksBit) != 0) return Urgency::kBlocking;
   Urgency urgency = Urgency::kLow;
   ForEachOf(cooks, [&](const Claimant& cook) {
     urgency = std::max(urgency, director::UrgencyOf(cook.request.of_class, category));
@@ -251,8 +258,8 @@ Claimant& Claimants::At(uint64_t request) const {
 }
 
 void Claimants::Count(PackageId package, uint64_t Counters::*counter, uint64_t by) const {
-  for (CookMask cooks = packages_[package].cooks & (masks_.running | masks_.over); cooks != 0;
-       cooks &= cooks - 1) {
+  for (CookMask cooks = packages_[package].cooks & (masks_.running | masks_.over) & kCooksBits;
+       cooks != 0; cooks &= cooks - 1) {
     Claimant& cook = *slots_[static_cast<size_t>(std::countr_zero(cooks))];
     cook.tally.counters.*counter += by;
     if (cook.manifest != nullptr)

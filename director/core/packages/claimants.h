@@ -5,6 +5,10 @@
 // it. A cook that is over keeps its slot until its claims are let go, so that its results can still
 // be asked for. While other cooks run, the next steps let the claims go, within the units of a
 // step. When no cook runs, all claims are let go when the next cook begins.
+//
+// Beside the cooks there are asks for single packages (cooks/asks.h). All asks together have the
+// bit kAsksBit in the masks: they are running and active as long as somebody asks. Asks have
+// no Claimant; PackageInCook::asked has their platforms.
 // Cost: O(cooks) for each question about several cooks.
 // Threads: none; owned by its layer.
 #pragma once
@@ -127,7 +131,7 @@ struct Claimant {
   mutable std::vector<Never> never_;  // IsNever, by package
 };
 
-// The cooks in each state, as Claimants::NoteState finds them.
+// The cooks in each state, as Claimants::NoteState finds them. Asks are running and active.
 struct CookMasks {
   CookMask running = 0;   // not over
   CookMask active = 0;    // running, not ending, not settled: packages join, and are cooked
@@ -166,14 +170,20 @@ class Claimants {
   }
   // Computes the masks anew. Call it after any change of a cook's state.
   void NoteState();
+  // Somebody asks for a package from now on, or nobody does any more.
+  void SetAsking(bool is_asking) {
+    is_asking_ = is_asking;
+    NoteState();
+  }
 
-  // visit(Claimant&) for each running cook among `cooks`, by slot.
+  // visit(Claimant&) for each running cook among `cooks`, by slot; not for asks.
   template <typename Visit>
   void ForEachOf(CookMask cooks, Visit visit) const {
-    for (cooks &= masks_.running; cooks != 0; cooks &= cooks - 1)
+    for (cooks &= masks_.running & kCooksBits; cooks != 0; cooks &= cooks - 1)
       visit(*slots_[static_cast<size_t>(std::countr_zero(cooks))]);
   }
   const CookMasks& masks() const { return masks_; }
+  bool is_asking() const { return is_asking_; }
   // A cook was stopped since TakeStopped was called last.
   bool has_stopped() const { return has_stopped_; }
   bool TakeStopped() { return std::exchange(has_stopped_, false); }
@@ -211,6 +221,7 @@ class Claimants {
   CookMask NeverIn(std::string_view name, CookMask cooks) const;
   // The cooks among `cooks` that follow the reference.
   CookMask FollowersOf(const Edge& edge, CookMask cooks) const;
+  // The platforms that the requests of these cooks have; not those of asks.
   PlatformMask PlatformsOf(CookMask cooks) const;
   Urgency UrgencyOf(CookMask cooks, InstigatorCategory category) const;
   // The cook of UnsettledOf for which a result of the package counts (Persist::Item::cook). Null:
@@ -240,6 +251,7 @@ class Claimants {
   Claimant* last_ = &nothing_;
   std::array<std::unique_ptr<Claimant>, kCooksMax> slots_;
   bool has_stopped_ = false, has_ended_ = false;
+  bool is_asking_ = false;
   CookMasks masks_;
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -27,10 +28,15 @@ struct EffectBatch {
     desire.worker = worker;
     return desire;
   }
-  // Tells the notice to these cooks. No cooks: it is for no running cook.
+  // Tells the notice to these cooks. No cooks: it is for no running cook. Asks hear only AskEnded:
+  // a notice about a package for which only asks wait is told to nobody.
   template <typename T>
   void Note(T notice, CookMask cooks) {
-    notices.push_back({std::move(notice), cooks});
+    constexpr bool is_of_package = std::is_same_v<T, PackageDone> ||
+                                   std::is_same_v<T, PackageFailed> ||
+                                   std::is_same_v<T, PackageLeft> || std::is_same_v<T, PackageWarned>;
+    if (is_of_package && cooks == kAsksBit) return;
+    notices.push_back({std::move(notice), cooks & kCooksBits});
   }
   // Moves all effects to the end of `effects`; the batch is empty then.
   void Flush(std::vector<Effect>& effects);

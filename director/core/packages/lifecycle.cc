@@ -202,6 +202,28 @@ void Lifecycle::Unclaim(PackageId id, CookMask cooks) {
   packages_[id].cooks &= ~cooks;
 }
 
+void Lifecycle::Unwant(PackageId id, PlatformMask platforms) {
+  PackageData& package = packages_[id];
+  for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
+    const Phase phase = package.slots[p].phase;
+    const bool has_begun = phase == Phase::kInHand || phase == Phase::kCommitting ||
+                           phase == Phase::kDone || phase == Phase::kFailed;
+    if (has_begun || (platforms & MaskOf(p)) == 0) platforms &= ~MaskOf(p);
+    if ((platforms & MaskOf(p)) != 0 && package.slots[p].is_leading)
+      EndLead(id, package.slots[p], EqualWork::End::kNothing);
+  }
+  {
+    const Change change(*this, id);
+    for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
+      if ((platforms & MaskOf(p)) != 0) package.slots[p] = Slot();
+    }
+  }
+  if (package.work != nullptr)
+    std::erase_if(package.work->waits,
+                  [&](const Wait& wait) { return (platforms & MaskOf(wait.platform)) != 0; });
+  Refresh(id);
+}
+
 void Lifecycle::CountOnAgenda(PackageId id, bool is_there) {
   const uint32_t one = is_there ? 1 : ~uint32_t{0};
   packages_[id].on_agenda += one;
@@ -217,6 +239,7 @@ void Lifecycle::Remap(PackageId id, const PlatformMap& map, PlatformMask added, 
     if (before[p].phase != Phase::kUnwanted) wanted |= map.Mask(MaskOf(p));
   }
   GALLEY_CHECK((wanted & added) == 0);
+  package.asked = map.Mask(package.asked);
   package.slots.resize(static_cast<size_t>(std::bit_width(wanted | added)));
   for (PlatformIndex p = 0; p < before.size(); ++p) {
     if (before[p].phase == Phase::kUnwanted || !map.Index(p).has_value()) continue;

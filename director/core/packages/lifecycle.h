@@ -43,6 +43,9 @@ class Lifecycle {
   void Claim(PackageId package, CookMask cooks, PlatformMask platforms, Phase first);
   // The cooks do not want the package any more.
   void Unclaim(PackageId package, CookMask cooks);
+  // Nobody wants these platforms any more, though other platforms of the package are wanted. A
+  // platform that has not begun becomes unwanted. The caller calls PackageProgress::Advance.
+  void Unwant(PackageId package, PlatformMask platforms);
   // An agenda item of the package was added or removed.
   void CountOnAgenda(PackageId package, bool is_there);
   // Takes all packages, also those that are refused, out of all tallies, or puts them in again. In

@@ -6,9 +6,11 @@
 // Threads: none; owned by its layer.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "director/core/effects.h"
 #include "director/core/ids.h"
 
 namespace galley::director {
@@ -29,6 +31,13 @@ struct UrgencyRaised {
   PackageId package;
 };
 
+// For asks: the package is done on these platforms, or has failed there.
+struct AskSettled {
+  PackageId package;
+  PlatformMask platforms = 0;
+  std::optional<PackageFailed> failed = std::nullopt;  // nullopt: done
+};
+
 // The package must be cooked, and is in a queue of jobs to be handed over. Only with a fleet.
 struct PackageReady {
   PackageId package;
@@ -42,13 +51,14 @@ struct CooksFailed {
 struct Notes {
   bool empty() const {
     return attempts_ended.empty() && losses_suspected.empty() && urgencies_raised.empty() &&
-           packages_ready.empty() && cooks_failed.empty();
+           packages_ready.empty() && asks_settled.empty() && cooks_failed.empty();
   }
 
   std::vector<AttemptEnded> attempts_ended;
   std::vector<LossSuspected> losses_suspected;
   std::vector<UrgencyRaised> urgencies_raised;
   std::vector<PackageReady> packages_ready;
+  std::vector<AskSettled> asks_settled;
   std::vector<CooksFailed> cooks_failed;
 };
 

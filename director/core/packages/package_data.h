@@ -2,7 +2,7 @@
 //
 // A PackageData never moves, so pointers to it and to its name are valid until Clear. State that
 // only a package in a cook needs is freed when the cook is over (slots) or the package is idle
-// (work). An idle package takes 160 bytes, besides its name, edges and results. Ids are dense, from
+// (work). An idle package takes 184 bytes, besides its name, edges and results. Ids are dense, from
 // 0, in the order of FindOrAdd.
 //
 // Cost: Find, FindOrAdd O(1).
@@ -98,11 +98,13 @@ struct Work {
 struct PackageInCook {
   Outcome outcome = Outcome::kNone;
   Urgency urgency = Urgency::kLow;
-  CookMask cooks = 0;        // cooks that want the package, some of which may be over
-  CookMask selected_by = 0;  // cooks whose requests select the package
-  CookMask named_by = 0;     // cooks that select the package by its own name
+  CookMask cooks = 0;        // who wants the package: cooks, some of which may be over, and asks
+  CookMask selected_by = 0;  // cooks whose requests select the package, and direct asks
+  CookMask named_by = 0;     // cooks that select the package by its own name, and direct asks
   // Cooks for which its generator was asked again (WaitEvaluation::Unlisted).
   CookMask asked_generator = 0;
+  // Platforms on which somebody asks for the package, or for a package that needs it (asks.h).
+  PlatformMask asked = 0;
   bool is_cooked_input = false;  // some package's cook reads its output
   bool was_loaded = false;       // by some attempt
   // The package is not attempted: its generator failed, or its cooks ended before.

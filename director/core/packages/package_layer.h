@@ -12,6 +12,7 @@
 #include "director/core/packages/costs.h"
 #include "director/core/packages/effect_batch.h"
 #include "director/core/packages/graph.h"
+#include "director/core/packages/kept_failures.h"
 #include "director/core/packages/notes.h"
 #include "director/core/packages/package_data.h"
 #include "director/core/packages/package_part.h"
@@ -39,6 +40,7 @@ struct PackageLayer {
   Graph graph{options, step, table, claimants};
   EffectBatch effects;
   const PackageGround ground{options, retry, step, table, claimants, graph, notes, effects, counts};
+  KeptFailures kept_failures;
   Urgencies urgencies{ground};
   Waits waits{ground};
   Warnings warnings{ground};

@@ -30,6 +30,7 @@
 //   ended 0: why (a worker that broke the protocol)
 //   spawn 0, stop 0, rescan a b
 //   root Mesh Town, publish 0, ended interrupted
+//   ask 1: done, ask 1: failed: text, ask 1: text (the director cannot go on)
 //
 // When several cooks may run at once, lines say which cooks they are for: "done Town [1 2]".
 #pragma once
@@ -98,6 +99,10 @@ class CoreHarness {
 
   void Request(const std::vector<std::string>& selected, CookRequested request = {});
   void Send(const Event& event);
+  // Asks for the package on one platform, with this number.
+  void Ask(uint64_t ask, const std::string& name, PlatformIndex platform = 0) {
+    Send(PackageAsked{ask, name, platform});
+  }
   // Sends the events one after the other, without the Ticks that the core asks for in between.
   void SendAtOnce(const std::vector<Event>& events);
   // Time goes on, in steps of a second.

@@ -1,0 +1,184 @@
+#include "director/core/cooks/asks.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "director/core/cooks/resolved_reference.h"
+
+namespace galley::director {
+
+void Asks::OnPackageAsked(const PackageAsked& event) {
+  if (event.platform >= step_.platform_count || targets_.contains(event.ask)) {
+    effects_.Note(AskEnded{.ask = event.ask,
+                           .infrastructure_error = "the ask names no platform of the project"},
+                  0);
+    return;
+  }
+  if (targets_.empty()) Begin();
+  const PackageId id = graph_.FindOrAdd(event.package);
+  targets_[event.ask] = {id, event.platform};
+  asks_.insert({id, event.platform, event.ask});
+  packages_[id].selected_by |= kAsksBit;
+  packages_[id].named_by |= kAsksBit;
+  if (deps_.claims.Ask(id, MaskOf(event.platform))) return;
+  // Another ask needs the package already, and its result may have been told before this ask.
+  if (packages_[id].slots[event.platform].phase == Phase::kDone)
+    OnAskSettled({.package = id, .platforms = MaskOf(event.platform)});
+}
+
+void Asks::Begin() {
+  claimants_.SetAsking(true);
+  deps_.worker_lifecycle.BeginCook();
+  deps_.breakers.BeginCook(kAsksBit, claimants_.masks().running == kAsksBit);
+}
+
+void Asks::OnAskWithdrawn(const AskWithdrawn& event) {
+  const auto found = targets_.find(event.ask);
+  if (found == targets_.end()) return;
+  const PackageId package = found->second.package;
+  asks_.erase({package, found->second.platform, event.ask});
+  targets_.erase(found);
+  Release(package);
+}
+
+void Asks::OnAskSettled(const AskSettled& note) {
+  const PlatformMask settled = note.platforms & DirectOf(note.package);
+  for (PlatformIndex p = 0; p < step_.platform_count; ++p) {
+    if ((settled & MaskOf(p)) == 0) continue;
+    AskEnded how{.package = note.package, .failed = note.failed};
+    const PackageData& package = packages_[note.package];
+    if (!note.failed.has_value()) {
+      // The package may have begun again since.
+      if (p >= package.slots.size() || package.slots[p].phase != Phase::kDone) continue;
+      how.failed = MissingReference(note.package, p);
+      how.result = how.failed.has_value() ? ResultId() : package.slots[p].result->id;
+    }
+    EndOf(note.package, p, how);
+  }
+  if (settled != 0) Release(note.package);
+}
+
+void Asks::EndOf(PackageId package, PlatformIndex platform, const AskEnded& how) {
+  for (auto at = asks_.lower_bound({package, platform, 0});
+       at != asks_.end() && std::get<0>(*at) == package && std::get<1>(*at) == platform;
+       at = asks_.erase(at)) {
+    targets_.erase(std::get<2>(*at));
+    End(std::get<2>(*at), how);
+  }
+}
+
+void Asks::End(uint64_t ask, AskEnded ended) {
+  ended.ask = ask;
+  effects_.Note(std::move(ended), 0);
+}
+
+void Asks::EndAll(const std::string& infrastructure_error) {
+  const auto all = std::exchange(targets_, {});
+  asks_.clear();
+  for (const auto& [ask, target] : all) {
+    End(ask, {.package = target.package, .infrastructure_error = infrastructure_error});
+    Release(target.package);
+  }
+}
+
+void Asks::Remap(const PlatformMap& map) {
+  const auto before = std::exchange(targets_, {});
+  asks_.clear();
+  for (const auto& [ask, target] : before) {
+    if (const std::optional<PlatformIndex> now = map.Index(target.platform); now.has_value()) {
+      targets_[ask] = {target.package, *now};
+      asks_.insert({target.package, *now, ask});
+    } else {
+      End(ask, {.package = target.package, .infrastructure_error = "its platform was removed"});
+    }
+  }
+  for (const auto& [ask, target] : before) Release(target.package);
+}
+
+void Asks::ForgetFailures(const std::vector<std::string>& packages) {
+  for (const std::string& name : packages) {
+    if (const PackageId id = packages_.Find(name); id.valid()) deps_.kept_failures.Forget(id);
+  }
+}
+
+PlatformMask Asks::DirectOf(PackageId package) const {
+  PlatformMask direct = 0;
+  for (auto at = asks_.lower_bound({package, 0, 0});
+       at != asks_.end() && std::get<0>(*at) == package; ++at)
+    direct |= MaskOf(std::get<1>(*at));
+  return direct;
+}
+
+// The packages without which the package cannot be cooked: it takes them along.
+std::vector<PackageId> Asks::NeedsOf(PackageId id) const {
+  const PackageData& package = packages_[id];
+  std::vector<PackageId> needs(package.cooked_inputs.begin(), package.cooked_inputs.end());
+  if (const std::string_view generator = GeneratorName(package.name); !generator.empty()) {
+    if (const PackageId found = packages_.Find(generator); found.valid()) needs.push_back(found);
+  }
+  return needs;
+}
+
+// Lets go of the platforms of the package, and of what it needs, for which nobody asks any more.
+// The needs may lead back to the package, so that what is asked for is computed anew from the
+// direct asks and from the other packages that need these ones.
+void Asks::Release(PackageId id) {
+  if (DirectOf(id) == 0) {
+    packages_[id].selected_by &= ~kAsksBit;
+    packages_[id].named_by &= ~kAsksBit;
+  }
+  std::vector<PackageId> all = {id};
+  absl::btree_map<PackageId, PlatformMask> asked = {{id, DirectOf(id)}};
+  for (size_t i = 0; i < all.size(); ++i) {
+    for (const PackageId need : NeedsOf(all[i])) {
+      if (packages_[need].asked == 0 || !asked.try_emplace(need, DirectOf(need)).second) continue;
+      all.push_back(need);
+    }
+  }
+  for (const PackageId one : all) {
+    graph_.edges().ForEachInstigator(one, [&](const InstigatorView& why) {
+      if (!why.referencer.valid() || why.category != InstigatorCategory::kBuildDependency ||
+          asked.contains(why.referencer) || packages_[why.referencer].asked == 0)
+        return;
+      const std::vector<PackageId> needs = NeedsOf(why.referencer);
+      if (std::ranges::find(needs, one) != needs.end())
+        asked[one] |= packages_[why.referencer].asked;
+    });
+  }
+  for (bool is_changed = true; is_changed;) {
+    is_changed = false;
+    for (const PackageId one : all) {
+      for (const PackageId need : NeedsOf(one)) {
+        const auto found = asked.find(need);
+        if (found == asked.end() || (asked[one] & ~found->second) == 0) continue;
+        found->second |= asked[one];
+        is_changed = true;
+      }
+    }
+  }
+  for (const PackageId one : all) deps_.claims.Unask(one, asked[one]);
+  if (!targets_.empty() || !claimants_.is_asking()) return;
+  claimants_.SetAsking(false);
+  if (claimants_.masks().running != 0) return;
+  deps_.resumed_attempts.CancelResumed();
+  graph_.ClearAgenda();
+  graph_.lifecycle().equal_work().Clear();
+}
+
+// A result stands, but the package refers to something that is not there.
+std::optional<PackageFailed> Asks::MissingReference(PackageId id, PlatformIndex platform) const {
+  const ResultView& result = *packages_[id].slots[platform].result;
+  std::string error;
+  for (const record::Reference& reference : result.references) {
+    if (reference.kind != record::ReferenceKind::kHard) continue;
+    const ReferenceTarget target = ResolveReference(*step_.catalog, packages_[id].name, reference);
+    if (target.error.empty()) continue;
+    error += (error.empty() ? "" : "\n") + NowhereText(reference, target);
+  }
+  if (error.empty()) return std::nullopt;
+  return PackageFailed{
+      .package = id, .platform = platform, .stage = Stage::kLoad, .error = std::move(error)};
+}
+
+}  // namespace galley::director

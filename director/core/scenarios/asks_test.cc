@@ -1,0 +1,347 @@
+// Asks: requests for one package beside the cooks (cooks/asks.h).
+#include <string>
+#include <vector>
+
+#include "director/core/scenarios/core_harness.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace galley::director {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+using Fault = WorkerReport::Fault;
+
+CookOptions Beside(uint32_t platforms = 1) {
+  return {.platform_count = platforms, .workers = 1, .cooks_max = 4};
+}
+
+TEST(AsksTest, OneCooksItsPackageAndNothingToWhichItRefers) {
+  CoreHarness shell("A -> B\nB\n", Beside());
+  shell.Ask(1, "A");
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("start A 0"));
+  shell.Saved("A");
+  const std::string log = shell.TakeLog();
+  EXPECT_THAT(log, HasSubstr("ask 1: done"));
+  EXPECT_THAT(log, Not(HasSubstr("start B")));
+  EXPECT_THAT(log, Not(HasSubstr("root")));
+  EXPECT_EQ(shell.core().holdings().attempts, 0u);
+}
+
+TEST(AsksTest, TwoForOnePackageShareItsJob) {
+  CoreHarness shell("A\n", Beside());
+  shell.Ask(1, "A");
+  shell.Ask(2, "A");
+  shell.Saved("A");
+  const std::string log = shell.TakeLog();
+  EXPECT_EQ(CountOf("start A", log), 1u);
+  EXPECT_THAT(log, HasSubstr("ask 1: done"));
+  EXPECT_THAT(log, HasSubstr("ask 2: done"));
+}
+
+TEST(AsksTest, OneSharesTheJobOfACook) {
+  CoreHarness shell("A -> B\nB\n", Beside());
+  shell.Request({"A"}, {.request = 1});
+  shell.Ask(7, "A");
+  shell.Saved("A");
+  std::string log = shell.TakeLog();
+  EXPECT_EQ(CountOf("start A", log), 1u);
+  EXPECT_THAT(log, HasSubstr("ask 7: done"));
+  EXPECT_THAT(log, HasSubstr("done A [1]"));
+  shell.Saved("B");
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("root of 1: A B"));
+}
+
+TEST(AsksTest, OneForWhatIsDoneIsAnsweredAtOnce) {
+  CoreHarness shell("A\nLong\n", Beside());
+  shell.Request({"A", "Long"}, {.request = 1});
+  shell.Saved("A");
+  shell.TakeLog();
+  shell.Ask(7, "A");
+  const std::string log = shell.TakeLog();
+  EXPECT_THAT(log, HasSubstr("ask 7: done"));
+  EXPECT_THAT(log, Not(HasSubstr("start")));
+  shell.Saved("Long");
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("root of 1: A Long"));
+}
+
+TEST(AsksTest, OneThatIsWithdrawnTakesItsJobBack) {
+  CoreHarness shell("A\n", Beside());
+  shell.Ask(1, "A");
+  shell.Ask(2, "A");
+  shell.TakeLog();
+  shell.Send(AskWithdrawn{1});
+  EXPECT_THAT(shell.TakeLog(), Not(HasSubstr("cancel")));
+  shell.Send(AskWithdrawn{2});
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("cancel A"));
+  EXPECT_EQ(shell.StateOf("A"), "Idle");
+}
+
+TEST(AsksTest, OneThatIsWithdrawnLeavesTheJobToACook) {
+  CoreHarness shell("A\n", Beside());
+  shell.Ask(7, "A");
+  shell.Request({"A"}, {.request = 1});
+  shell.Send(AskWithdrawn{7});
+  EXPECT_FALSE(shell.Says("cancel"));
+  shell.Saved("A");
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("root of 1: A"));
+}
+
+TEST(AsksTest, ACookThatEndsLeavesTheJobToAnAsk) {
+  CoreHarness shell("A\n", Beside());
+  shell.Request({"A"}, {.request = 1});
+  shell.Ask(7, "A");
+  shell.Send(CancelRequested{1});
+  EXPECT_THAT(shell.TakeLog(), AllOf(HasSubstr("ended interrupted [1]"), Not(HasSubstr("cancel"))));
+  shell.Saved("A");
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("ask 7: done"));
+}
+
+TEST(AsksTest, TheInputsOfOneComeAlongAndGoWithIt) {
+  CoreHarness shell("A\nB\nC\n", Beside());
+  shell.Ask(1, "A");
+  shell.Report(HarnessJob(shell.JobOf("A")), WorkerReport::Needs{"B", 0});
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("start B"));
+  EXPECT_EQ(shell.core().UrgencyOf(shell.Id("B")), Urgency::kBlocking);
+  shell.Send(AskWithdrawn{1});
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("cancel B"));
+  shell.Ask(2, "C");
+  shell.Saved("C");
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("ask 2: done"));
+}
+
+TEST(AsksTest, AnInputStaysAsLongAsOneOfItsReadersIsAskedFor) {
+  CoreHarness shell("A\nB\nC\n", Beside());
+  shell.Ask(1, "A");
+  shell.Ask(2, "C");
+  shell.Report(HarnessJob(shell.JobOf("A")), WorkerReport::Needs{"B", 0});
+  shell.Report(HarnessJob(shell.JobOf("C")), WorkerReport::Needs{"B", 0});
+  shell.Send(AskWithdrawn{1});
+  EXPECT_FALSE(shell.Says("cancel B"));
+  shell.Saved("B");
+  shell.Saved("C");
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("ask 2: done"));
+}
+
+TEST(AsksTest, TheGeneratorComesAlongAndItsOtherPackagesDoNot) {
+  CoreHarness shell("G : a b\n", Beside());
+  shell.Ask(1, "G/_gen/a");
+  shell.Saved("G");
+  EXPECT_THAT(shell.TakeLog(), AllOf(HasSubstr("start G/_gen/a"), Not(HasSubstr("G/_gen/b"))));
+  shell.Saved("G/_gen/a");
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("ask 1: done"));
+}
+
+TEST(AsksTest, OneForWhatIsNotGeneratedFails) {
+  CoreHarness shell("G : a\n", Beside());
+  shell.Ask(1, "G/_gen/x");
+  shell.Saved("G");
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("ask 1: failed: G does not generate it"));
+}
+
+TEST(AsksTest, OneForWhatAFailedGeneratorWouldGenerateFails) {
+  CoreHarness shell("G ! no cells\n", Beside());
+  shell.Ask(1, "G/_gen/a");
+  shell.Saved("G");
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("ask 1: failed: its generator G failed"));
+}
+
+TEST(AsksTest, OneFailsByTheVerdictOfItsPackage) {
+  CoreHarness shell("A ! no width\n", Beside());
+  shell.Ask(1, "A");
+  shell.Saved("A");
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("ask 1: failed: no width"));
+}
+
+TEST(AsksTest, AHardReferenceThatLeadsNowhereFailsOne) {
+  CoreHarness shell("A -> X\nB -> X?\n", Beside());
+  shell.Ask(1, "A");
+  shell.Ask(2, "B");
+  shell.Saved("A");
+  shell.Saved("B");
+  const std::string log = shell.TakeLog();
+  EXPECT_THAT(log, HasSubstr("ask 1: failed: refers to 'X' (hard): expected a package"));
+  EXPECT_THAT(log, HasSubstr("ask 2: done"));
+}
+
+TEST(AsksTest, OneForNoPackageFails) {
+  CoreHarness shell("A\nB @never\n", Beside());
+  shell.Ask(1, "X");
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("ask 1: failed: unknown package"));
+  shell.Ask(2, "B");
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("ask 2: failed: is never cooked"));
+  shell.Ask(3, "A", 5);
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("ask 3: the ask names no platform"));
+}
+
+TEST(AsksTest, EachHasItsPlatform) {
+  CoreHarness shell("A\n", Beside(2));
+  shell.Request({"A"}, {.request = 1, .platforms = 0b01});
+  shell.Ask(7, "A", 1);
+  for (int i = 0; i < 3; ++i) shell.Work();
+  const std::string log = shell.TakeLog();
+  EXPECT_THAT(log, HasSubstr("ask 7: done"));
+  EXPECT_THAT(log, HasSubstr("publish 0 of 1"));
+  EXPECT_THAT(log, Not(HasSubstr("publish 1")));
+  EXPECT_EQ(shell.core().counters(1).results_wanted, 1u);
+}
+
+// Otherwise the cook would end only when a platform is cooked that nobody wants.
+TEST(AsksTest, APlatformThatIsAskedForNoMoreIsNotCookedForTheCookOfAnother) {
+  CoreHarness shell("A\n", Beside(2));
+  shell.hold_look_ups = true;
+  shell.Request({"A"}, {.request = 1, .platforms = 0b01});
+  shell.Ask(7, "A", 1);
+  shell.Send(AskWithdrawn{7});
+  shell.hold_look_ups = false;
+  while (!shell.look_ups.empty()) {
+    const LookUp::Item item = shell.look_ups.front();
+    shell.look_ups.pop_front();
+    for (PlatformIndex p = 0; p < 2; ++p) {
+      if (item.platforms & MaskOf(p))
+        shell.Send(LookedUp{{{item.package, p, item.generation, LookedUp::Miss{}}}});
+    }
+  }
+  EXPECT_EQ(shell.JobOf("A").start.platforms, 0b01u);
+  shell.Saved("A");
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("root of 1: A"));
+}
+
+TEST(AsksTest, OneGoesBeforeAllThatACookWants) {
+  CoreHarness shell("A\nB\nC\nD\nZ\n", Beside());
+  shell.slots = 1;
+  shell.Request({"A", "B", "C", "D"}, {.request = 1});
+  shell.TakeJobs();
+  shell.Ask(7, "Z");
+  shell.Work();
+  const std::vector<HarnessJob> jobs = shell.TakeJobs();
+  ASSERT_FALSE(jobs.empty());
+  EXPECT_EQ(shell.core().NameOf(jobs[0].start.package), "Z");
+  EXPECT_EQ(jobs[0].start.urgency, Urgency::kBlocking);
+}
+
+TEST(AsksTest, OneDoesNotTryAgainWhatKilledItsExecutors) {
+  CoreHarness shell("A\n", Beside());
+  shell.Ask(1, "A");
+  for (int i = 0; i < 8 && shell.HasOpenJob("A"); ++i) {
+    shell.Failed("A", Fault::kCrashed, "signal 11");
+    shell.Pass(absl::Seconds(30));
+  }
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("ask 1: failed: "));
+  shell.Ask(2, "A");
+  EXPECT_THAT(shell.TakeLog(), AllOf(HasSubstr("ask 2: failed: "), HasSubstr("signal 11"),
+                                     Not(HasSubstr("start"))));
+  shell.Pass(absl::Minutes(10));
+  shell.Ask(3, "A");
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("start A"));
+  shell.Saved("A");
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("ask 3: done"));
+}
+
+TEST(AsksTest, WhatKilledItsExecutorsIsTriedAgainWhenItChanges) {
+  CoreHarness shell("A\nLong\n", Beside());
+  shell.Request({"A", "Long"}, {.request = 1});
+  for (int i = 0; i < 8 && shell.HasOpenJob("A"); ++i) {
+    shell.Failed("A", Fault::kCrashed, "signal 11");
+    shell.Pass(absl::Seconds(30));
+  }
+  shell.TakeLog();
+  shell.Ask(2, "A");
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("ask 2: failed: ")) << "it failed in the cook";
+  shell.Send(FilesChanged{shell.project(), {"A"}, {}});
+  shell.Ask(3, "A");
+  shell.Saved("A");
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("ask 3: done"));
+}
+
+TEST(AsksTest, AChangeBeginsThePackageAnew) {
+  CoreHarness shell("A\n", Beside());
+  shell.Ask(1, "A");
+  shell.TakeLog();
+  shell.Send(FilesChanged{shell.project(), {"A"}, {}});
+  EXPECT_THAT(shell.TakeLog(), AllOf(HasSubstr("cancel A"), HasSubstr("start A")));
+  shell.Saved("A");
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("ask 1: done"));
+}
+
+TEST(AsksTest, OneFailsIfItsFileGoes) {
+  CoreHarness shell("A\nB\n", Beside());
+  shell.Ask(1, "A");
+  shell.ChangeProject("B\n");
+  shell.Send(FilesChanged{shell.project(), {"A"}, {}});
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("ask 1: failed: unknown package"));
+}
+
+TEST(AsksTest, CooksBeginAndEndBesideOne) {
+  CoreHarness shell("A\nB\n", Beside());
+  shell.Ask(7, "A");
+  for (uint64_t cook = 1; cook <= 3; ++cook) {
+    shell.Request({"B"}, {.request = cook});
+    if (shell.HasOpenJob("B")) shell.Saved("B");
+    EXPECT_TRUE(shell.Says("root of " + std::to_string(cook) + ": B"));
+  }
+  shell.Saved("A");
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("ask 7: done"));
+}
+
+TEST(AsksTest, OneAfterACookFindsNothingOfIt) {
+  CoreHarness shell("A -> B\nB\n", Beside());
+  shell.Request({"A"}, {.request = 1});
+  shell.Saved("A");
+  shell.Saved("B");
+  shell.TakeLog();
+  shell.Ask(7, "B");
+  while (shell.core().has_agenda()) shell.Send(Tick{});
+  if (shell.HasOpenJob("B")) shell.Saved("B");
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("ask 7: done"));
+  shell.Request({"A"}, {.request = 2});
+  for (int i = 0; i < 3; ++i) shell.Work();
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("root of 2: A B"));
+}
+
+TEST(AsksTest, OneEndsWhenTheDirectorCannotGoOn) {
+  CoreHarness shell("A\n", Beside());
+  shell.Ask(1, "A");
+  shell.Send(DirectorUnfit{"the disk is full"});
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("ask 1: the disk is full"));
+  shell.Ask(2, "A");
+  shell.Saved("A");
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("ask 2: done"));
+}
+
+TEST(AsksTest, OneEndsWithItsPlatformAndOthersFollowTheirs) {
+  CoreHarness shell("A\nB\n", Beside(2));
+  shell.Ask(1, "A", 0);
+  shell.Ask(2, "B", 1);
+  shell.Send(PlatformsChanged{.catalog = shell.project(),
+                              .mapping = {std::nullopt, PlatformIndex{0}},
+                              .platform_count = 1});
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("ask 1: its platform was removed"));
+  for (int i = 0; i < 3; ++i) shell.Work();
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("ask 2: done"));
+}
+
+TEST(AsksTest, ABlockingLookUpDoesNotWaitForThoseOfACook) {
+  std::string project = "Z\n";
+  std::vector<std::string> all;
+  for (int i = 0; i < 64; ++i) {
+    all.push_back("P" + std::to_string(i));
+    project += all.back() + "\n";
+  }
+  CookOptions options = Beside();
+  options.look_ups_per_batch = 4;
+  CoreHarness shell(project, options);
+  shell.hold_look_ups = true;
+  shell.Request(all, {.request = 1});
+  const size_t before = shell.look_ups.size();
+  ASSERT_LT(before, all.size());
+  shell.Ask(7, "Z");
+  ASSERT_EQ(shell.look_ups.size(), before + 1);
+  EXPECT_EQ(shell.core().NameOf(shell.look_ups.back().package), "Z");
+}
+
+}  // namespace
+}  // namespace galley::director
