@@ -58,6 +58,10 @@ SimDirector::SimDirector(const Deps& deps, const CookOptions& options, Callbacks
              [this](int64_t ms_max, std::function<void()> act) {
                Schedule(asker_free_at_, ms_max, std::move(act));
              }),
+      slow_asker_(2000,
+                  [this](int64_t ms_max, std::function<void()> act) {
+                    Schedule(slow_asker_free_at_, ms_max, std::move(act));
+                  }),
       inbox_({.tasks = tasks_,
               .schedule = [this](std::function<void()> act) { Answer(20, std::move(act)); },
               .step = [this](const Event& event) { Step(event); }}) {
@@ -196,7 +200,7 @@ void SimDirector::Add(CookOrder order, bool is_again) {
     return ReadRoots(number, roots);
   };
   const auto cook = std::make_shared<ActiveCook>(std::move(order));
-  cook->asker = &asker_;
+  cook->asker = cook->number() % 4 == 0 ? &slow_asker_ : &asker_;
   asked_.push_back(cook);
   After(absl::Milliseconds(1), [this, cook] { own_->cooks.Begin(cook); });
 }
