@@ -649,6 +649,28 @@ class ServeFaultsTest(ResidentTest):
         self.assertEqual((again.code, again.roots), (0, ended.roots), again)
         self.expect_right(project, again.roots)
 
+    def test_nobody_waits_for_a_cook_that_waits_for_a_sandbox(self):
+        project = self.held_project({"a.txt": "a", "b.txt": "b"})
+        self.serve(project)
+        self.assertEqual(self.cook(project).code, 0)
+        self.write("game/content/a.txt", "first")
+        sandbox = os.open(os.path.join(project, ".galley/cooked/pc"), os.O_RDONLY)
+        fcntl.flock(sandbox, fcntl.LOCK_EX)
+        first = self.start_cook(project)
+        self.wait_for_line(first, f"(process {os.getpid()})")
+        self.write("game/content/a.txt", "second")
+        second = self.cook(project, "--no-stage")
+        self.assertEqual((second.code, second.roots), (0, self.latest(project)), second)
+        os.close(sandbox)
+        ended = self.finish_cook(project, first)
+        self.assertEqual(ended.code, 0, ended)
+        self.assertNotEqual(ended.roots, second.roots, "it is of the files that it was judged by")
+        self.assertEqual(read_file(os.path.join(project, ".galley/cooked/pc/Game/a.txt")), b"first")
+        self.assertEqual(self.latest(project), second.roots)
+        again = self.cook(project)
+        self.assertEqual((again.code, again.roots), (0, second.roots), again)
+        self.expect_right(project, again.roots)
+
     # ------------------------------------------------------------ clean
 
     def test_a_package_is_cleaned_while_it_is_cooked(self):
