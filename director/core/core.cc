@@ -188,6 +188,7 @@ void Core::CheckInvariants() const {
   for (uint32_t i = 0; i < packages.table.size(); ++i) {
     const PackageId id(i);
     const PackageData& package = packages.table[id];
+    GALLEY_CHECK((package.asked != 0) == ((package.cooks & kAsksBit) != 0));
     // No change waits for a settled cook.
     GALLEY_CHECK(!package.is_outdated ||
                  (package.is_in_cook() && !packages.claimants.IsWanted(id)));
