@@ -378,6 +378,7 @@ class Foreseer {
   void Note(const WorkerViolated&) {}
   void Note(const WorkerQuarantined&) {}
   void Note(const CookBegan&) {}
+  void Note(const AskEnded&) {}
 
   void Do(const Reply&) {}
   void Do(const Stop&) {}

@@ -54,6 +54,7 @@ class Notices {
   void TellCooks(CookMask cooks, const WorkerViolated& notice);
   void TellCooks(CookMask cooks, const CookBegan& notice);
   void TellCooks(CookMask cooks, const CookEnded& notice);
+  void TellCooks(CookMask, const AskEnded&) {}
   void WarnCooks(CookMask cooks, record::WarningKind kind, const std::string& text);
   void NoteFailure(ActiveCook& cook, const PackageFailed& failed) const;
   void LookAtResult(ActiveCook& cook, const StoredResultPtr& result);

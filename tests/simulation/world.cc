@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/record/cooker_description.h"
 #include "tests/simulation/faults.h"
 
 namespace galley::simulation {
