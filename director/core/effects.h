@@ -33,6 +33,7 @@ struct LookUp {
     uint64_t generation = 0;
     // Results of the packages that an earlier answer named in NeedsCooked.
     std::vector<CookedResult> cooked;
+    bool is_awaited = false;  // Blocking: its answer is not to wait behind those of a cook
   };
   std::vector<Item> items;
 };
@@ -248,13 +249,15 @@ struct AskEnded {
   uint64_t ask = 0;
   PackageId package;
   ResultId result = {};  // of the package on the platform; invalid: it failed
+  // Holds the record of `result`, because the core may let go of the package in the same step.
+  ResultViewPtr held = nullptr;
   std::optional<PackageFailed> failed = std::nullopt;
   // Not empty: neither did the package fail nor is it done: the director cannot go on.
   std::string infrastructure_error = {};
 };
-using Notice = std::variant<PackageFailed, PackageWarned, PackageDone, PackageLeft, PackageBlamed,
-                            WorkerQuarantined, WorkerHeld, WorkerViolated, CookBegan, CookEnded,
-                            AskEnded>;
+using Notice =
+    std::variant<PackageFailed, PackageWarned, PackageDone, PackageLeft, PackageBlamed,
+                 WorkerQuarantined, WorkerHeld, WorkerViolated, CookBegan, CookEnded, AskEnded>;
 struct Notify {
   Notice notice;
   CookMask cooks = 0;  // the addressees, by slot, without kAsksBit; 0: no running cook

@@ -68,6 +68,7 @@ class Hasher {
 
   void Add(const Digest& of) { Add(of.ToString()); }
   void Add(absl::Duration of) { Add(absl::ToInt64Nanoseconds(of)); }
+  void Add(const ResultViewPtr& of) { Add(of == nullptr ? ResultId() : of->id); }
   template <typename Tag>
   void Add(const StrongId<Tag>& of) {
     Add(of.value());

@@ -52,7 +52,8 @@ void Asks::OnAskSettled(const AskSettled& note) {
       // The package may have begun again since.
       if (p >= package.slots.size() || package.slots[p].phase != Phase::kDone) continue;
       how.failed = MissingReference(note.package, p);
-      how.result = how.failed.has_value() ? ResultId() : package.slots[p].result->id;
+      if (!how.failed.has_value()) how.held = package.slots[p].result;
+      how.result = how.held != nullptr ? how.held->id : ResultId();
     }
     EndOf(note.package, p, how);
   }

@@ -35,7 +35,8 @@ LookUp::Item CacheQueries::QuestionFor(PackageId id) {
   if (IsSabotaged(Sabotage::kBumpEpochAtDispatch)) ++package.generation;
   LookUp::Item item{.package = id,
                     .platforms = InPhase(packages_[id], Phase::kToLookUp),
-                    .generation = package.generation};
+                    .generation = package.generation,
+                    .is_awaited = package.urgency == Urgency::kBlocking};
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
     if (!(item.platforms & MaskOf(p))) continue;
     ++in_flight_;

@@ -232,8 +232,8 @@ TEST(AsksTest, OneDoesNotTryAgainWhatKilledItsExecutors) {
   }
   EXPECT_THAT(shell.TakeLog(), HasSubstr("ask 1: failed: "));
   shell.Ask(2, "A");
-  EXPECT_THAT(shell.TakeLog(), AllOf(HasSubstr("ask 2: failed: "), HasSubstr("signal 11"),
-                                     Not(HasSubstr("start"))));
+  EXPECT_THAT(shell.TakeLog(),
+              AllOf(HasSubstr("ask 2: failed: "), HasSubstr("signal 11"), Not(HasSubstr("start"))));
   shell.Pass(absl::Minutes(10));
   shell.Ask(3, "A");
   EXPECT_THAT(shell.TakeLog(), HasSubstr("start A"));
@@ -341,6 +341,8 @@ TEST(AsksTest, ABlockingLookUpDoesNotWaitForThoseOfACook) {
   shell.Ask(7, "Z");
   ASSERT_EQ(shell.look_ups.size(), before + 1);
   EXPECT_EQ(shell.core().NameOf(shell.look_ups.back().package), "Z");
+  EXPECT_TRUE(shell.look_ups.back().is_awaited);
+  EXPECT_FALSE(shell.look_ups.front().is_awaited);
 }
 
 }  // namespace
