@@ -158,7 +158,14 @@ absl::StatusOr<FolderWatch::Changes> FolderWatch::Take() {
   std::ranges::sort(changes.folders);
   changes.folders.erase(std::unique(changes.folders.begin(), changes.folders.end()),
                         changes.folders.end());
+  for (auto& [path, entry] : entries_) changes.entries.push_back(std::move(entry));
+  entries_.clear();
   return changes;
+}
+
+bool FolderWatch::Wait(absl::Duration limit) const {
+  pollfd ready{.fd = inotify_.get(), .events = POLLIN, .revents = 0};
+  return ::poll(&ready, 1, static_cast<int>(absl::ToInt64Milliseconds(limit))) > 0;
 }
 
 // True: the cookie came, or events were lost.
@@ -185,10 +192,25 @@ bool FolderWatch::Read(Changes& changes) {
       if (watched == by_watch_.end()) continue;
       const std::string folder = watched->second;
       changes.folders.push_back(folder);
+      if (options_.has_entries) {
+        const bool is_of_folder = event.len == 0;
+        NoteEntry(is_of_folder ? folder : JoinPath(folder, name),
+                  is_of_folder ? event.mask | IN_ISDIR : event.mask);
+      }
       if ((event.mask & (IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT | IN_IGNORED)) != 0)
         Drop(folder, changes);
     }
   }
+}
+
+// A file that is made by a link or a rename is never closed: then only the kind of event tells.
+void FolderWatch::NoteEntry(const std::string& path, uint32_t mask) {
+  Changes::Entry& entry = entries_[path];
+  entry.path = path;
+  entry.is_folder = (mask & IN_ISDIR) != 0;
+  const bool is_written = (mask & (IN_CREATE | IN_MODIFY)) != 0;
+  const bool is_over = (mask & (IN_CLOSE_WRITE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO)) != 0;
+  if (is_written || is_over) entry.is_being_written = is_written && !entry.is_folder;
 }
 
 // `folder` and the folders below it are not at their paths any more: their watches end.

@@ -34,6 +34,7 @@ class FolderWatch {
     std::string cookie_folder;  // made if absent; nobody else may write in it
     absl::Duration cookie_max = absl::Milliseconds(200);  // Take waits no longer for the event
     size_t folders_max = SIZE_MAX;  // for tests: as if the kernel had this limit
+    bool has_entries = false;       // Take tells the changed entries as well
   };
   // UNAVAILABLE: inotify cannot be used, or the cookie's event did not come.
   static absl::StatusOr<std::unique_ptr<FolderWatch>> Open(Options options);
@@ -50,15 +51,29 @@ class FolderWatch {
     // Host paths, as they were given to Add. If a folder was removed or replaced, the watched
     // folders below it are here as well, and the watches of all of them have ended.
     std::vector<std::string> folders;
+    // With Options::has_entries: the host paths of files and folders that came, changed or went,
+    // sorted; a folder itself where its attributes or its path changed.
+    struct Entry {
+      std::string path;
+      bool is_folder = false;
+      // The file was written or made, and nobody has closed it since.
+      bool is_being_written = false;
+      bool operator==(const Entry&) const = default;
+    };
+    std::vector<Entry> entries;
   };
   // UNAVAILABLE: the cookie's event did not come; nothing is known.
   absl::StatusOr<Changes> Take();
+  // Waits until something may have changed since the last Take, at most `limit`. False: nothing
+  // has. Blocks no other call.
+  bool Wait(absl::Duration limit) const;
 
  private:
   explicit FolderWatch(Options options) : options_(std::move(options)) {}
   absl::Status Start();
   absl::Status WriteCookie() GALLEY_REQUIRES(mutex_);
   bool Read(Changes& changes) GALLEY_REQUIRES(mutex_);
+  void NoteEntry(const std::string& path, uint32_t mask) GALLEY_REQUIRES(mutex_);
   void Drop(const std::string& folder, Changes& changes) GALLEY_REQUIRES(mutex_);
 
   const Options options_;
@@ -69,6 +84,7 @@ class FolderWatch {
   int cookie_watch_ GALLEY_GUARDED_BY(mutex_) = -1;
   uint64_t cookies_ GALLEY_GUARDED_BY(mutex_) = 0;
   std::string cookie_ GALLEY_GUARDED_BY(mutex_);  // the file name that Take waits for
+  std::map<std::string, Changes::Entry> entries_ GALLEY_GUARDED_BY(mutex_);  // since the last Take
 };
 
 // Returns the mount points below `folder`, sorted. A watch may miss changes in a mounted folder: it

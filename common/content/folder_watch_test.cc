@@ -150,5 +150,44 @@ TEST(MountsBelowTest, TheRootHasSome) {
   EXPECT_THAT(MountsBelow("/proc/self/no/such/folder"), IsEmpty());
 }
 
+class FolderWatchEntriesTest : public FolderWatchTest {
+ protected:
+  void SetUp() override {
+    FolderWatchTest::SetUp();
+    watch_ = *FolderWatch::Open({.cookie_folder = Path("cookies"), .has_entries = true});
+    ASSERT_TRUE(watch_->Add(Path("a")).ok());
+  }
+  std::vector<FolderWatch::Changes::Entry> Entries() { return watch_->Take().value().entries; }
+};
+
+TEST_F(FolderWatchEntriesTest, TheChangedEntriesAreTold) {
+  Write("a/new", "1");
+  Rename("a/x", "a/z");
+  MakeFolder("a/folder");
+  EXPECT_THAT(Entries(), ElementsAre(FolderWatch::Changes::Entry{Path("a/folder"), true},
+                                     FolderWatch::Changes::Entry{Path("a/new")},
+                                     FolderWatch::Changes::Entry{Path("a/x")},
+                                     FolderWatch::Changes::Entry{Path("a/z")}));
+  EXPECT_THAT(Entries(), IsEmpty());
+}
+
+TEST_F(FolderWatchEntriesTest, AFileIsBeingWrittenUntilItIsClosed) {
+  {
+    const FileDescriptor file(::open(Path("a/x").c_str(), O_WRONLY | O_CLOEXEC));
+    ASSERT_EQ(::write(file.get(), "2", 1), 1);
+    EXPECT_THAT(Entries(), ElementsAre(FolderWatch::Changes::Entry{Path("a/x"), false,
+                                                                   /*is_being_written=*/true}));
+  }
+  EXPECT_THAT(Entries(), ElementsAre(FolderWatch::Changes::Entry{Path("a/x")}));
+}
+
+TEST_F(FolderWatchEntriesTest, AChangeEndsTheWait) {
+  EXPECT_FALSE(watch_->Wait(absl::ZeroDuration()));
+  Write("a/x", "2");
+  EXPECT_TRUE(watch_->Wait(absl::Seconds(30)));
+  EXPECT_THAT(Entries(), ElementsAre(FolderWatch::Changes::Entry{Path("a/x")}));
+  EXPECT_FALSE(watch_->Wait(absl::ZeroDuration()));
+}
+
 }  // namespace
 }  // namespace galley::content
