@@ -25,7 +25,8 @@ LookUpItem JobBuilder::ItemOf(const LookUp::Item& item) const {
                  .name = deps_.core->NameOf(item.package),
                  .platforms = item.platforms,
                  .generation = item.generation,
-                 .cooked = CookedOf(item.cooked)};
+                 .cooked = CookedOf(item.cooked),
+                 .is_awaited = item.is_awaited};
   const record::Generated* generated = deps_.core->GeneratedOf(item.package);
   if (generated != nullptr) out.generated_source = generated->source;
   out.recipes = deps_.sources->RecipesOf(out.name, generated != nullptr);

@@ -11,7 +11,7 @@
 namespace galley::director {
 namespace {
 
-constexpr size_t kRemoteThreads = 4;
+constexpr size_t kRemoteThreads = 4;  // of each lane
 // Few packages at a time, so that a large package holds up few others.
 constexpr size_t kAskedOfRemote = 16;
 
@@ -43,19 +43,46 @@ LookUps::LookUps(Deps deps, LookUpRunner::Options options)
                .results = &deps_.results,
                .alarm = deps_.alarm,
                .reads = deps_.reads},
-              std::move(options)) {
+              std::move(options)),
+      for_cooks_(cancellation_, deps_.remote == nullptr ? 0 : kRemoteThreads),
+      awaited_(cancellation_, deps_.remote == nullptr ? 0 : kRemoteThreads) {
   if (deps_.remote == nullptr) return;
   remote_look_up_.emplace(RemoteLookUp::Deps{.look_ups = &runner_,
                                              .store = &deps_.store,
                                              .remote = deps_.remote,
                                              .cancellation = &cancellation_});
-  remote_threads_.emplace(kRemoteThreads);
 }
 
-void LookUps::GiveBackMemory() { thread_.Post(galley::GiveBackMemory); }
+LookUps::Lane::Lane(const Cancellation& stop, size_t remote_threads) : hashing(stop) {
+  if (remote_threads > 0) remote.emplace(remote_threads);
+}
+
+void LookUps::GiveBackMemory() {
+  for_cooks_.thread.Post(galley::GiveBackMemory);
+  awaited_.thread.Post(galley::GiveBackMemory);
+}
 
 void LookUps::Ask(std::vector<LookUpItem> items) {
-  thread_.Post([this, items = std::move(items)]() mutable { AnswerItems(std::move(items), {}); });
+  const auto rest = std::stable_partition(items.begin(), items.end(),
+                                          [](const LookUpItem& item) { return item.is_awaited; });
+  std::vector<LookUpItem> of_cooks(std::make_move_iterator(rest),
+                                   std::make_move_iterator(items.end()));
+  items.erase(rest, items.end());
+  PostItems(std::move(items));
+  PostItems(std::move(of_cooks));
+}
+
+// REQUIRES: all items are of one kind.
+LookUps::Lane& LookUps::LaneOf(const std::vector<LookUpItem>& items) {
+  return items.front().is_awaited ? awaited_ : for_cooks_;
+}
+
+void LookUps::PostItems(std::vector<LookUpItem> items) {
+  if (items.empty()) return;
+  Lane& lane = LaneOf(items);
+  lane.thread.Post([this, &lane, items = std::move(items)]() mutable {
+    AnswerItems(lane, std::move(items), {});
+  });
 }
 
 // Hashes files of any size, and stops when nobody waits any more.
@@ -64,13 +91,13 @@ SourcesPtr LookUps::Stoppable(SourcesPtr sources) const {
       .sources = std::move(sources), .stop = cancellation_, .hashed_max = UINT64_MAX});
 }
 
-// Runs on the thread of our own store.
-void LookUps::AnswerItems(std::vector<LookUpItem> items, const FailedHashes& failed) {
+// Runs on the lane's thread of our own store.
+void LookUps::AnswerItems(Lane& lane, std::vector<LookUpItem> items, const FailedHashes& failed) {
   if (cancellation_.is_cancelled()) return;
   const SourcesPtr sources = deps_.sources();
   std::vector<Waiting> waiting;
   LookedUp answer = RunQuickly(items, sources, failed, waiting);
-  for (Waiting& one : waiting) AwaitFiles(sources, std::move(one), failed);
+  for (Waiting& one : waiting) AwaitFiles(lane, sources, std::move(one), failed);
   if (!items.empty()) TakeAnswer(sources->number(), std::move(items), std::move(answer));
 }
 
@@ -104,13 +131,16 @@ LookedUp LookUps::RunQuickly(std::vector<LookUpItem>& items, const SourcesPtr& s
   return answer;
 }
 
-void LookUps::AwaitFiles(const SourcesPtr& sources, Waiting waiting, const FailedHashes& failed) {
+void LookUps::AwaitFiles(Lane& lane, const SourcesPtr& sources, Waiting waiting,
+                         const FailedHashes& failed) {
   SortUnique(waiting.files);
-  hashing_.Hash(sources, std::move(waiting.files),
-                [this, item = std::move(waiting.item), failed](FailedHashes more) {
-                  more.insert(failed.begin(), failed.end());
-                  thread_.Post([this, item, more = std::move(more)] { AnswerItems({item}, more); });
-                });
+  lane.hashing.Hash(sources, std::move(waiting.files),
+                    [this, &lane, item = std::move(waiting.item), failed](FailedHashes more) {
+                      more.insert(failed.begin(), failed.end());
+                      lane.thread.Post([this, &lane, item, more = std::move(more)] {
+                        AnswerItems(lane, {item}, more);
+                      });
+                    });
 }
 
 void LookUps::TakeAnswer(uint64_t world_number, std::vector<LookUpItem> items, LookedUp answer) {
@@ -144,11 +174,12 @@ void LookUps::AskRemote(std::vector<LookUpItem> items, LookedUp missed) {
       }
     }
     const uint64_t number = deps_.sources()->number();
-    remote_threads_->Post(
-        [this, number, part = std::move(part), misses = std::move(misses)]() mutable {
+    Lane& lane = LaneOf(part);
+    lane.remote->Post(
+        [this, &lane, number, part = std::move(part), misses = std::move(misses)]() mutable {
           if (!remote_look_up_->Bring(part))
             return Answer(number, std::move(part), std::move(misses));
-          thread_.Post([this, number, part = std::move(part)]() mutable {
+          lane.thread.Post([this, number, part = std::move(part)]() mutable {
             LookedUp answer = runner_.Run(part);
             Answer(number, std::move(part), std::move(answer));
           });

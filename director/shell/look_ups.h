@@ -9,9 +9,12 @@
 // Small files are hashed at once. An item that needs the digest of a larger file is answered when
 // the file is hashed (FileHashing), and delays no other item.
 //
-// Threads: Ask: the loop's; the other functions: any. LookUps has one thread for our own store,
-// some for the remote and some for large files. They call Deps::post, alarm and sources until
-// LookUps is destroyed.
+// Items that somebody awaits have a *lane* of their own, so that they wait behind no item of a
+// cook. The items of a lane are looked up in the order in which they were asked.
+//
+// Threads: Ask: the loop's; the other functions: any. A lane has one thread for our own store, some
+// for the remote and some for large files. They call Deps::post, alarm and sources until LookUps is
+// destroyed.
 #pragma once
 
 #include <cstdint>
@@ -60,7 +63,7 @@ class LookUps {
   void Ask(std::vector<LookUpItem> items);
   // Replaces LookUpRunner::Options::retry_failed from now on.
   void RetryFailed(bool is_retried) { runner_.RetryFailed(is_retried); }
-  // Makes the thread of LookUps give unused memory back to the system.
+  // Makes the threads for our own store give unused memory back to the system.
   void GiveBackMemory();
   // Cancels requests to the remote and hashing; open questions get no answer.
   void Cancel() { cancellation_.Cancel(); }
@@ -72,11 +75,23 @@ class LookUps {
     std::vector<std::string> files;
   };
 
+  // Lane: the threads of one kind of items, and their queues.
+  struct Lane {
+    Lane(const Cancellation& stop, size_t remote_threads);
+
+    TaskThread thread;
+    FileHashing hashing;                   // posts to `thread`
+    std::optional<base::TaskPool> remote;  // posts to `thread`; nullopt: there is no remote
+  };
+
+  Lane& LaneOf(const std::vector<LookUpItem>& items);
+  void PostItems(std::vector<LookUpItem> items);
   SourcesPtr Stoppable(SourcesPtr sources) const;
-  void AnswerItems(std::vector<LookUpItem> items, const FailedHashes& failed);
+  void AnswerItems(Lane& lane, std::vector<LookUpItem> items, const FailedHashes& failed);
   LookedUp RunQuickly(std::vector<LookUpItem>& items, const SourcesPtr& sources,
                       const FailedHashes& failed, std::vector<Waiting>& waiting);
-  void AwaitFiles(const SourcesPtr& sources, Waiting waiting, const FailedHashes& failed);
+  void AwaitFiles(Lane& lane, const SourcesPtr& sources, Waiting waiting,
+                  const FailedHashes& failed);
   void TakeAnswer(uint64_t world_number, std::vector<LookUpItem> items, LookedUp answer);
   void AskRemote(std::vector<LookUpItem> items, LookedUp missed);
   void Answer(uint64_t world_number, std::vector<LookUpItem> items, LookedUp answer);
@@ -87,9 +102,8 @@ class LookUps {
   std::optional<RemoteLookUp> remote_look_up_;
 
   // The threads are last, so that they end before the members that they use.
-  TaskThread thread_;
-  FileHashing hashing_{cancellation_};            // posts to thread_
-  std::optional<base::TaskPool> remote_threads_;  // posts to thread_
+  Lane for_cooks_;
+  Lane awaited_;
 };
 
 }  // namespace galley::director

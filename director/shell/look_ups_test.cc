@@ -5,6 +5,9 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -12,6 +15,7 @@
 #include "common/base/mutex.h"
 #include "common/base/testing/await.h"
 #include "director/journal/kept_limits.h"
+#include "director/journal/testing/forwarding_journal.h"
 #include "director/shell/shell_test_world.h"
 
 namespace galley::director {
@@ -19,6 +23,31 @@ namespace {
 
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
+
+// HoldingJournal: a Journal in which the record of one package is not found before Release.
+class HoldingJournal final : public ForwardingJournal {
+ public:
+  HoldingJournal(Journal& inner, std::string held)
+      : ForwardingJournal(inner), held_(std::move(held)) {}
+  absl::StatusOr<std::optional<PackageRecord>> Find(std::string_view package) override {
+    base::MutexLock lock(mutex_);
+    while (package == held_ && !is_released_) changed_.Wait(mutex_);
+    return ForwardingJournal::Find(package);
+  }
+  void Release() {
+    {
+      base::MutexLock lock(mutex_);
+      is_released_ = true;
+    }
+    changed_.NotifyAll();
+  }
+
+ private:
+  const std::string held_;  // the package
+  base::Mutex mutex_;
+  base::CondVar changed_;
+  bool is_released_ GALLEY_GUARDED_BY(mutex_) = false;
+};
 
 class LookUpsTest : public ShellJournalTest {
  protected:
@@ -32,10 +61,13 @@ class LookUpsTest : public ShellJournalTest {
         LimitAnswers::Deps{.sources = [this] { return SourcesOf(world_.Get()); },
                            .kept = kept_.get()},
         LimitAnswers::Options{.trust_domain = "main"});
+    MakeLookUps(*journal_);
+  }
+  void MakeLookUps(Journal& journal) {
     look_ups_ = std::make_unique<LookUps>(
         LookUps::Deps{.sources = [this] { return SourcesOf(world_.Get()); },
                       .store = store_,
-                      .journal = *journal_,
+                      .journal = journal,
                       .results = results_,
                       .limits = *limits_,
                       .clock = clock_,
@@ -118,6 +150,23 @@ TEST_F(LookUpsTest, AnItemWithALargeFileIsAnsweredWhenTheFileIsHashed) {
   EXPECT_EQ(answers_[1].items[0].package, PackageId(3));
   EXPECT_TRUE(std::holds_alternative<LookedUp::Miss>(answers_[1].items[0].outcome));
   EXPECT_TRUE(world_.Get()->snapshot->KnownDigest("/Game/a.txt").has_value());
+}
+
+TEST_F(LookUpsTest, AnItemThatSomebodyAwaitsWaitsBehindNoItemOfACook) {
+  HoldingJournal holding(*journal_, "/Game/a.txt");
+  MakeLookUps(holding);
+  LookUpItem awaited = ItemOf(PackageId(4), "/Game/b.txt");
+  awaited.is_awaited = true;
+  look_ups_->Ask({ItemOf(PackageId(3), "/Game/a.txt"), awaited});
+  NextTask()();
+  ASSERT_THAT(answers_, SizeIs(1));
+  ASSERT_THAT(answers_[0].items, SizeIs(1));
+  EXPECT_EQ(answers_[0].items[0].package, PackageId(4));
+  holding.Release();
+  NextTask()();
+  ASSERT_THAT(answers_, SizeIs(2));
+  EXPECT_EQ(answers_[1].items.at(0).package, PackageId(3));
+  look_ups_.reset();  // its threads ask `holding`
 }
 
 // The load finds that the file changed, and asks for another snapshot.

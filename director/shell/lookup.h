@@ -5,7 +5,7 @@
 //
 // If two sets hit with different outputs, an alarm is raised, and neither result is used.
 //
-// The simulation runs the same code. Threads: Run: a thread of its own; the other functions: any.
+// The simulation runs the same code. Threads: any; Run blocks.
 #pragma once
 
 #include <atomic>
@@ -33,6 +33,7 @@ struct LookUpItem {
   std::optional<Digest> generated_source;
   RecipesPtr recipes;                 // nullptr: no longer a package
   std::vector<CookedOutputs> cooked;  // by platform index; may be shorter
+  bool is_awaited = false;            // as in LookUp::Item
 };
 
 // Returns the digest of the package's source. ABORTED: the file has changed.

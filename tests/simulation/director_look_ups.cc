@@ -13,7 +13,12 @@ void SimDirector::Do(const LookUp& effect) {
     if (is_forced_)
       deps_.checks.Break("safety: looked up though forced: " + core_->NameOf(item.package));
   }
-  LookUpSoon(effect);
+  // LookUps answers the items that somebody awaits by themselves, too.
+  LookUp awaited = effect, others = effect;
+  std::erase_if(awaited.items, [](const LookUp::Item& item) { return !item.is_awaited; });
+  std::erase_if(others.items, [](const LookUp::Item& item) { return item.is_awaited; });
+  if (!awaited.items.empty()) LookUpSoon(awaited);
+  if (!others.items.empty()) LookUpSoon(others);
 }
 
 // An answer that a new snapshot overtook is not given: the question is asked again.
