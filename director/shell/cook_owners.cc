@@ -95,6 +95,14 @@ CookOwners::CookOwners(const ShellGround& on, WorldPtr world, SharedTables& shar
              .cooks = active,
              .world = [this] { return worlds.Get(); },
              .sources = [this] { return worlds.Sources(); }}),
+      asks({.store = on.store,
+            .journal = on.journal,
+            .results = tables.results,
+            .commit_tasks = tasks,
+            .tasks = device_tasks,
+            .inbox = on.inbox,
+            .sources = [this] { return worlds.Sources(); },
+            .world = [this] { return worlds.of_core(); }}),
       notices(NoticesDeps()),
       cooks(CooksDeps(std::move(check_fence))),
       questions({.core = on.core,
@@ -120,6 +128,7 @@ CookOwners::CookOwners(const ShellGround& on, WorldPtr world, SharedTables& shar
               .give_back =
                   [this] {
                     tasks.Post(GiveBackMemory);
+                    device_tasks.Post(GiveBackMemory);
                     look_ups.GiveBackMemory();
                   }}),
       look_ups(LookUpDeps(), LookUpOptionsOf(on.options)) {}
@@ -145,7 +154,8 @@ Notices::Deps CookOwners::NoticesDeps() {
           .hold = workers.hold,
           .end_process = workers.end_process,
           .end_cook = [this](const std::shared_ptr<ActiveCook>& cook,
-                             const CookEnded& ended) { cooks.End(cook, ended); }};
+                             const CookEnded& ended) { cooks.End(cook, ended); },
+          .end_ask = [this](const AskEnded& ended) { asks.TakeEnded(ended); }};
 }
 
 Cooks::Deps CookOwners::CooksDeps(std::function<void()> check_fence) {
@@ -183,7 +193,11 @@ LookUps::Deps CookOwners::LookUpDeps() {
       .answer = [this](LookedUp answer) { ground.inbox.HandleNow(std::move(answer)); }};
 }
 
-CookOwners::~CookOwners() { tasks.End(); }
+// A task of devices may post one to the commit thread.
+CookOwners::~CookOwners() {
+  device_tasks.End();
+  tasks.End();
+}
 
 void CookOwners::Warn(record::WarningKind kind, const std::string& text) {
   ground.inbox.PostTask([this, kind, text] { active.Warn(kind, text); });

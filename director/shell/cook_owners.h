@@ -1,5 +1,5 @@
 // CookOwners: the owners of all effects on cooks and their results: worlds, look-ups, commits,
-// roots, notices. Work that must be in order with commits runs on the commit thread.
+// roots, asks, notices. Work that must be in order with commits runs on the commit thread.
 //
 // Threads: the loop's, unless an owner says otherwise.
 #pragma once
@@ -16,6 +16,7 @@
 #include "director/shell/notices.h"
 #include "director/shell/outgrown_limits.h"
 #include "director/shell/own_memory.h"
+#include "director/shell/package_asks.h"
 #include "director/shell/questions.h"
 #include "director/shell/roots.h"
 #include "director/shell/shared_tables.h"
@@ -41,7 +42,7 @@ struct CookOwners {
   };
   CookOwners(const ShellGround& ground, WorldPtr world, SharedTables& tables, WorkerSide workers,
              std::function<void()> check_fence);
-  // Runs the posted tasks, and ends the commit thread.
+  // Runs the posted tasks, and ends the task threads.
   ~CookOwners();
 
   // Tells the running cooks a warning without a package. Any thread.
@@ -51,11 +52,14 @@ struct CookOwners {
   SharedTables& tables;
   const WorkerSide workers;
   TaskThread tasks;  // the commit thread
+  // Runs what devices wait for beside the commits: trees of devices, questions to the store.
+  TaskThread device_tasks;
   ActiveCooks active;
   OutgrownLimits limits;
   Commits commits;
   Worlds worlds;
   Roots roots;
+  PackageAsks asks;
   Notices notices;
   Cooks cooks;
   Questions questions;

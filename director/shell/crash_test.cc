@@ -27,6 +27,7 @@
 #include "director/shell/fenced_store.h"
 #include "director/shell/lookup.h"
 #include "director/shell/notices.h"
+#include "director/shell/package_asks.h"
 #include "director/shell/report_reader.h"
 #include "director/shell/roots.h"
 #include "director/shell/shell_test_world.h"
@@ -167,6 +168,14 @@ class CrashChild : public ShellTest {
                                       .cooks = active,
                                       .world = [&of] { return of.world_.Get(); },
                                       .sources = sources}),
+          asks({.store = *of.store_of_cook_,
+                .journal = *of.journal_,
+                .results = of.results_,
+                .commit_tasks = of.thread_,
+                .tasks = of.thread_,
+                .inbox = of.thread_,
+                .sources = sources,
+                .world = [&of] { return of.world_.Get(); }}),
           cooks({.core = *of.core_,
                  .journal = *of.journal_,
                  .clock = of.clock_,
@@ -193,11 +202,13 @@ class CrashChild : public ShellTest {
                    .hold = [](const WorkerHeld&) { return std::string(); },
                    .end_process = [](const WorkerViolated&) { return std::string(); },
                    .end_cook = [this](const std::shared_ptr<ActiveCook>& cook,
-                                      const CookEnded& ended) { cooks.End(cook, ended); }}) {}
+                                      const CookEnded& ended) { cooks.End(cook, ended); },
+                   .end_ask = [this](const AskEnded& ended) { asks.TakeEnded(ended); }}) {}
 
     ActiveCooks active;
     Commits commits;
     Roots roots;
+    PackageAsks asks;
     Cooks cooks;
     Notices notices;
   };

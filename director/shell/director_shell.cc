@@ -12,7 +12,7 @@ namespace galley::director {
 namespace {
 
 constexpr absl::Duration kTick = absl::Milliseconds(50);
-constexpr absl::Duration kIdleTick = absl::Milliseconds(500);  // while nobody cooks
+constexpr absl::Duration kIdleTick = absl::Milliseconds(500);  // while nobody cooks or asks
 constexpr absl::Duration kFenceInterval = absl::Seconds(1);
 constexpr absl::Duration kLookInterval = absl::Milliseconds(100);
 
@@ -87,9 +87,11 @@ void DirectorShell::Stop() {
   PostTask([this] { is_stopping_ = true; });
   loop_.join();
   has_ended_ = true;
+  cooks_.asks.End("the director ends, or its workers are replaced");
   cooks_.look_ups.Cancel();  // nobody wants the open answers any more
   workers_.bytes.Cancel();
   workers_.EndProcesses();
+  cooks_.device_tasks.Drain();  // its tasks may post tasks of commits
   cooks_.tasks.Drain();
   while (cooks_.commits.TakeEnded()) {
   }
@@ -174,7 +176,8 @@ void DirectorShell::CheckFence() {
 absl::Duration DirectorShell::LongestWait() {
   const bool is_running = cooks_.commits.is_running();
   const absl::Time next = cooks_.commits.NextBegin(core_.has_jobs());
-  if (cooks_.active.empty() && !is_running && next == absl::InfiniteFuture()) return kIdleTick;
+  const bool is_idle = cooks_.active.empty() && cooks_.asks.empty();
+  if (is_idle && !is_running && next == absl::InfiniteFuture()) return kIdleTick;
   return std::clamp(next - clock_.Monotonic(), absl::ZeroDuration(), kTick);
 }
 

@@ -1,7 +1,7 @@
 // DirectorShell: the loop around CookCore. The loop gives events to the core, and gives each effect
 // to the owner that carries it out (cook_owners.h, worker_owners.h).
 //
-//   Start   (Follow | Cook | Remember)*   Stop
+//   Start   (Follow | Cook | Ask | Remember)*   Stop
 //
 // Workers and worlds outlive a cook; the state of one cook is in its ActiveCook.
 //
@@ -9,15 +9,18 @@
 //   asking threads   one for each cook: hears the events of the cook, stages
 //   look-up threads  LookUps
 //   commit thread    CommitGroup, roots, successor snapshots: in order
+//   device thread    what devices wait for, beside the commits
 //   stream threads   one for each attached worker (WorkerService), convert reports (ReportReader)
 //   launcher thread  starts workers, notices deaths (Launches)
 //
 // Threads: Start and Stop: one; the other functions: any.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -66,6 +69,15 @@ class DirectorShell final : private Inbox {
   absl::StatusOr<ShellOutcome> Cook(CookOrder order, CookEventSink& sink, Cancellation& stop) {
     return cooks_.cooks.Run(std::move(order), sink, stop);
   }
+  // Asks for one package on one platform, beside the cooks; Withdraw ends the ask. See PackageAsks.
+  absl::StatusOr<uint64_t> Ask(std::string package, std::string platform,
+                               PackageAsks::Callback callback) {
+    return cooks_.asks.Ask(std::move(package), std::move(platform), std::move(callback));
+  }
+  void Withdraw(uint64_t asker) { cooks_.asks.Withdraw(asker); }
+  // Runs tasks for devices, in order, that do not wait behind the roots of a cook. REQUIRES: before
+  // Stop.
+  Tasks& device_tasks() { return cooks_.device_tasks; }
   // Writes the state from which the next director starts: the snapshot table, the digest cache, the
   // store's state. Cooks may run. Waits.
   absl::Status Remember() { return cooks_.worlds.Remember(); }
@@ -79,7 +91,7 @@ class DirectorShell final : private Inbox {
   // NOT_FOUND: a package was in no cook; then nothing is forgotten.
   absl::Status Forget(const std::vector<std::string>& packages);
 
-  // Ends the workers and all threads. REQUIRES: no cook runs.
+  // Ends the workers and all threads, and tells all who wait for packages. REQUIRES: no cook runs.
   void Stop();
 
  private:

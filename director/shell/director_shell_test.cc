@@ -1,6 +1,15 @@
 // DirectorShellTest: cooks that need no worker, and the end of a cook whose commits fail.
 #include "director/shell/director_shell.h"
 
+#include <functional>
+#include <future>
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "common/base/testing/await.h"
 #include "common/record/action.h"
 #include "common/record/recipe.h"
 #include "common/record/testing/sample.h"
@@ -36,17 +45,7 @@ class DirectorShellTest : public ShellJournalTest, public CookEventSink {
 
   // Cooks a package that fails without a worker because its sidecar is wrong.
   ShellOutcome Cook(Journal& journal, bool fail_fast) {
-    ShellOptions options{.state_directory = Host("state"), .socket_path = Host("socket")};
-    options.core.platform_count = 3;
-    options.core.term = 1;
-    options.project_id = "p";
-    options.keep_roots = 7;
-    options.may_write = may_write_;
-    options.has_room = has_room_;
-    options.own_memory_bytes = own_memory_bytes_;
-    options.own_memory_used = [this] { return own_memory_bytes_ + 1; };
-    options.worker_program = Host("no-such-program");
-    DirectorShell shell(options, MakeWorld(), store_, journal, trace_);
+    DirectorShell shell(OptionsOfShell(), MakeWorld(), store_, journal, trace_);
     EXPECT_TRUE(shell.Start().ok());
     Cancellation nobody;
     return shell
@@ -57,6 +56,31 @@ class DirectorShellTest : public ShellJournalTest, public CookEventSink {
                .refuses = refuses_},
               *this, nobody)
         .value();
+  }
+
+  ShellOptions OptionsOfShell() {
+    ShellOptions options{.state_directory = Host("state"), .socket_path = Host("socket")};
+    options.core.platform_count = 3;
+    options.core.term = 1;
+    options.project_id = "p";
+    options.keep_roots = 7;
+    options.may_write = may_write_;
+    options.has_room = has_room_;
+    options.own_memory_bytes = own_memory_bytes_;
+    options.own_memory_used = [this] { return own_memory_bytes_ + 1; };
+    options.worker_program = Host("no-such-program");
+    return options;
+  }
+
+  // Asks for the package on windows, and waits.
+  static AskOutcome AskFor(DirectorShell& shell, const std::string& package) {
+    const auto told = std::make_shared<std::promise<AskOutcome>>();
+    std::future<AskOutcome> outcome = told->get_future();
+    EXPECT_TRUE(
+        shell.Ask(package, "windows", [told](const AskOutcome& one) { told->set_value(one); })
+            .ok());
+    const WaitLimit limit("the outcome of an ask");
+    return outcome.get();
   }
 
   void TakeEvent(const CookEvent& event) override {
@@ -163,6 +187,54 @@ TEST_F(DirectorShellTest, SoDoesAVerdictThatIsRefused) {
   const ShellOutcome outcome = Cook(*journal_, false);
   EXPECT_EQ(outcome.refusal, "/Game/a.txt saw LEVEL");
   EXPECT_THAT(outcome.roots, SizeIs(0));
+}
+
+TEST_F(DirectorShellTest, APackageIsAskedForWithoutACook) {
+  PutIntoCache(MakeResult(store_, {{"", "bytes"}}));
+  DirectorShell shell(OptionsOfShell(), MakeWorld(), store_, *journal_, trace_);
+  ASSERT_TRUE(shell.Start().ok());
+  const AskOutcome outcome = AskFor(shell, "/Game/a.txt");
+  ASSERT_TRUE(std::holds_alternative<AskSucceeded>(outcome));
+  const auto& done = std::get<AskSucceeded>(outcome);
+  EXPECT_EQ(done.result->package, "/Game/a.txt");
+  EXPECT_EQ(done.result->platform_name, "windows");
+  ASSERT_THAT(done.result->result.outputs, SizeIs(1));
+  EXPECT_EQ(done.result->result.outputs[0].digest, Digest::Of("bytes"));
+  EXPECT_EQ(done.world, shell.world());
+  EXPECT_THAT(store_.Roots("p").value(), SizeIs(0)) << "an ask publishes nothing";
+}
+
+TEST_F(DirectorShellTest, AnAskForAPackageThatCannotBeCookedFails) {
+  PutIntoCache(MakeVerdict("too large"));
+  DirectorShell shell(OptionsOfShell(), MakeWorld(), store_, *journal_, trace_);
+  ASSERT_TRUE(shell.Start().ok());
+  const AskOutcome of_sidecar = AskFor(shell, "/Game/none.txt");
+  ASSERT_TRUE(std::holds_alternative<AskFailed>(of_sidecar));
+  EXPECT_THAT(std::get<AskFailed>(of_sidecar).error, HasSubstr("nobody"));
+  const AskOutcome of_verdict = AskFor(shell, "/Game/a.txt");
+  ASSERT_TRUE(std::holds_alternative<AskFailed>(of_verdict));
+  EXPECT_EQ(std::get<AskFailed>(of_verdict).error, "too large");
+  EXPECT_EQ(std::get<AskFailed>(of_verdict).cause, FailureCause::kVerdict);
+  EXPECT_FALSE(std::get<AskFailed>(of_verdict).is_infrastructure());
+}
+
+TEST_F(DirectorShellTest, AShellThatStopsTellsThoseWhoWait) {
+  Write("content/a.txt", "a");
+  ShellOptions options = OptionsOfShell();
+  options.core.workers = 0;  // nobody will cook it
+  DirectorShell shell(options, MakeWorld(), store_, *journal_, trace_);
+  ASSERT_TRUE(shell.Start().ok());
+  std::vector<std::string> told;
+  const auto note = [&told](const AskOutcome& outcome) {
+    told.emplace_back(std::holds_alternative<AskAborted>(outcome) ? "aborted" : "another outcome");
+  };
+  ASSERT_TRUE(shell.Ask("/Game/a.txt", "windows", note).ok());
+  const auto withdrawn = shell.Ask("/Game/a.txt", "windows", note);
+  ASSERT_TRUE(withdrawn.ok());
+  shell.Withdraw(*withdrawn);
+  shell.Stop();
+  EXPECT_THAT(told, testing::ElementsAre("aborted"));
+  EXPECT_TRUE(absl::IsUnavailable(shell.Ask("/Game/a.txt", "windows", note).status()));
 }
 
 }  // namespace

@@ -117,4 +117,11 @@ void Notices::TellCooks(CookMask, const CookEnded& notice) {
   deps_.end_cook(deps_.cooks.LeaveSlot(notice.request), notice);
 }
 
+void Notices::TellCooks(CookMask, const AskEnded& notice) {
+  AskEnded told = notice;
+  if (told.failed.has_value() && told.failed->cause == FailureCause::kLimit)
+    told.failed->error += deps_.keep_limit(*told.failed);
+  deps_.end_ask(told);
+}
+
 }  // namespace galley::director

@@ -1,5 +1,5 @@
-// Notices: passes the core's notices about packages, workers and cooks to the cooks, and records
-// failures, blames and observed values.
+// Notices: passes the core's notices about packages, workers and cooks to the cooks, and the ends
+// of asks to PackageAsks. Records failures, blames and observed values.
 //
 // Threads: the loop's.
 #pragma once
@@ -38,6 +38,8 @@ class Notices {
     std::function<std::string(const WorkerViolated& notice)> end_process;
     // Ends a cook that has left its slot.
     std::function<void(const std::shared_ptr<ActiveCook>& cook, const CookEnded& ended)> end_cook;
+    // Ends an ask for one package (PackageAsks).
+    std::function<void(const AskEnded& ended)> end_ask;
   };
   explicit Notices(Deps deps) : deps_(std::move(deps)) {}
 
@@ -54,7 +56,7 @@ class Notices {
   void TellCooks(CookMask cooks, const WorkerViolated& notice);
   void TellCooks(CookMask cooks, const CookBegan& notice);
   void TellCooks(CookMask cooks, const CookEnded& notice);
-  void TellCooks(CookMask, const AskEnded&) {}
+  void TellCooks(CookMask cooks, const AskEnded& notice);
   void WarnCooks(CookMask cooks, record::WarningKind kind, const std::string& text);
   void NoteFailure(ActiveCook& cook, const PackageFailed& failed) const;
   void LookAtResult(ActiveCook& cook, const StoredResultPtr& result);

@@ -25,6 +25,7 @@ Worlds::Worlds(WorldSuccession::Options options, const Deps& deps, WorldPtr firs
     : options_(std::move(options)),
       deps_(deps),
       present_(first),
+      of_core_(first),
       succession_(options_, {.store = deps_.store, .journal = deps_.journal, .cooks = deps_.cooks},
                   first) {}
 
@@ -86,18 +87,22 @@ void Worlds::TakeSuccessor(Successor successor) {
   deps_.announce(*world);
   // A cook may have begun since the others were asked.
   succession_.AskForNew(successor);
-  if (IsSameNumbering(before->project->platforms, world->project->platforms))
+  if (IsSameNumbering(before->project->platforms, world->project->platforms)) {
+    of_core_ = world;
     return deps_.inbox.HandleNow(successor.event);
-  TakePlatforms(*before, *world, std::move(successor.event));
+  }
+  TakePlatforms(*before, world, std::move(successor.event));
 }
 
-void Worlds::TakePlatforms(const World& before, const World& world, FilesChanged files) {
+void Worlds::TakePlatforms(const World& before, const WorldPtr& present, FilesChanged files) {
+  const World& world = *present;
   const std::vector<project::Platform>& platforms = world.project->platforms;
   PlatformsChanged event{.catalog = world.table,
                          .mapping = PlatformMapping(before.project->platforms, platforms),
                          .platform_count = static_cast<uint32_t>(platforms.size()),
                          .files = std::move(files)};
   event.added = deps_.adopt_platforms(world, PlatformMap(event.mapping));
+  of_core_ = present;
   deps_.inbox.HandleNow(event);
 }
 

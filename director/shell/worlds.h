@@ -54,6 +54,8 @@ class Worlds {
   // The present world. Any thread.
   const WorldHolder& present() const { return present_; }
   WorldPtr Get() const { return present_.Get(); }
+  // The world that the core knows: while the loop takes a successor, the world before it.
+  const WorldPtr& of_core() const { return of_core_; }
   SourcesPtr Sources() const;
 
   void Rescan(const director::Rescan& effect);
@@ -73,12 +75,13 @@ class Worlds {
 
  private:
   void TakeSuccessor(Successor successor);
-  void TakePlatforms(const World& before, const World& world, FilesChanged files);
+  void TakePlatforms(const World& before, const WorldPtr& present, FilesChanged files);
   absl::Status WriteDown();
 
   const WorldSuccession::Options options_;
   const Deps deps_;
   WorldHolder present_;
+  WorldPtr of_core_;
   mutable Cancellation stopping_;
   mutable ToolDigests tools_;
   WorldSuccession succession_;  // belongs to the thread of the commits

@@ -54,6 +54,10 @@ SimDirector::SimDirector(const Deps& deps, const CookOptions& options, Callbacks
              [this](int64_t ms_max, std::function<void()> act) {
                Schedule(task_free_at_, ms_max, std::move(act));
              }),
+      device_tasks_(30,
+                    [this](int64_t ms_max, std::function<void()> act) {
+                      Schedule(device_task_free_at_, ms_max, std::move(act));
+                    }),
       asker_(20,
              [this](int64_t ms_max, std::function<void()> act) {
                Schedule(asker_free_at_, ms_max, std::move(act));

@@ -1,7 +1,7 @@
 // SimDirector: a director's process for a term: the real CookCore and the shell's real owners of
-// effects (Commits, Roots, Notices, Cooks, Streams, InputRepair), look-ups (LookUpRunner) and
-// reports (ReportReader), on the simulation's disk. Instead of DirectorShell's threads, tasks and
-// messages are scheduled (sim_ports.h).
+// effects (Commits, Roots, PackageAsks, Notices, Cooks, Streams, InputRepair), look-ups
+// (LookUpRunner) and reports (ReportReader), on the simulation's disk. Instead of DirectorShell's
+// threads, tasks and messages are scheduled (sim_ports.h).
 //
 // Instead of a project's real files there is a Snapshot of World. The parts of SimDirector are in
 // director_*.cc, by their work.
@@ -33,6 +33,7 @@
 #include "director/shell/job_builder.h"
 #include "director/shell/lookup.h"
 #include "director/shell/notices.h"
+#include "director/shell/package_asks.h"
 #include "director/shell/report_reader.h"
 #include "director/shell/result_table.h"
 #include "director/shell/roots.h"
@@ -276,6 +277,7 @@ class SimDirector {
   std::unique_ptr<director::CookCore> core_;
   SimClock clock_;
   SimTasks tasks_;  // for commits
+  SimTasks device_tasks_;
   SimTasks asker_;  // the thread that asks for cooks
   // The thread of one of several cooks whose roots are staged for long.
   SimTasks slow_asker_;
@@ -284,6 +286,7 @@ class SimDirector {
     director::ActiveCooks active;
     director::Commits commits;
     director::Roots roots;
+    director::PackageAsks asks;
     director::Cooks cooks;
     director::Notices notices;
     director::Streams streams;
@@ -323,8 +326,9 @@ class SimDirector {
   uint64_t bytes_heard_ = 0;                       // read by reports in heard_
   std::map<Digest, std::string> cooked_;  // action key of a committed result -> its package
   uint64_t found_equal_ = 0;              // results of cooked_ that another package found
-  absl::Time task_free_at_ = absl::InfinitePast(), asker_free_at_ = absl::InfinitePast(),
-             slow_asker_free_at_ = absl::InfinitePast(), answered_at_ = absl::InfinitePast();
+  absl::Time task_free_at_ = absl::InfinitePast(), device_task_free_at_ = absl::InfinitePast(),
+             asker_free_at_ = absl::InfinitePast(), slow_asker_free_at_ = absl::InfinitePast(),
+             answered_at_ = absl::InfinitePast();
   // By platform, with the present files of the cook.
   struct Building {
     director::BuildRoot effect;
