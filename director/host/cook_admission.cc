@@ -70,7 +70,7 @@ absl::StatusOr<std::unique_ptr<CookPermit>> CookAdmission::Enter(
   Ticket ticket{-static_cast<int>(urgency_class), cook, 0};
   const auto is_next = [&]() GALLEY_REQUIRES(mutex_) {
     const bool fits = needs.GoWith(needs_) && cooks_ < kCooksMax;
-    return *waiting_.begin() == ticket && (cooks_ == 0 || fits);
+    return *waiting_.begin() == ticket && (IsFree() || fits);
   };
   bool has_to_wait = false;
   {
@@ -94,20 +94,53 @@ absl::StatusOr<std::unique_ptr<CookPermit>> CookAdmission::Enter(
   return std::make_unique<CookPermit>(*this, cook, std::move(needs));
 }
 
+absl::StatusOr<std::unique_ptr<DevicePermit>> CookAdmission::EnterForDevices(
+    Needs needs, Cancellation& stop, const std::function<void()>& wait) {
+  Ticket ticket{-static_cast<int>(CookClass::kNow), 0, 0};
+  const auto fits = [&]() GALLEY_REQUIRES(mutex_) { return IsFree() || needs.GoWith(needs_); };
+  bool has_to_wait = false;
+  {
+    base::MutexLock lock(mutex_);
+    std::get<2>(ticket) = came_++;
+    has_to_wait = !fits();
+    // No cook that would go on with the present workers enters any more.
+    if (has_to_wait) waiting_.insert(ticket);
+  }
+  if (has_to_wait) wait();
+  const Cancellation::Hook on_stop(&stop, [this] {
+    base::MutexLock lock(mutex_);
+    changed_.NotifyAll();
+  });
+  base::MutexLock lock(mutex_);
+  while (!fits() && !stop.is_cancelled()) changed_.Wait(mutex_);
+  waiting_.erase(ticket);
+  changed_.NotifyAll();
+  if (stop.is_cancelled()) return Interrupted();
+  ++devices_;
+  needs_ = needs;
+  return std::make_unique<DevicePermit>(*this, std::move(needs));
+}
+
 void CookAdmission::Leave() {
   base::MutexLock lock(mutex_);
   --cooks_;
   changed_.NotifyAll();
 }
 
+void CookAdmission::LeaveForDevices() {
+  base::MutexLock lock(mutex_);
+  --devices_;
+  changed_.NotifyAll();
+}
+
 // Makes workers and core forget what they were told of the store.
-absl::Status CookAdmission::LookAtStore() {
+absl::Status CookAdmission::LookAtStore(uint32_t own) {
   Director& director = deps_.director;
   // If the store does not answer, whoever needs it reports the error.
   if (!director.IsStoreAnother().value_or(false)) return absl::OkStatus();
   {
     base::MutexLock lock(mutex_);
-    if (cooks_ > 1)
+    if (cooks_ > own)
       return Infrastructure(
           fmt::format("the store in {} was deleted or replaced, and other cooks of this director "
                       "still run with "

@@ -10,6 +10,11 @@
 // Permits go to the highest class first, and within a class to the lowest number. So only a cook of
 // a higher class overtakes a waiting cook.
 //
+// Devices need the shell as well, with the world of the present files, and without a cook. Their
+// permit is for the time in which they make this world (Prepare, Follow); it counts as no cook.
+// Then they ask the shell for packages, as long as the shell lasts: nobody waits for them when
+// other workers are needed.
+//
 // Threads: any.
 #pragma once
 
@@ -32,6 +37,7 @@
 namespace galley::director {
 
 class CookPermit;
+class DevicePermit;
 
 class CookAdmission {
  public:
@@ -59,6 +65,13 @@ class CookAdmission {
                                                     Needs needs, Cancellation& stop,
                                                     const std::function<void()>& wait);
 
+  // Waits for the permit of devices, which comes at once if the needs go with those of the
+  // admitted cooks, or if no cook is admitted. Otherwise the workers must be replaced first:
+  // devices wait for the end of the admitted cooks, with the highest class. Calls `wait` once,
+  // before it waits. CANCELLED: `stop` was cancelled.
+  absl::StatusOr<std::unique_ptr<DevicePermit>> EnterForDevices(Needs needs, Cancellation& stop,
+                                                                const std::function<void()>& wait);
+
   // Ends the workers. REQUIRES: no cook is admitted, and none enters.
   void Close();
 
@@ -67,14 +80,18 @@ class CookAdmission {
 
  private:
   friend class CookPermit;
+  friend class DevicePermit;
   // Ticket: the class, highest first; the cook's number; and a unique number, because several cooks
   // may have no number yet.
   using Ticket = std::tuple<int, uint64_t, uint64_t>;
 
   void Leave();
-  // If the store was replaced, ends the workers and opens the present store. Errors:
-  // outcome_status.h. REQUIRES: a cook prepares.
-  absl::Status LookAtStore();
+  void LeaveForDevices();
+  // Says whether anybody may be admitted, whatever is needed.
+  bool IsFree() const GALLEY_REQUIRES(mutex_) { return cooks_ == 0 && devices_ == 0; }
+  // If the store was replaced, ends the workers and opens the present store. `own`: cooks that the
+  // caller has admitted. Errors: outcome_status.h. REQUIRES: a cook, or devices, prepare.
+  absl::Status LookAtStore(uint32_t own);
   // Replaces the setup in `needs` by the newest setup that goes with it: a cook that read the
   // project file later may have prepared earlier.
   void Renew(Needs& needs) const;
@@ -87,8 +104,9 @@ class CookAdmission {
   base::CondVar changed_;
   std::set<Ticket> waiting_ GALLEY_GUARDED_BY(mutex_);
   uint64_t came_ GALLEY_GUARDED_BY(mutex_) = 0;
-  uint32_t cooks_ GALLEY_GUARDED_BY(mutex_) = 0;  // cooks that are admitted
-  Needs needs_ GALLEY_GUARDED_BY(mutex_);         // needs of the admitted cooks
+  uint32_t cooks_ GALLEY_GUARDED_BY(mutex_) = 0;    // cooks that are admitted
+  uint32_t devices_ GALLEY_GUARDED_BY(mutex_) = 0;  // permits for devices
+  Needs needs_ GALLEY_GUARDED_BY(mutex_);           // needs of the admitted cooks and devices
   std::shared_ptr<DirectorShell> shell_ GALLEY_GUARDED_BY(mutex_);
   // Packages that the cook of a dead director blamed; for the first cook.
   std::vector<CookRequested::Blamed> blamed_ GALLEY_GUARDED_BY(mutex_);
@@ -128,7 +146,7 @@ class CookPermit {
   // before it.
   absl::Status Prepare(const std::function<absl::Status()>& prepare) {
     base::MutexLock lock(admission_.preparing_);
-    if (const absl::Status store = admission_.LookAtStore(); !store.ok()) return store;
+    if (const absl::Status store = admission_.LookAtStore(1); !store.ok()) return store;
     admission_.Renew(needs_);
     return prepare();
   }
@@ -158,6 +176,38 @@ class CookPermit {
   uint64_t cook_;  // 0: no number yet
   CookAdmission::Needs needs_;
   std::function<uint64_t()> next_;
+};
+
+// DevicePermit: the right of devices to make their world the present world of a CookAdmission,
+// until the permit is destroyed. Cooks that need another setup wait meanwhile.
+// Threads: one.
+class DevicePermit {
+ public:
+  DevicePermit(CookAdmission& admission, CookAdmission::Needs needs)
+      : admission_(admission), needs_(std::move(needs)) {}
+  ~DevicePermit() { admission_.LeaveForDevices(); }
+  DevicePermit(const DevicePermit&) = delete;
+  DevicePermit& operator=(const DevicePermit&) = delete;
+
+  // The functions of CookPermit.
+  const CookAdmission::Needs& needs() const { return needs_; }
+  absl::Status Prepare(const std::function<absl::Status()>& prepare) {
+    base::MutexLock lock(admission_.preparing_);
+    if (const absl::Status store = admission_.LookAtStore(0); !store.ok()) return store;
+    admission_.Renew(needs_);
+    return prepare();
+  }
+  WorldPtr Present() const {
+    const auto shell = admission_.shell();
+    return shell == nullptr ? nullptr : shell->world();
+  }
+  absl::StatusOr<WorldPtr> Follow(std::shared_ptr<World> scanned) {
+    return admission_.Follow(needs_.setup, std::move(scanned));
+  }
+
+ private:
+  CookAdmission& admission_;
+  CookAdmission::Needs needs_;
 };
 
 }  // namespace galley::director

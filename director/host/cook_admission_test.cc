@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include <chrono>
 #include <future>
 #include <memory>
 #include <string>
@@ -129,6 +130,45 @@ TEST_F(CookAdmissionTest, SeveralWithoutANumberWaitOneAfterAnother) {
   first.reset();
   PermitOf(second).reset();
   EXPECT_NE(PermitOf(third), nullptr);
+}
+
+TEST_F(CookAdmissionTest, DevicesEnterAtOnceBesideCooksOfTheSameNeeds) {
+  const CookAdmission::Needs plain = NeedsOf("");
+  const PermitPtr cook = Enter(1, plain);
+  const auto devices = admission_->EnterForDevices(NeedsOf("texture = \"bc\"\n"), stop_,
+                                                   [] { ADD_FAILURE() << "devices had to wait"; });
+  ASSERT_TRUE(devices.ok()) << devices.status();
+  EXPECT_TRUE(cook->IsAlone()) << "devices are no cook";
+  EXPECT_NE(Enter(2, plain), nullptr);
+}
+
+TEST_F(CookAdmissionTest, DevicesThatNeedOtherWorkersComeBeforeTheCooksThatWait) {
+  const CookAdmission::Needs plain = NeedsOf(""), other = NeedsOf("[farm]\nslots = 3\n");
+  PermitPtr first = Enter(1, plain);
+  std::promise<void> waits;
+  std::future<void> told = waits.get_future();
+  auto devices = std::async(std::launch::async, [&] {
+    return admission_->EnterForDevices(other, stop_, [&] { waits.set_value(); });
+  });
+  {
+    const WaitLimit limit("devices that wait for their admission");
+    told.wait();
+  }
+  std::future<PermitPtr> second = Wait(2, CookClass::kNow, plain);
+  first.reset();
+  {
+    const WaitLimit limit("the permit of devices that waited");
+    auto permit = devices.get();
+    ASSERT_TRUE(permit.ok()) << permit.status();
+    EXPECT_EQ(second.wait_for(std::chrono::milliseconds(20)), std::future_status::timeout);
+  }
+  EXPECT_EQ(PermitOf(second)->cook(), 2u);
+}
+
+TEST_F(CookAdmissionTest, DevicesThatAreStoppedWaitNoLonger) {
+  const PermitPtr cook = Enter(1, {});
+  stop_.Cancel();
+  EXPECT_TRUE(absl::IsCancelled(admission_->EnterForDevices(NeedsOf(""), stop_, [] {}).status()));
 }
 
 TEST_F(CookAdmissionTest, OneThatIsStoppedWaitsNoLonger) {

@@ -48,7 +48,7 @@ absl::Status CheckPackages(const World& world) {
                   JoinPath(world.project->root, project::kProjectFile), idle));
 }
 
-absl::StatusOr<std::shared_ptr<World>> MakeWorld(const Director& director, const Setup& setup,
+absl::StatusOr<std::shared_ptr<World>> ScanWorld(const Director& director, const Setup& setup,
                                                  const Cancellation& stop) {
   content::ScanOptions scan = OptionsOf(*setup.project);
   scan.stop = &stop;
@@ -59,9 +59,17 @@ absl::StatusOr<std::shared_ptr<World>> MakeWorld(const Director& director, const
   auto table = ProjectCatalog::Build(world->snapshot, world->project, setup.resolver);
   if (!table.ok()) return WrongUse(table.status());
   world->table = *std::move(table);
+  return world;
+}
+
+absl::StatusOr<std::shared_ptr<World>> MakeWorld(const Director& director, const Setup& setup,
+                                                 const Cancellation& stop) {
+  ASSIGN_OR_RETURN(std::shared_ptr<World> world, ScanWorld(director, setup, stop));
   RETURN_IF_ERROR(CheckPackages(*world));
   return world;
 }
+
+content::ScanOptions ScanOptionsOf(const Setup& setup) { return OptionsOf(*setup.project); }
 
 absl::StatusOr<std::shared_ptr<World>> MakeRevisedWorld(const Director& director,
                                                         const Setup& setup, const JournalMeta& meta,

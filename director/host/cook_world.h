@@ -1,4 +1,4 @@
-// MakeWorld: makes the first world of a cook from the project's present files and rules.
+// MakeWorld: makes a world from the project's present files and rules, for a cook or for devices.
 #pragma once
 
 #include <functional>
@@ -12,8 +12,17 @@
 
 namespace galley::director {
 
-// Makes the world by a scan of all files. The snapshot table is not written yet. Errors, as in
-// outcome_status.h: rules or sidecars are wrong; there is no package; `stop` was cancelled.
+// Makes the world by a scan of all files. The snapshot table is not written yet. A package with a
+// wrong rule or sidecar fails by itself when it is asked for. Errors, as in outcome_status.h: the
+// project file is wrong; `stop` was cancelled.
+absl::StatusOr<std::shared_ptr<World>> ScanWorld(const Director& director, const Setup& setup,
+                                                 const ProjectCatalog::Options& table,
+                                                 const Cancellation& stop);
+
+// Returns the options of the scans that make worlds of the setup.
+content::ScanOptions ScanOptionsOf(const Setup& setup);
+
+// ScanWorld and CheckPackages: the world of a cook. Errors, as in outcome_status.h: those of both.
 absl::StatusOr<std::shared_ptr<World>> MakeWorld(const Director& director, const Setup& setup,
                                                  const Cancellation& stop);
 
