@@ -16,7 +16,6 @@ namespace galley::director {
 // wrong rule or sidecar fails by itself when it is asked for. Errors, as in outcome_status.h: the
 // project file is wrong; `stop` was cancelled.
 absl::StatusOr<std::shared_ptr<World>> ScanWorld(const Director& director, const Setup& setup,
-                                                 const ProjectCatalog::Options& table,
                                                  const Cancellation& stop);
 
 // Returns the options of the scans that make worlds of the setup.

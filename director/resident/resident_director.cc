@@ -70,6 +70,7 @@ absl::StatusOr<std::unique_ptr<ResidentDirector>> ResidentDirector::Open(Options
   const bool is_hosted = options.is_hosted;
   options.director.is_resident = !is_hosted;
   const std::string listen = options.listen;
+  const bool serves_devices = options.serves_devices && !is_hosted;
   ASSIGN_OR_RETURN(std::unique_ptr<Director> director,
                    Director::Open(options.director, sink, stop));
   auto resident = std::unique_ptr<ResidentDirector>(
@@ -85,7 +86,8 @@ absl::StatusOr<std::unique_ptr<ResidentDirector>> ResidentDirector::Open(Options
                                  .listen = listen,
                                  .trace = resident->trace_,
                                  .figures = resident->figures_,
-                                 .version = resident->build_.version()};
+                                 .version = resident->build_.version(),
+                                 .project = serves_devices ? &resident->project_ : nullptr};
   // Early clients wait for the lock. A door that goes waits for its clients: after the lock.
   ResidentDoors::Opened opened;
   base::MutexLock lock(resident->mutex_);
@@ -176,6 +178,7 @@ absl::Status ResidentDirector::Live(CookEventSink& sink, Cancellation& stop, con
   }
   metrics_.reset();
   if (keeping_ != nullptr) keeping_->End();
+  doors_->EndDevices();
   LogInfo("the director ends: {}", !mine.ok()            ? MessageOf(mine)
                                    : stop.is_cancelled() ? ending.why()
                                                          : WhoStopped());
@@ -345,17 +348,18 @@ metrics::Figures ResidentDirector::Figures() {
   return doors_->meter.Read(cooks);
 }
 
-// A director that nobody asks for long lets its workers go, and forgets everything that it was told
-// of the store: from then on a collection may drop what was not used since. The next cook begins
-// like the first.
+// A director that nobody asks for long, neither for a cook nor for a package, lets its workers go,
+// and forgets everything that it was told of the store: from then on a collection may drop what was
+// not used since. The next cook begins like the first.
 void ResidentDirector::RestIfIdle() {
   const absl::Time now = absl::Now();
   if (IsAnyCooking()) busy_at_ = now;
+  if (present_world() != nullptr) busy_at_ = std::max(busy_at_, present_world()->awaited_at());
   if (now < busy_at_ + rests_after_) return;
   busy_at_ = now;
   const auto permit = doors_->admission.Enter(0, CookClass::kAhead, {}, asked_to_stop_, [] {});
   if (!permit.ok()) return;
-  if (doors_->admission.shell() != nullptr) LogInfo("nobody cooks: the workers end");
+  if (doors_->admission.shell() != nullptr) LogInfo("nobody asks: the workers end");
   doors_->admission.Close();
   director_->stores().RenewSession();
 }

@@ -24,6 +24,7 @@
 #include "director/host/open_metrics.h"
 #include "director/resident/cook_archive.h"
 #include "director/resident/last_cooks.h"
+#include "director/resident/present_world.h"
 #include "director/resident/project_reader.h"
 #include "director/resident/resident_cook.h"
 #include "director/resident/resident_doors.h"
@@ -44,7 +45,8 @@ class ResidentDirector final : public ClientCalls {
     DirectorOptions director;
     ProjectReader::Load load;  // loads the project again
     v1::BuildIdentity build;
-    // The workers end after this time without a cook.
+    // The workers end after this time without a cook, and without a device that waits for a
+    // package.
     absl::Duration rests_after = absl::Minutes(10);
     // Writes the files of a detached cook that has ended: CookAsk::summary_file and trace_file.
     // Called on the cook's own thread.
@@ -52,6 +54,8 @@ class ResidentDirector final : public ClientCalls {
     ShownCommands::Run show;  // null: no command is run for clients
     bool is_hosted = false;   // by a command, for one cook
     std::string listen;       // address for clients of other machines, "host:port"; empty: none
+    // Keeps a world current for devices, without any cook (PresentWorld). Not with is_hosted.
+    bool serves_devices = false;
   };
   // Opens the project, answers Prometheus if the project says so, and listens. Errors:
   // outcome_status.h.
@@ -67,6 +71,8 @@ class ResidentDirector final : public ClientCalls {
   const std::string& address() const { return doors_->door->address(); }
   // The address for clients of other machines; empty: none.
   std::string client_address() const { return doors_->client_address(); }
+  // The world of devices; null: the director serves none. From Open until Live begins to end.
+  PresentWorld* present_world() { return doors_->present_world.get(); }
 
   // Runs the cook of the command that hosts this director, on this thread, and closes the director.
   // REQUIRES: Options::is_hosted.

@@ -10,6 +10,7 @@
 #include <optional>
 #include <thread>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "absl/synchronization/notification.h"
@@ -88,6 +89,42 @@ TEST_F(ResidentDirectorTest, AnIdleOneRenewsItsSessionWithTheStore) {
   (*resident)->Stop("anna, process 7");
   live.join();
   EXPECT_FALSE((*resident)->has_left());
+}
+
+// The workers end each second, and come back when somebody asks.
+TEST_F(ResidentDirectorTest, AnIdleOneServesDevices) {
+  Write("content/none.txt", "n");
+  Write("content/none.txt.cook", "cooker = \"nobody\"\n");
+  ResidentDirector::Options options =
+      OptionsOf(std::make_shared<const project::Project>(Load().value()));
+  options.rests_after = absl::ZeroDuration();
+  options.serves_devices = true;
+  auto resident = ResidentDirector::Open(std::move(options), listener_, stop_);
+  ASSERT_TRUE(resident.ok()) << resident.status();
+  PresentWorld& world = *(*resident)->present_world();
+  AwaitOrFail([&] { return world.Get().ok(); }, "the world of devices");
+  std::thread live([&] {
+    EXPECT_TRUE((*resident)
+                    ->Live(listener_, stop_,
+                           {.hands_over = [] { return false; },
+                            .why = [] { return std::string("a test"); }})
+                    .ok());
+  });
+  for (int i = 0; i < 2; ++i) {
+    const auto failed = std::make_shared<std::atomic<bool>>(false);
+    ASSERT_TRUE(world
+                    .Ask("/Game/none.txt", "pc",
+                         [failed](const AskOutcome& outcome) {
+                           *failed = std::holds_alternative<AskFailed>(outcome);
+                         })
+                    .ok());
+    AwaitOrFail([&] { return failed->load(); }, "the outcome of an ask");
+    AwaitOrFail([&] { return (*resident)->Status(v1::StatusAsk()).value().workers().empty(); },
+                "workers that rest");
+  }
+  (*resident)->Stop("anna, process 7");
+  live.join();
+  EXPECT_FALSE(world.Get().ok() && world.Ask("/Game/none.txt", "pc", [](const auto&) {}).ok());
 }
 
 TEST_F(ResidentDirectorTest, ACookOfWhatAStoreLostIsForTheCommandThatHostsItsDirector) {

@@ -42,7 +42,11 @@ ResidentDoors::ResidentDoors(const Deps& deps, Opened opened)
       meter({.director = deps.director,
              .admission = admission,
              .board = deps.figures,
-             .version = deps.version}) {}
+             .version = deps.version}) {
+  if (deps.project == nullptr) return;
+  present_world = std::make_unique<PresentWorld>(PresentWorld::Deps{
+      .director = deps.director, .admission = admission, .project = *deps.project, .clock = clock});
+}
 
 absl::Status ResidentDoors::Open(const Deps& deps, Opened& opened) {
   auto door = DirectorDoor::Open(SocketOf(deps.director.project()),
@@ -62,6 +66,7 @@ void ResidentDoors::Close() {
     clients->Close();
     clients.reset();
   }
+  EndDevices();
   admission.Close();
   door.reset();
 }

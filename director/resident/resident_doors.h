@@ -1,15 +1,19 @@
-// ResidentDoors: the doors of a director for clients and workers, and the admission of its cooks.
+// ResidentDoors: the doors of a director for clients and workers, the admission of its cooks, and
+// the world that its devices see.
 //
-// Threads: one; `admission` and `meter`: any.
+// Threads: one; `admission`, `present_world` and `meter`: any.
 #pragma once
 
 #include <memory>
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "common/base/clock.h"
 #include "director/host/cook_admission.h"
 #include "director/host/director.h"
 #include "director/host/director_meter.h"
+#include "director/resident/present_world.h"
+#include "director/resident/project_reader.h"
 #include "director/serve/client_calls.h"
 #include "director/serve/client_door.h"
 #include "director/serve/director_door.h"
@@ -26,7 +30,8 @@ struct ResidentDoors {
     std::string listen;     // address for clients of other machines, "host:port"; empty: none
     Trace& trace;
     FiguresBoard& figures;
-    std::string version;  // of this build
+    std::string version;               // of this build
+    ProjectReader* project = nullptr;  // null: no devices are served
   };
   // Opened: the open doors. Clients may call from now on, while the other parts are constructed.
   // Destroying a door waits for its calls: hold no lock that a call may wait for.
@@ -40,9 +45,13 @@ struct ResidentDoors {
   ResidentDoors(const Deps& deps, Opened opened);
   ~ResidentDoors() { Close(); }
 
-  // Ends the calls of other machines, then the workers, then the calls at `door`. Running calls may
-  // use `admission` and `meter` meanwhile.
+  // Ends the calls of other machines, then devices and workers, then the calls at `door`. Running
+  // calls may use `admission` and `meter` meanwhile.
   void Close();
+  // No device is served any more.
+  void EndDevices() {
+    if (present_world != nullptr) present_world->End();
+  }
 
   std::string client_address() const { return clients == nullptr ? "" : clients->address(); }
   void LookAtCertificates() {
@@ -57,6 +66,8 @@ struct ResidentDoors {
   const std::string client_address_file;
   std::unique_ptr<TcpDoor> clients;  // null: only clients of this machine
   DirectorMeter meter;
+  SystemClock clock;
+  std::unique_ptr<PresentWorld> present_world;  // null: no devices are served
 };
 
 }  // namespace galley::director
