@@ -16,11 +16,6 @@ constexpr absl::Duration kTurn = absl::Milliseconds(50);
 // Time between two looks at what the watch cannot tell (WorldWatch::Take).
 constexpr absl::Duration kLookInterval = absl::Seconds(5);
 
-// Cooks without --never and --culture go with devices.
-CookAdmission::Needs NeedsOf(const SetupPtr& setup) {
-  return {.setup = setup, .table = {.cultures = setup->project->cook.cultures}};
-}
-
 std::string ProjectFileOf(const Director& director) {
   return JoinPath(director.project().root, project::kProjectFile);
 }
@@ -153,7 +148,7 @@ absl::Status PresentWorld::TakePresentFiles() {
   project_file_ = StatFile(ProjectFileOf(deps_.director));
   ASSIGN_OR_RETURN(
       const std::unique_ptr<DevicePermit> permit,
-      deps_.admission.EnterForDevices(NeedsOf(TakeUpProject()), stop_, [this] {
+      deps_.admission.EnterForDevices({.setup = TakeUpProject()}, stop_, [this] {
         TellNotReady("the workers are being replaced: a cook runs that needs other ones");
       }));
   return permit->Prepare([&] { return FollowIn(*permit); });
@@ -193,8 +188,7 @@ absl::StatusOr<std::shared_ptr<World>> PresentWorld::MakeWorldIn(const DevicePer
   if (is_all_unseen_ || base == nullptr || base->project != setup.project) return ScanIn(permit);
   if (has_shell && unseen_.empty()) return std::shared_ptr<World>();
   auto revised =
-      MakeRevisedWorld(deps_.director, setup, permit.needs().table, deps_.director.journal().meta(),
-                       base, [this](const content::Snapshot&) { return unseen_; });
+      MakeRevisedWorld(deps_.director, setup, deps_.director.journal().meta(), base, [this](const content::Snapshot&) { return unseen_; });
   if (revised.ok() || !absl::IsFailedPrecondition(revised.status())) return revised;
   LogInfo("devices: all files are looked at: {}", MessageOf(revised.status()));
   return ScanIn(permit);
@@ -205,7 +199,7 @@ absl::StatusOr<std::shared_ptr<World>> PresentWorld::ScanIn(const DevicePermit& 
   const SetupPtr& setup = permit.needs().setup;
   if (watch_ == nullptr || watched_ != setup->project) BeginWatch(*setup);
   scanned_at_ = deps_.clock.Monotonic();
-  return ScanWorld(deps_.director, *setup, permit.needs().table, stop_);
+  return ScanWorld(deps_.director, *setup, stop_);
 }
 
 void PresentWorld::BeginWatch(const Setup& setup) {

@@ -251,9 +251,7 @@ TEST_F(PresentWorldTest, DevicesAreNoCook) {
   Begin();
   AwaitAny();
   const SetupPtr setup = director_->setup();
-  auto permit = admission_->Enter(
-      1, CookClass::kNightly,
-      {.setup = setup, .table = {.cultures = setup->project->cook.cultures}}, stop_, [] {});
+  auto permit = admission_->Enter(1, CookClass::kNightly, {.setup = setup}, stop_, [] {});
   ASSERT_TRUE(permit.ok()) << permit.status();
   EXPECT_TRUE((*permit)->IsAlone());
   EXPECT_EQ((*permit)->Present(), present_->Get().value()) << "a cook finds the world of devices";
