@@ -28,6 +28,8 @@ constexpr absl::Duration kDisputeAge = absl::Hours(24 * 90);
 // The most results with the same outputs that are kept for what they generated: each level that was
 // edited has another result, and its main output may not change.
 constexpr size_t kGeneratorsMax = 64;
+// Action keys that the index is asked for with one call.
+constexpr size_t kKeysAtOnce = 4096;
 
 absl::StatusOr<tree::Directory> Annotated(absl::StatusOr<tree::Directory> directory,
                                           const Digest& digest) {
@@ -51,6 +53,7 @@ absl::StatusOr<GcReport> Collector::Run() {
   store_.reported_present.DropBefore(holders_.since);
   RETURN_IF_ERROR(MarkRoots());
   RETURN_IF_ERROR(ReadResults());
+  RETURN_IF_ERROR(FindKeptActions());
   RETURN_IF_ERROR(ChooseResults());
   RETURN_IF_ERROR(ChooseSets());
   RETURN_IF_ERROR(ChooseBlobs());
@@ -183,6 +186,26 @@ void Collector::ReadOurs(const std::string& payload, Result& result) {
   if (decoded->provenance.weak_key == Digest()) result.weak_key.reset();
 }
 
+// The results lie in the order of their keys, as the index does: where no inputs were kept, this is
+// the whole cost of kept inputs.
+absl::Status Collector::FindKeptActions() {
+  for (size_t begin = 0; begin < results_.size(); begin += kKeysAtOnce) {
+    RETURN_IF_ERROR(CheckCancelled(options_));
+    const size_t end = std::min(results_.size(), begin + kKeysAtOnce);
+    std::vector<Digest> keys;
+    for (size_t i = begin; i < end; ++i) keys.push_back(results_[i].key);
+    ASSIGN_OR_RETURN(const auto found, store_.reader.Look(keys));
+    for (size_t i = begin; i < end; ++i)
+      results_[i].has_inputs = results_[i].is_ours && found[i - begin].has_value();
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<Digest>> Collector::InputsOf(const Result& result) const {
+  if (!result.has_inputs) return std::vector<Digest>();
+  return store_.reader.InputsOf(result.key);
+}
+
 // Which results go, and what is needed by those that stay.
 absl::Status Collector::ChooseResults() {
   KeepForTrees();
@@ -237,11 +260,8 @@ absl::Status Collector::KeepByUse() {
   bool is_full = false;
   for (Result* result : all) {
     RETURN_IF_ERROR(CheckCancelled(options_));
-    std::vector<Digest> inputs;
-    if (result->is_ours) {
-      ASSIGN_OR_RETURN(inputs, store_.reader.InputsOf(result->key));
-    }
-    if (result->is_kept && inputs.empty()) continue;
+    if (result->is_kept && !result->has_inputs) continue;
+    ASSIGN_OR_RETURN(const std::vector<Digest> inputs, InputsOf(*result));
     const uint64_t more = BytesOfNew(inputs) + (result->is_kept ? 0 : BytesOfNew(result->named));
     is_full = is_full || needed_.bytes() + more > options_.bytes_max;
     const bool is_old = !result->is_kept && result->used < oldest;

@@ -68,6 +68,7 @@ class Collector {
     absl::Time used;
     std::vector<Digest> named;  // named blobs, the outputs first
     size_t outputs = 0;
+    bool has_inputs = false;  // its inputs were kept, too
     bool is_kept = false;
   };
 
@@ -80,10 +81,12 @@ class Collector {
   absl::Status ReadResults();
   absl::Status Read(const Digest& key, const ResultPlace& place, RecordKind kind);
   static void ReadOurs(const std::string& payload, Result& result);
+  absl::Status FindKeptActions();
   absl::Status ChooseResults();
   void KeepForTrees();
   void KeepGenerators(std::vector<Result*>& generators);
   absl::Status KeepByUse();
+  absl::StatusOr<std::vector<Digest>> InputsOf(const Result& result) const;
   static void SortByUse(std::vector<Result*>& results);
   void Keep(Result& result);
   uint64_t BytesOfNew(const std::vector<Digest>& digests) const;
