@@ -263,8 +263,9 @@ absl::Status Collector::KeepByUse() {
     if (result->is_kept && !result->has_inputs) continue;
     ASSIGN_OR_RETURN(const std::vector<Digest> inputs, InputsOf(*result));
     const uint64_t more = BytesOfNew(inputs) + (result->is_kept ? 0 : BytesOfNew(result->named));
-    is_full = is_full || needed_.bytes() + more > options_.bytes_max;
     const bool is_old = !result->is_kept && result->used < oldest;
+    // A result that goes for its age takes no room.
+    is_full = is_full || (!is_old && needed_.bytes() + more > options_.bytes_max);
     if (!is_full && !is_old && !result->is_kept) Keep(*result);
     if (!result->is_kept) dropped_results_.push_back(result);
     Needed& inputs_in = is_full || is_old ? named_by_dropped_ : needed_;

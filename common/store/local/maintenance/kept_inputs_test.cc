@@ -74,6 +74,17 @@ TEST_F(KeptInputsTest, InputsOfTheResultThatWasUsedLastStay) {
   EXPECT_TRUE(Has(second.source) && HasResult(second));
 }
 
+TEST_F(KeptInputsTest, AResultThatGoesForItsAgeTakesNoRoomFromInputs) {
+  const Kept present = Record("version 1", "output 1");
+  Publish("windows", {present.output});
+  Pass(absl::Hours(3));
+  const Digest old = Cook("used later, and too large", 5'000);
+  Pass(absl::Hours(48));
+  Collect({.bytes_max = 4'000, .age_max = absl::Hours(24)});
+  EXPECT_FALSE(Has(old));
+  EXPECT_TRUE(Has(present.source) && Has(present.action.key));
+}
+
 TEST_F(KeptInputsTest, AnInputStaysForAnotherResult) {
   const Kept kept = Record("shared", "output");
   const Digest output = PutBytes(*store_, "of another cooker");
