@@ -31,6 +31,11 @@ bool IsOfStore(const absl::Status& status) {
          absl::IsPermissionDenied(status) || absl::IsInternal(status);
 }
 
+// A file that cannot be read, or is larger than its digest says, is no trouble of the store.
+absl::Status OfOneFile(const absl::Status& unread) {
+  return absl::IsCancelled(unread) ? unread : absl::AbortedError(MessageOf(unread));
+}
+
 }  // namespace
 
 KeptSources::KeptSources(store::Store& store, Options options)
@@ -190,20 +195,21 @@ bool KeptSources::PutFiles(const World& world, const std::vector<Wanted>& files,
 absl::Status KeptSources::PutFile(const World& world, const Wanted& file, const Cancellation& stop,
                                   ToPut& small) {
   if (file.digest.size_bytes() > kSmallBytesMax) return PutLarge(world, file, stop);
-  std::string bytes;
-  if (file.host_path.empty()) {
-    ASSIGN_OR_RETURN(const content::Snapshot::Content content,
-                     world.snapshot->Read(file.path, kSmallBytesMax));
-    bytes = *content.bytes;
-  } else {
-    ASSIGN_OR_RETURN(bytes, ReadFile(file.host_path, kSmallBytesMax));
-  }
-  if (Digest::Of(bytes) != file.digest)
+  absl::StatusOr<std::string> bytes = ReadSmall(world, file);
+  if (!bytes.ok()) return OfOneFile(bytes.status());
+  if (Digest::Of(*bytes) != file.digest)
     return AbortedError("{}{} has changed", file.path, file.host_path);
-  small.size_bytes += bytes.size();
+  small.size_bytes += bytes->size();
   small.digests.push_back(file.digest);
-  small.bytes.push_back(std::move(bytes));
+  small.bytes.push_back(*std::move(bytes));
   return small.size_bytes < kPutBytesMax ? absl::OkStatus() : PutSmall(small);
+}
+
+absl::StatusOr<std::string> KeptSources::ReadSmall(const World& world, const Wanted& file) {
+  if (!file.host_path.empty()) return ReadFile(file.host_path, kSmallBytesMax);
+  ASSIGN_OR_RETURN(const content::Snapshot::Content content,
+                   world.snapshot->Read(file.path, kSmallBytesMax));
+  return *content.bytes;
 }
 
 absl::Status KeptSources::PutSmall(ToPut& small) {
@@ -228,16 +234,16 @@ absl::Status KeptSources::PutLarge(const World& world, const Wanted& file,
   const auto append = [&](std::string_view piece) {
     if (appended.ok()) appended = writer->Append(piece);
   };
-  if (file.host_path.empty()) {
-    RETURN_IF_ERROR(world.snapshot->Stream(file.path, append, &stop).status());
-  } else {
-    RETURN_IF_ERROR(ReadInPieces(file.host_path, [&](std::string_view piece) -> absl::Status {
-      append(piece);
-      if (stop.is_cancelled()) return absl::CancelledError("nobody waits for it");
-      return appended;
-    }));
-  }
+  const auto append_to_end = [&](std::string_view piece) -> absl::Status {
+    append(piece);
+    if (stop.is_cancelled()) return absl::CancelledError("nobody waits for it");
+    return appended;
+  };
+  const absl::Status read = file.host_path.empty()
+                                ? world.snapshot->Stream(file.path, append, &stop).status()
+                                : ReadInPieces(file.host_path, append_to_end);
   RETURN_IF_ERROR(appended);
+  if (!read.ok()) return OfOneFile(read);
   RETURN_IF_ERROR(writer->Finish());
   NoteKept(file.digest);
   return absl::OkStatus();

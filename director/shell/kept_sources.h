@@ -25,6 +25,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "common/base/cancellation.h"
 #include "common/base/digest.h"
 #include "common/base/mutex.h"
@@ -100,6 +101,7 @@ class KeptSources {
   bool PutFiles(const World& world, const std::vector<Wanted>& files, const Cancellation& stop);
   absl::Status PutFile(const World& world, const Wanted& file, const Cancellation& stop,
                        ToPut& small);
+  static absl::StatusOr<std::string> ReadSmall(const World& world, const Wanted& file);
   absl::Status PutLarge(const World& world, const Wanted& file, const Cancellation& stop);
   absl::Status PutSmall(ToPut& small);
   absl::StatusOr<record::Action> ActionOf(const StoredResult& stored) const;

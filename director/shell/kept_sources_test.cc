@@ -171,6 +171,18 @@ TEST_F(KeptSourcesTest, ARecordIsFoundAgainByItsKeyWithAllItsInputs) {
   EXPECT_EQ(store_.puts, puts);
 }
 
+// A worker read the include before it was edited.
+TEST_F(KeptSourcesTest, AnInputThatIsALargerFileByNowIsNoTrouble) {
+  Write("content/a.txt", "source");
+  Write("content/inc.txt", std::string(2 << 20, 'x'));
+  const StoredResultPtr stored =
+      ResultOf("source", {{{ObservationKind::kFile, "inc.txt", ""}, Digest::Of("old").ToString()}});
+  KeepRecord(*MakeWorld(), stored);
+  EXPECT_FALSE(kept_.TakeTrouble().has_value());
+  EXPECT_TRUE(HasBlob(stored->action_key) && Has("source"));
+  EXPECT_FALSE(Has(std::string(2 << 20, 'x')));
+}
+
 TEST_F(KeptSourcesTest, ARecordOfAnotherTrustDomainThatIsReadIsKept) {
   Write("content/a.txt", "source");
   const WorldPtr world = MakeWorld();
