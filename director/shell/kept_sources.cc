@@ -176,16 +176,18 @@ bool KeptSources::PutFiles(const World& world, const std::vector<Wanted>& files,
   absl::flat_hash_set<Digest> missing = Missing(digests);
   ToPut small;
   bool is_whole = true;
+  absl::Status full;  // of a store that takes nothing more: no file is read in vain
   const auto note = [&](const absl::Status& put, uint64_t count) {
     if (!IsOfStore(put)) return;
     NoteTrouble(count, put);
     is_whole = false;
+    if (absl::IsResourceExhausted(put)) full = put;
   };
   for (const Wanted& file : files) {
     if (stop.is_cancelled()) break;
     if (missing.erase(file.digest) == 0) continue;
-    const uint64_t count = small.digests.size() + 1;
-    note(PutFile(world, file, stop, small), count);
+    const uint64_t count = full.ok() ? small.digests.size() + 1 : 1;
+    note(full.ok() ? PutFile(world, file, stop, small) : full, count);
   }
   const uint64_t count = small.digests.size();
   note(PutSmall(small), count);

@@ -139,6 +139,15 @@ TEST_F(KeptSourcesTest, FailuresAreToldOnceAndTogether) {
   EXPECT_EQ(KeepFiles(*world, {"/Game/a.txt", "/Game/b.txt"}).files, 2u) << "tried again";
 }
 
+TEST_F(KeptSourcesTest, NoFurtherFileIsReadForAFullStore) {
+  Write("content/a.txt", std::string(2 << 20, 'a'));
+  Write("content/b.txt", std::string(2 << 20, 'b'));
+  store_.put_error = absl::ResourceExhaustedError("the disk is full");
+  EXPECT_EQ(KeepFiles(*MakeWorld(), {"/Game/a.txt", "/Game/b.txt"}).files, 0u);
+  EXPECT_EQ(store_.puts, 1);
+  EXPECT_EQ(kept_.TakeTrouble()->files, 2u);
+}
+
 TEST_F(KeptSourcesTest, LostBlobsArePutAgain) {
   Write("content/a.txt", "source");
   const WorldPtr world = MakeWorld();
