@@ -107,7 +107,7 @@ void KeptSources::KeepWaiting(std::vector<Waiting> waiting) {
     std::vector<Wanted> files;
     for (; begin < waiting.size() && waiting[begin].world == world; ++begin)
       files.push_back(std::move(waiting[begin].file));
-    PutFiles(*world, files, stop_);
+    PutFiles(*world, files, Ask::kForUnknown, stop_);
   }
 }
 
@@ -121,7 +121,7 @@ KeptSources::Kept KeptSources::KeepFiles(const World& world, std::span<const std
     // input.
     if (digest.ok()) files.push_back({.path = path, .host_path = "", .digest = *digest});
   }
-  PutFiles(world, files, stop);
+  PutFiles(world, files, Ask::kForUnknown, stop);
   Kept kept;
   base::MutexLock lock(mutex_);
   for (const Wanted& file : files) {
@@ -148,13 +148,13 @@ void KeptSources::ForgetIfLost() {
   known_in_ = std::move(now);
 }
 
-absl::flat_hash_set<Digest> KeptSources::Missing(const std::vector<Digest>& digests) {
+absl::flat_hash_set<Digest> KeptSources::Missing(const std::vector<Digest>& digests, Ask ask) {
   ForgetIfLost();
   std::vector<Digest> asked;
   {
     base::MutexLock lock(mutex_);
     for (const Digest& digest : digests) {
-      if (!known_.contains(DigestHash()(digest))) asked.push_back(digest);
+      if (ask == Ask::kForAll || !known_.contains(DigestHash()(digest))) asked.push_back(digest);
     }
   }
   absl::flat_hash_set<Digest> missing;
@@ -169,11 +169,11 @@ absl::flat_hash_set<Digest> KeptSources::Missing(const std::vector<Digest>& dige
   return missing;
 }
 
-bool KeptSources::PutFiles(const World& world, const std::vector<Wanted>& files,
+bool KeptSources::PutFiles(const World& world, const std::vector<Wanted>& files, Ask ask,
                            const Cancellation& stop) {
   std::vector<Digest> digests;
   for (const Wanted& file : files) digests.push_back(file.digest);
-  absl::flat_hash_set<Digest> missing = Missing(digests);
+  absl::flat_hash_set<Digest> missing = Missing(digests, ask);
   ToPut small;
   bool is_whole = true;
   absl::Status full;  // of a store that takes nothing more: no file is read in vain
@@ -256,7 +256,7 @@ void KeptSources::KeepRecords(const World& world, std::span<const StoredResultPt
   for (const StoredResultPtr& stored : results) {
     if (stored != nullptr && !stored->result.is_verdict) keys.push_back(stored->action_key);
   }
-  absl::flat_hash_set<Digest> missing = Missing(keys);
+  absl::flat_hash_set<Digest> missing = Missing(keys, Ask::kForAll);
   std::vector<Wanted> inputs;
   std::vector<std::string> blobs;
   for (const StoredResultPtr& stored : results) {
@@ -271,11 +271,11 @@ void KeptSources::KeepRecords(const World& world, std::span<const StoredResultPt
     for (Wanted& input : InputsOf(world, *stored)) inputs.push_back(std::move(input));
   }
   // An Action in the store says that its inputs were dealt with.
-  if (!PutFiles(world, inputs, stop_)) return;
+  if (!PutFiles(world, inputs, Ask::kForAll, stop_)) return;
   ToPut small;
   std::vector<Digest> digests;
   for (const std::string& bytes : blobs) digests.push_back(Digest::Of(bytes));
-  absl::flat_hash_set<Digest> absent = Missing(digests);
+  absl::flat_hash_set<Digest> absent = Missing(digests, Ask::kForAll);
   for (size_t i = 0; i < blobs.size(); ++i) {
     if (absent.erase(digests[i]) == 0) continue;
     small.digests.push_back(digests[i]);

@@ -95,10 +95,15 @@ class KeptSources {
   void Run();
   std::vector<Waiting> TakeWaiting() GALLEY_REQUIRES(mutex_);
   void KeepWaiting(std::vector<Waiting> waiting);
+  // Which digests the store is asked for. It keeps what it told the session of, and a resident
+  // director lets go of that when it was idle long: inputs of a record are asked for anew, so that
+  // a collection that runs meanwhile does not drop them.
+  enum class Ask { kForAll, kForUnknown };
   // Returns those of the digests that the store lacks; all of them when it cannot say.
-  absl::flat_hash_set<Digest> Missing(const std::vector<Digest>& digests);
+  absl::flat_hash_set<Digest> Missing(const std::vector<Digest>& digests, Ask ask);
   // False: the store did not take a blob.
-  bool PutFiles(const World& world, const std::vector<Wanted>& files, const Cancellation& stop);
+  bool PutFiles(const World& world, const std::vector<Wanted>& files, Ask ask,
+                const Cancellation& stop);
   absl::Status PutFile(const World& world, const Wanted& file, const Cancellation& stop,
                        ToPut& small);
   static absl::StatusOr<std::string> ReadSmall(const World& world, const Wanted& file);

@@ -1,5 +1,7 @@
 #include "director/shell/kept_sources.h"
 
+#include <set>
+
 #include "common/record/kept_action.h"
 #include "common/record/recipe.h"
 #include "director/shell/shell_test_world.h"
@@ -178,6 +180,21 @@ TEST_F(KeptSourcesTest, ARecordIsFoundAgainByItsKeyWithAllItsInputs) {
   const int puts = store_.puts;
   KeepRecord(*world, stored);
   EXPECT_EQ(store_.puts, puts);
+}
+
+// The store keeps for a session what it told the session of.
+TEST_F(KeptSourcesTest, TheStoreIsAskedForInputsOfARecordThoughTheyAreKnown) {
+  Write("content/a.txt", "source");
+  const WorldPtr world = MakeWorld();
+  EXPECT_EQ(KeepFiles(*world, {"/Game/a.txt"}).files, 1u);
+  std::set<Digest> asked;
+  store_.on_find_missing = [&](std::span<const Digest> digests) {
+    asked.insert(digests.begin(), digests.end());
+  };
+  EXPECT_EQ(KeepFiles(*world, {"/Game/a.txt"}).files, 1u);
+  EXPECT_TRUE(asked.empty());
+  KeepRecord(*world, ResultOf("source", {}));
+  EXPECT_TRUE(asked.contains(Digest::Of("source")));
 }
 
 // A worker read the include before it was edited.

@@ -26,6 +26,7 @@ namespace galley::director {
 class WatchedStore final : public store::Store {
  public:
   absl::StatusOr<std::vector<Digest>> FindMissing(std::span<const Digest> digests) override {
+    if (on_find_missing) on_find_missing(digests);
     return inner.FindMissing(digests);
   }
   absl::StatusOr<Blob> Get(const Digest& digest) override { return inner.Get(digest); }
@@ -78,6 +79,7 @@ class WatchedStore final : public store::Store {
   absl::Status look_up_error;
   absl::Status commit_error;
   std::function<void(const store::CommitBatch&)> on_commit;
+  std::function<void(std::span<const Digest>)> on_find_missing;
 };
 
 // ShellTest: a project with the mount /Game (<dir>/content) and the platforms windows (0), android
