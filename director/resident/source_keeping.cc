@@ -86,10 +86,18 @@ bool SourceKeeping::KeepNext(const Cancellation& stop) {
   const KeptSources::Kept kept = deps_.kept.KeepFiles(*world_, paths, stop);
   if (stop.is_cancelled()) return false;
   next_ = next;
+  uncommitted_bytes_ += kept.bytes;
+  if (uncommitted_bytes_ >= options_.commit_bytes) CommitKept();
   base::MutexLock lock(mutex_);
   progress_->files_kept += kept.files;
   progress_->bytes_kept += kept.bytes;
   return true;
+}
+
+void SourceKeeping::CommitKept() {
+  uncommitted_bytes_ = 0;
+  if (const absl::Status committed = deps_.store.Commit({}); !committed.ok())
+    LogWarning("kept sources may be lost by a power cut: {}", MessageOf(committed));
 }
 
 // False: the present world was gone through.
@@ -126,6 +134,7 @@ std::vector<std::string> SourceKeeping::NextPaths(size_t& next) const {
 
 // False: interrupted.
 bool SourceKeeping::EndPass(const Cancellation& stop) {
+  CommitKept();
   const absl::Status pinned = Pin(stop);
   if (absl::IsCancelled(pinned)) return false;
   if (!pinned.ok()) LogWarning("the kept sources are not pinned: {}", MessageOf(pinned));

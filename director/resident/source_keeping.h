@@ -3,9 +3,10 @@
 //
 // A pass goes through the files of one world by path; another world begins another pass. A portion
 // ends at once when somebody asks for a cook (Interrupt), and is begun again when nobody has cooked
-// for a while. After a pass the files are pinned as a tree, since no result need name them: the pin
-// "sources/<project id>" is renewed at most once an hour, so that edits all day cost little. What
-// was put since then is younger than a collection drops.
+// for a while. What is put is committed every now and then, so that the next commit of a cook has
+// little to sync. After a pass the files are pinned as a tree, since no result need name them: the
+// pin "sources/<project id>" is renewed at most once an hour, so that edits all day cost little.
+// What was put since then is younger than a collection drops.
 //
 // Threads: any; the work has a thread of its own.
 #pragma once
@@ -46,6 +47,7 @@ class SourceKeeping {
     absl::Duration pin_interval = absl::Hours(1);
     size_t portion_files = 64;
     uint64_t portion_bytes = 8 << 20;
+    uint64_t commit_bytes = 32 << 20;  // of files that were gone through
   };
   // Progress: of the world of the last pass, the files that can be used.
   struct Progress {
@@ -73,6 +75,7 @@ class SourceKeeping {
   bool BeginPassIfDue();
   std::vector<std::string> NextPaths(size_t& next) const;
   bool KeepNext(const Cancellation& stop);
+  void CommitKept();
   bool EndPass(const Cancellation& stop);
   absl::Status Pin(const Cancellation& stop);
   absl::StatusOr<Digest> PutTree(const Cancellation& stop);
@@ -86,6 +89,7 @@ class SourceKeeping {
   WorldPtr world_;                   // of the pass; null: there is no pass
   std::weak_ptr<const World> done_;  // of the last pass that is over
   size_t next_ = 0;                  // file of world_ with which the next portion begins
+  uint64_t uncommitted_bytes_ = 0;   // gone through since the last commit
   absl::Time quiet_from_ = absl::InfinitePast();
   absl::Time pinned_ = absl::InfinitePast();
 

@@ -65,6 +65,16 @@ TEST_F(SourceKeepingTest, AllFilesOfTheWorldAreKeptAndCounted) {
   EXPECT_TRUE(Has("7") && Has(std::string(3 << 20, 'x')));
 }
 
+TEST_F(SourceKeepingTest, FilesAreCommittedWhileTheyAreKept) {
+  for (int i = 0; i < 8; ++i)
+    Write("content/" + std::to_string(i) + ".bin", std::string(1 << 20, static_cast<char>(i)));
+  SetWorld(MakeWorld());
+  const auto keeping =
+      Begin({.quiet = absl::ZeroDuration(), .portion_bytes = 1 << 20, .commit_bytes = 2 << 20});
+  ASSERT_TRUE(AwaitFiles(*keeping, 8));
+  EXPECT_EQ(store_.commits, 5) << "four times two files, and at the end";
+}
+
 TEST_F(SourceKeepingTest, WithoutAWorldNothingIsSaid) {
   const auto keeping = Begin();
   EXPECT_FALSE(keeping->progress().has_value());
