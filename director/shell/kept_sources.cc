@@ -186,7 +186,8 @@ bool KeptSources::PutFiles(const World& world, const std::vector<Wanted>& files,
   for (const Wanted& file : files) {
     if (stop.is_cancelled()) break;
     if (missing.erase(file.digest) == 0) continue;
-    const uint64_t count = full.ok() ? small.digests.size() + 1 : 1;
+    const bool is_alone = !full.ok() || file.digest.size_bytes() > kSmallBytesMax;
+    const uint64_t count = is_alone ? 1 : small.digests.size() + 1;
     note(full.ok() ? PutFile(world, file, stop, small) : full, count);
   }
   const uint64_t count = small.digests.size();

@@ -150,6 +150,14 @@ TEST_F(KeptSourcesTest, NoFurtherFileIsReadForAFullStore) {
   EXPECT_EQ(kept_.TakeTrouble()->files, 2u);
 }
 
+TEST_F(KeptSourcesTest, EachFileThatIsNotKeptCountsOnce) {
+  Write("content/a.txt", "small");
+  Write("content/b.txt", std::string(2 << 20, 'b'));
+  store_.put_error = absl::UnavailableError("the owner is gone");
+  EXPECT_EQ(KeepFiles(*MakeWorld(), {"/Game/a.txt", "/Game/b.txt"}).files, 0u);
+  EXPECT_EQ(kept_.TakeTrouble()->files, 2u);
+}
+
 TEST_F(KeptSourcesTest, LostBlobsArePutAgain) {
   Write("content/a.txt", "source");
   const WorldPtr world = MakeWorld();
