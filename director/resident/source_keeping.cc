@@ -113,6 +113,8 @@ bool SourceKeeping::BeginPassIfDue() {
   }
   world_ = present;
   next_ = 0;
+  // The files that the last pass could not put are tried again, and counted again.
+  static_cast<void>(deps_.kept.TakeTrouble());
   base::MutexLock lock(mutex_);
   progress_ = progress;
   return true;

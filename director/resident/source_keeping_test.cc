@@ -139,7 +139,11 @@ TEST_F(SourceKeepingTest, AFullStoreIsNoEndlessWork) {
   SetWorld(MakeWorld());
   const auto keeping = Begin();
   ASSERT_TRUE(AwaitFiles(*keeping, 0));
-  EXPECT_EQ(kept_.TakeTrouble()->files, 1u);
+  Write("content/b.txt", "b");
+  SetWorld(MakeWorld());
+  AwaitOrFail([&] { return keeping->progress()->files == 2 && keeping->progress()->is_over; },
+              "the end of the second pass");
+  EXPECT_EQ(kept_.TakeTrouble()->files, 2u) << "of the second pass alone";
 }
 
 }  // namespace
