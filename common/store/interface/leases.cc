@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <set>
 #include <utility>
 
 #include "common/base/errors.h"
@@ -50,6 +51,17 @@ absl::Status ValidateLeaseName(std::string_view name) {
 absl::Status ValidateLeaseNames(std::span<const RootLease> leases) {
   for (const RootLease& lease : leases) RETURN_IF_ERROR(ValidateLeaseName(lease.name));
   return absl::OkStatus();
+}
+
+std::vector<RootLease> LeasesOfNewRoots(std::span<const RootLease> taken,
+                                        std::span<const RootLease> held) {
+  std::set<Digest> roots;
+  for (const RootLease& lease : held) roots.insert(lease.root);
+  std::vector<RootLease> added;
+  for (const RootLease& lease : taken) {
+    if (!roots.contains(lease.root)) added.push_back(lease);
+  }
+  return added;
 }
 
 absl::Status AbsentRootOfLease(const RootLease& lease) {

@@ -38,6 +38,9 @@ struct LeaseChanges {
 // kLeaseNameBytesMax bytes.
 absl::Status ValidateLeaseName(std::string_view name);
 absl::Status ValidateLeaseNames(std::span<const RootLease> leases);
+// Returns the leases in `taken` whose roots no lease in `held` has.
+std::vector<RootLease> LeasesOfNewRoots(std::span<const RootLease> taken,
+                                        std::span<const RootLease> held);
 // NOT_FOUND: the store has no folder with the digest of the lease's root.
 absl::Status AbsentRootOfLease(const RootLease& lease);
 

@@ -54,6 +54,14 @@ TEST(LeasesTest, NamesAreBoundedAndPlain) {
   }
 }
 
+TEST(LeasesTest, RootsThatAreLeasedAreNotNew) {
+  const std::vector<RootLease> held = {LeaseOf("a", "root", 1)};
+  const RootLease renewed = LeaseOf("a", "root", 2), same = LeaseOf("b", "root", 2);
+  const RootLease moved = LeaseOf("a", "other", 2);
+  EXPECT_THAT(LeasesOfNewRoots(std::vector{renewed, moved, same}, held), ElementsAreArray({moved}));
+  EXPECT_THAT(LeasesOfNewRoots(std::vector{renewed}, {}), ElementsAreArray({renewed}));
+}
+
 TEST(LeasesTest, DamageIsFound) {
   const std::string text = EncodeLeases(std::vector{LeaseOf("a", "root", 1)});
   for (size_t size = 0; size < text.size(); ++size) {

@@ -175,9 +175,10 @@ class Store : public BlobStore, public ActionCache {
   // survive a power cut; a batch costs one sync more than a commit. REQUIRES: while the call runs,
   // the blobs under each root are kept by another lease or root, or because the caller was told
   // that they are present: a collection that began before does not look at new leases. NOT_FOUND: a
-  // root's own folder is absent. INVALID_ARGUMENT: ValidateLeaseName refuses a name.
-  // RESOURCE_EXHAUSTED: more than kLeasesMax leases. UNIMPLEMENTED: the store keeps no leases, or
-  // its owner has an older version.
+  // root's own folder is absent, and no lease has the root yet: one tree that was lost ends no
+  // renewal of others. INVALID_ARGUMENT: ValidateLeaseName refuses a name. RESOURCE_EXHAUSTED: more
+  // than kLeasesMax leases. UNIMPLEMENTED: the store keeps no leases, or its owner has an older
+  // version.
   virtual absl::Status ChangeLeases(const LeaseChanges& changes);
   // Returns the leases by name. Those whose time has passed may be missing.
   virtual absl::StatusOr<std::vector<RootLease>> Leases();

@@ -180,14 +180,16 @@ absl::StatusOr<std::vector<record::Revocation>> LocalStore::Revocations() {
 
 absl::Status LocalStore::ChangeLeases(const LeaseChanges& changes) {
   RETURN_IF_ERROR(ValidateLeaseNames(changes.taken));
+  const absl::Time now = parts_.folder.options.now();
+  const std::vector<RootLease> added = LeasesOfNewRoots(changes.taken, parts_.leases.All(now));
   std::vector<Digest> roots;
-  for (const RootLease& lease : changes.taken) roots.push_back(lease.root);
+  for (const RootLease& lease : added) roots.push_back(lease.root);
   ASSIGN_OR_RETURN(const auto found, Locate(roots));
   for (size_t i = 0; i < roots.size(); ++i) {
-    if (!found[i].has_value()) return AbsentRootOfLease(changes.taken[i]);
+    if (!found[i].has_value()) return AbsentRootOfLease(added[i]);
   }
-  if (!roots.empty()) RETURN_IF_ERROR(Commit({}));
-  return parts_.leases.Change(changes, parts_.folder.options.now());
+  if (!changes.taken.empty()) RETURN_IF_ERROR(Commit({}));
+  return parts_.leases.Change(changes, now);
 }
 
 absl::StatusOr<std::vector<RootLease>> LocalStore::Leases() {

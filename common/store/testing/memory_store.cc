@@ -307,12 +307,14 @@ absl::StatusOr<std::vector<record::Revocation>> MemoryStore::Revocations() {
 absl::Status MemoryStore::ChangeLeases(const LeaseChanges& changes) {
   RETURN_IF_ERROR(ValidateLeaseNames(changes.taken));
   const base::MutexLock lock(mutex_);
+  std::vector<RootLease> held;
+  for (const auto& [name, lease] : leases_) held.push_back(lease);
+  for (const RootLease& lease : LeasesOfNewRoots(changes.taken, held)) {
+    if (!HasLocked(lease.root)) return AbsentRootOfLease(lease);
+  }
   std::map<std::string, RootLease> leases = leases_;
   for (const std::string& name : changes.released) leases.erase(name);
-  for (const RootLease& lease : changes.taken) {
-    if (!HasLocked(lease.root)) return AbsentRootOfLease(lease);
-    leases.insert_or_assign(lease.name, lease);
-  }
+  for (const RootLease& lease : changes.taken) leases.insert_or_assign(lease.name, lease);
   if (leases.size() > kLeasesMax) return absl::ResourceExhaustedError("too many leases");
   leases_ = std::move(leases);
   return absl::OkStatus();

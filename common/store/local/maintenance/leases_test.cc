@@ -126,6 +126,21 @@ TEST_F(LeasesOnDiskTest, ARootThatIsAbsentTakesNoLease) {
   EXPECT_THAT(Names(), IsEmpty());
 }
 
+TEST_F(LeasesOnDiskTest, ALeaseIsRenewedThoughItsRootWasLost) {
+  const Digest lost = PutBytes(*store_, LargeBytes('L')), root = SessionTree({});
+  ASSERT_TRUE(Take("session", lost).ok());
+  std::filesystem::remove(BlobFilePath(directory_, lost));
+  ASSERT_THAT(*store_->FindLost(std::vector<Digest>{lost}), ElementsAre(lost));
+  const absl::Time until = In(absl::Hours(2));
+  const absl::Status renewed =
+      store_->ChangeLeases({.taken = {{.name = "session", .root = lost, .until = until},
+                                      {.name = "other", .root = root, .until = until}}});
+  EXPECT_TRUE(renewed.ok()) << renewed << ": one lost tree ends no other lease";
+  EXPECT_THAT(Names(), ElementsAre("other", "session"));
+  ASSERT_TRUE(store_->ChangeLeases({.released = {"session"}}).ok());
+  EXPECT_TRUE(absl::IsNotFound(Take("session", lost)));
+}
+
 TEST_F(LeasesOnDiskTest, FoldersThatWereOnlyPutAreDurableWithTheLease) {
   const Digest root = SessionTree({Cook("file")});
   const uint64_t before = store_->Info()->commits;
