@@ -537,11 +537,12 @@ struct MemoryShort {};
 
 struct Tick {};
 
-using Event = std::variant<CookRequested, CancelRequested, DrainAsked, PackagesDiscovered,
-                           PackageAsked, AskWithdrawn, PackagesCleared, QueryAsked, FilesChanged, PlatformsChanged, LookedUp,
-                           WorkersSurvived, LauncherReported, WorkerLost, WorkerAttached,
-                           WorkerAlive, WorkerPending, WorkerUploads, WorkerReported, WorkerUnfit,
-                           WorkerReadmitted, LossSeen, Persisted, RootBuilt, RootPublished,
-                           LostFound, RootsStaged, DirectorUnfit, CookUnfit, MemoryShort, Tick>;
+using Event =
+    std::variant<CookRequested, CancelRequested, DrainAsked, PackagesDiscovered, PackageAsked,
+                 AskWithdrawn, PackagesCleared, QueryAsked, FilesChanged, PlatformsChanged,
+                 LookedUp, WorkersSurvived, LauncherReported, WorkerLost, WorkerAttached,
+                 WorkerAlive, WorkerPending, WorkerUploads, WorkerReported, WorkerUnfit,
+                 WorkerReadmitted, LossSeen, Persisted, RootBuilt, RootPublished, LostFound,
+                 RootsStaged, DirectorUnfit, CookUnfit, MemoryShort, Tick>;
 
 }  // namespace galley::director

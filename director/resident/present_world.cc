@@ -187,8 +187,8 @@ absl::StatusOr<std::shared_ptr<World>> PresentWorld::MakeWorldIn(const DevicePer
   }
   if (is_all_unseen_ || base == nullptr || base->project != setup.project) return ScanIn(permit);
   if (has_shell && unseen_.empty()) return std::shared_ptr<World>();
-  auto revised =
-      MakeRevisedWorld(deps_.director, setup, deps_.director.journal().meta(), base, [this](const content::Snapshot&) { return unseen_; });
+  auto revised = MakeRevisedWorld(deps_.director, setup, deps_.director.journal().meta(), base,
+                                  [this](const content::Snapshot&) { return unseen_; });
   if (revised.ok() || !absl::IsFailedPrecondition(revised.status())) return revised;
   LogInfo("devices: all files are looked at: {}", MessageOf(revised.status()));
   return ScanIn(permit);

@@ -129,8 +129,7 @@ void Claims::Unask(PackageId id, PlatformMask left) {
   if (claimants_.UnsettledOf(id) == 0) return deps_.package_progress.GiveUp(id);
   PlatformMask unwanted = 0;
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
-    if ((lost & MaskOf(p)) != 0 && claimants_.ClaimersOn(id, MaskOf(p)) == 0)
-      unwanted |= MaskOf(p);
+    if ((lost & MaskOf(p)) != 0 && claimants_.ClaimersOn(id, MaskOf(p)) == 0) unwanted |= MaskOf(p);
   }
   graph_.lifecycle().Unwant(id, unwanted);
   LowerUrgency(id);

@@ -41,8 +41,8 @@ class PackageProgress : PackagePart {
                      const std::string& error, const std::string& log,
                      FailureCause cause = FailureCause::kProject, AttemptId attempt = 0);
   void FailPackage(PackageId package, Stage stage, const std::string& error);
-  // Tells these cooks, and asks, that the package failed on these platforms. A cook that wants no other
-  // platform gets one notice for all.
+  // Tells these cooks, and asks, that the package failed on these platforms. A cook that wants no
+  // other platform gets one notice for all.
   void NoteFailed(PackageId package, PlatformMask platforms, Stage stage, const std::string& error,
                   CookMask cooks, const std::string& log = "",
                   FailureCause cause = FailureCause::kProject, AttemptId attempt = 0);

@@ -32,9 +32,9 @@ struct EffectBatch {
   // a notice about a package for which only asks wait is told to nobody.
   template <typename T>
   void Note(T notice, CookMask cooks) {
-    constexpr bool is_of_package = std::is_same_v<T, PackageDone> ||
-                                   std::is_same_v<T, PackageFailed> ||
-                                   std::is_same_v<T, PackageLeft> || std::is_same_v<T, PackageWarned>;
+    constexpr bool is_of_package =
+        std::is_same_v<T, PackageDone> || std::is_same_v<T, PackageFailed> ||
+        std::is_same_v<T, PackageLeft> || std::is_same_v<T, PackageWarned>;
     if (is_of_package && cooks == kAsksBit) return;
     notices.push_back({std::move(notice), cooks & kCooksBits});
   }
