@@ -3,6 +3,7 @@
 #include "build/bazel/remote/execution/v2/remote_execution.pb.h"
 #include "common/tree/plain_name.h"
 #include "common/tree/testing/golden.h"
+#include "common/tree/testing/reapi_directory.h"
 #include "common/tree/tree.h"
 #include "common/tree/wire_fields.h"
 
@@ -17,16 +18,6 @@ Directory Sample() {
                 {"empty", Digest(), false},
                 {"tool.sh", Digest::Of("#!"), true}},
       .directories = {{"barrel.gltf.d", Digest::Of("d")}, {"\xc3\xa9t\xc3\xa9", Digest::Of("e")}}};
-}
-
-std::string Serialised(const google::protobuf::MessageLite& message) {
-  return message.SerializeAsString();
-}
-
-reapi::Directory Parsed(const std::string& bytes) {
-  reapi::Directory message;
-  EXPECT_TRUE(message.ParseFromString(bytes));
-  return message;
 }
 
 TEST(DirectoryTest, EncodingIsTheGolden) {

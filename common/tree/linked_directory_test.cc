@@ -8,6 +8,7 @@
 
 #include "build/bazel/remote/execution/v2/remote_execution.pb.h"
 #include "common/tree/testing/golden.h"
+#include "common/tree/testing/reapi_directory.h"
 #include "common/tree/tree.h"
 
 namespace galley::tree {
@@ -15,7 +16,7 @@ namespace {
 
 namespace reapi = build::bazel::remote::execution::v2;
 
-LinkedDirectory Sample() {
+LinkedDirectory LinkedSample() {
   return {.files = {{"barrel.gltf.json", Digest::Of("json"), false},
                     {"tool.sh", Digest::Of("#!"), true}},
           .directories = {{"barrel.gltf.d", Digest::Of("d")}},
@@ -23,23 +24,13 @@ LinkedDirectory Sample() {
                     {"\xc3\xa9t\xc3\xa9", ".."}}};
 }
 
-std::string Serialised(const google::protobuf::MessageLite& message) {
-  return message.SerializeAsString();
-}
-
-reapi::Directory Parsed(const std::string& bytes) {
-  reapi::Directory message;
-  EXPECT_TRUE(message.ParseFromString(bytes));
-  return message;
-}
-
 TEST(LinkedDirectoryTest, EncodingIsTheGolden) {
   ExpectGolden("common/tree/testdata/linked_directory.hex",
-               HexLines(EncodeLinkedDirectory(Sample())));
+               HexLines(EncodeLinkedDirectory(LinkedSample())));
 }
 
 TEST(LinkedDirectoryTest, ProtobufReadsAndWritesTheSameBytes) {
-  const std::string bytes = EncodeLinkedDirectory(Sample());
+  const std::string bytes = EncodeLinkedDirectory(LinkedSample());
   const reapi::Directory message = Parsed(bytes);
   ASSERT_EQ(message.symlinks_size(), 2);
   EXPECT_EQ(message.symlinks(0).name(), "barrel.gltf.glb");
@@ -50,9 +41,9 @@ TEST(LinkedDirectoryTest, ProtobufReadsAndWritesTheSameBytes) {
 
 TEST(LinkedDirectoryTest, DecodingGivesBackWhatWasEncoded) {
   const absl::StatusOr<LinkedDirectory> decoded =
-      DecodeLinkedDirectory(EncodeLinkedDirectory(Sample()));
+      DecodeLinkedDirectory(EncodeLinkedDirectory(LinkedSample()));
   ASSERT_TRUE(decoded.ok()) << decoded.status();
-  EXPECT_EQ(*decoded, Sample());
+  EXPECT_EQ(*decoded, LinkedSample());
 }
 
 TEST(LinkedDirectoryTest, WithoutLinksTheBytesAreThoseOfADirectory) {
@@ -69,14 +60,14 @@ TEST(LinkedDirectoryTest, WithoutLinksTheBytesAreThoseOfADirectory) {
 }
 
 TEST(LinkedDirectoryTest, ACookedTreeGoesOnRefusingLinks) {
-  const absl::StatusOr<Directory> decoded = DecodeDirectory(EncodeLinkedDirectory(Sample()));
+  const absl::StatusOr<Directory> decoded = DecodeDirectory(EncodeLinkedDirectory(LinkedSample()));
   ASSERT_FALSE(decoded.ok());
   EXPECT_EQ(decoded.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_NE(decoded.status().ToString().find("has no field 3"), std::string::npos);
 }
 
 TEST(LinkedDirectoryTest, EveryTruncationIsRefusedOrShorter) {
-  const std::string bytes = EncodeLinkedDirectory(Sample());
+  const std::string bytes = EncodeLinkedDirectory(LinkedSample());
   for (size_t size = 0; size < bytes.size(); ++size) {
     const auto decoded = DecodeLinkedDirectory(std::string_view(bytes).substr(0, size));
     if (decoded.ok()) {
@@ -86,8 +77,9 @@ TEST(LinkedDirectoryTest, EveryTruncationIsRefusedOrShorter) {
 }
 
 // Checks that a Directory as another encoder might write it is refused, and with which phrase.
-void ExpectRefused(const std::function<void(reapi::Directory&)>& spoil, std::string_view phrase) {
-  reapi::Directory message = Parsed(EncodeLinkedDirectory(Sample()));
+void ExpectLinkedRefused(const std::function<void(reapi::Directory&)>& spoil,
+                         std::string_view phrase) {
+  reapi::Directory message = Parsed(EncodeLinkedDirectory(LinkedSample()));
   spoil(message);
   const auto decoded = DecodeLinkedDirectory(Serialised(message));
   ASSERT_FALSE(decoded.ok()) << phrase;
@@ -96,17 +88,17 @@ void ExpectRefused(const std::function<void(reapi::Directory&)>& spoil, std::str
 }
 
 TEST(LinkedDirectoryTest, WhatIsNotCanonicalIsRefused) {
-  ExpectRefused([](auto& m) { m.mutable_symlinks()->SwapElements(0, 1); }, "is not after");
-  ExpectRefused([](auto& m) { *m.add_symlinks() = m.symlinks(1); }, "is not after");
-  ExpectRefused([](auto& m) { m.mutable_symlinks(0)->set_name("barrel.gltf.json"); },
-                "barrel.gltf.json is not after barrel.gltf.json");
-  ExpectRefused([](auto& m) { m.mutable_symlinks(0)->set_name("barrel.gltf.d"); },
-                "barrel.gltf.d is not after barrel.gltf.d");
-  ExpectRefused([](auto& m) { m.mutable_symlinks(0)->mutable_node_properties(); },
-                "has no field 4");
-  ExpectRefused([](auto& m) { m.mutable_node_properties(); }, "has no field 5");
-  ExpectRefused([](auto& m) { m.mutable_files(0)->clear_digest(); }, "has no digest");
-  ExpectRefused(
+  ExpectLinkedRefused([](auto& m) { m.mutable_symlinks()->SwapElements(0, 1); }, "is not after");
+  ExpectLinkedRefused([](auto& m) { *m.add_symlinks() = m.symlinks(1); }, "is not after");
+  ExpectLinkedRefused([](auto& m) { m.mutable_symlinks(0)->set_name("barrel.gltf.json"); },
+                      "barrel.gltf.json is not after barrel.gltf.json");
+  ExpectLinkedRefused([](auto& m) { m.mutable_symlinks(0)->set_name("barrel.gltf.d"); },
+                      "barrel.gltf.d is not after barrel.gltf.d");
+  ExpectLinkedRefused([](auto& m) { m.mutable_symlinks(0)->mutable_node_properties(); },
+                      "has no field 4");
+  ExpectLinkedRefused([](auto& m) { m.mutable_node_properties(); }, "has no field 5");
+  ExpectLinkedRefused([](auto& m) { m.mutable_files(0)->clear_digest(); }, "has no digest");
+  ExpectLinkedRefused(
       [](auto& m) {
         m.mutable_directories(0)->mutable_digest()->set_hash(Digest().hex());
         m.mutable_directories(0)->mutable_digest()->clear_size_bytes();
@@ -116,15 +108,16 @@ TEST(LinkedDirectoryTest, WhatIsNotCanonicalIsRefused) {
 
 TEST(LinkedDirectoryTest, NamesThatLeaveTheFolderAreRefused) {
   for (const char* name : {"", ".", "..", "a/b", "/", "a\\b", "a\nb", "\x7f"}) {
-    ExpectRefused([&](auto& m) { m.mutable_symlinks(0)->set_name(name); }, "single plain segment");
+    ExpectLinkedRefused([&](auto& m) { m.mutable_symlinks(0)->set_name(name); },
+                        "single plain segment");
   }
 }
 
 TEST(LinkedDirectoryTest, TargetsThatAreNotPlainAndRelativeAreRefused) {
   for (const char* target : {"", "/", "/a", "a/", "a//b", ".", "./a", "a/.", "a/./b", "a/..",
                              "a/../b", "../", "../.", "..//a", "../a/..", "a\\b", "a\nb"}) {
-    ExpectRefused([&](auto& m) { m.mutable_symlinks(0)->set_target(target); },
-                  "not a plain relative path");
+    ExpectLinkedRefused([&](auto& m) { m.mutable_symlinks(0)->set_target(target); },
+                        "not a plain relative path");
   }
 }
 
@@ -141,8 +134,8 @@ TEST(LinkedDirectoryTest, ATargetMayGoUpAtItsBeginning) {
 TEST(LinkedDirectoryTest, ATargetHasAtMost4096Bytes) {
   EXPECT_TRUE(IsLinkTarget(std::string(4096, 'a')));
   EXPECT_FALSE(IsLinkTarget(std::string(4097, 'a')));
-  ExpectRefused([](auto& m) { m.mutable_symlinks(0)->set_target(std::string(4097, 'a')); },
-                "not a plain relative path");
+  ExpectLinkedRefused([](auto& m) { m.mutable_symlinks(0)->set_target(std::string(4097, 'a')); },
+                      "not a plain relative path");
 }
 
 TEST(LinkedDirectoryTest, FieldsInAnotherOrderAreRefused) {

@@ -24,7 +24,7 @@ std::string TextOf(const Differences& differences) {
 }
 
 // The files that differ, '|', and the links that differ.
-std::string Diff(const std::string& before, const std::string& after) {
+std::string LinkedDiff(const std::string& before, const std::string& after) {
   LinkedFolders folders;
   const auto found = DiffLinkedTrees(folders.Build(before), folders.Build(after), folders.Read());
   if (!found.ok()) return found.status().ToString();
@@ -87,14 +87,14 @@ TEST(ListLinkedTreeTest, LinksCountAsFiles) {
 }
 
 TEST(DiffLinkedTreesTest, LinksAreAddedRemovedAndChanged) {
-  EXPECT_EQ(Diff("a l->a m->a", "a m->b n->a"), "| -l ~m +n ");
-  EXPECT_EQ(Diff("a d/l->a", "a"), "| -d/l ");
-  EXPECT_EQ(Diff("a", "a d/e/l->a d/f"), "+d/f | +d/e/l ");
+  EXPECT_EQ(LinkedDiff("a l->a m->a", "a m->b n->a"), "| -l ~m +n ");
+  EXPECT_EQ(LinkedDiff("a d/l->a", "a"), "| -d/l ");
+  EXPECT_EQ(LinkedDiff("a", "a d/e/l->a d/f"), "+d/f | +d/e/l ");
 }
 
 TEST(DiffLinkedTreesTest, ALinkThatBecameAFileIsRemovedAndAdded) {
-  EXPECT_EQ(Diff("a l->a", "a l=text"), "+l | -l ");
-  EXPECT_EQ(Diff("a l->a", "a l/b"), "+l/b | -l ");
+  EXPECT_EQ(LinkedDiff("a l->a", "a l=text"), "+l | -l ");
+  EXPECT_EQ(LinkedDiff("a l->a", "a l/b"), "+l/b | -l ");
 }
 
 TEST(DiffLinkedTreesTest, AChangedLinkSaysBothTargets) {
@@ -116,10 +116,10 @@ TEST(DiffLinkedTreesTest, EqualFoldersAreNotRead) {
 }
 
 // A tree as a map: '=' and the content of a file, "->" and the target of a link.
-using Model = std::map<std::string, std::string>;
+using ModelTree = std::map<std::string, std::string>;
 
-Model RandomModel(std::mt19937& random) {
-  Model model;
+ModelTree RandomModel(std::mt19937& random) {
+  ModelTree model;
   for (const char* folder : {"", "a/", "a/b/", "c/"}) {
     for (const char* name : {"x", "y", "z"}) {
       const size_t kind = random() % 4;
@@ -131,18 +131,18 @@ Model RandomModel(std::mt19937& random) {
   return model;
 }
 
-Digest BuildModel(const Model& model, LinkedFolders& folders) {
+Digest BuildModel(const ModelTree& model, LinkedFolders& folders) {
   std::string text;
   for (const auto& [path, value] : model) text += path + value + " ";
   return folders.Build(text);
 }
 
-std::string ExpectedDiff(const Model& before, const Model& after, const std::string& kind) {
+std::string ExpectedDiff(const ModelTree& before, const ModelTree& after, const std::string& kind) {
   std::set<std::string> paths;
-  for (const Model* model : {&before, &after}) {
+  for (const ModelTree* model : {&before, &after}) {
     for (const auto& [path, value] : *model) paths.insert(path);
   }
-  const auto value_in = [&](const Model& model, const std::string& path) {
+  const auto value_in = [&](const ModelTree& model, const std::string& path) {
     const auto at = model.find(path);
     return at != model.end() && at->second.starts_with(kind) ? at->second : "";
   };
@@ -158,7 +158,7 @@ std::string ExpectedDiff(const Model& before, const Model& after, const std::str
 TEST(DiffLinkedTreesTest, RandomTreesDifferAsTheirModels) {
   std::mt19937 random(3);
   for (int turn = 0; turn < 500; ++turn) {
-    const Model before = RandomModel(random), after = RandomModel(random);
+    const ModelTree before = RandomModel(random), after = RandomModel(random);
     LinkedFolders folders;
     const Digest old = BuildModel(before, folders), now = BuildModel(after, folders);
     const auto found = DiffLinkedTrees(old, now, folders.Read());

@@ -18,7 +18,7 @@
 namespace galley::director {
 namespace {
 
-constexpr std::chrono::milliseconds kLookInterval(50);
+constexpr std::chrono::milliseconds kEnterLookInterval(50);
 constexpr int kExitVerdict = 1;  // of exec-action: the cooker judged that its inputs are wrong
 
 template <typename... T>
@@ -92,7 +92,7 @@ absl::Status Remaker::Enter(const Digest& action_key, const Cancellation& stop) 
   base::MutexLock lock(mutex_);
   while (making_.contains(action_key)) {
     if (stop.is_cancelled()) return absl::CancelledError("nobody waits for the outputs");
-    changed_.WaitFor(mutex_, kLookInterval);
+    changed_.WaitFor(mutex_, kEnterLookInterval);
   }
   if (making_.size() >= options_.at_once_max) {
     return ResourceExhaustedError("{} results are being made again; ask again later",

@@ -16,7 +16,7 @@
 namespace galley::director {
 namespace {
 
-constexpr absl::Duration kLookInterval = absl::Milliseconds(200);
+constexpr absl::Duration kQuietLookInterval = absl::Milliseconds(200);
 constexpr size_t kBlobsAtOnce = 1024;
 
 // Files that cannot be used are no sources.
@@ -51,7 +51,7 @@ std::optional<SourceKeeping::Progress> SourceKeeping::progress() const {
 
 void SourceKeeping::Run() {
   while (!ending_.is_cancelled()) {
-    if (!IsQuiet() || !DoPortion()) ending_.Pause(kLookInterval);
+    if (!IsQuiet() || !DoPortion()) ending_.Pause(kQuietLookInterval);
   }
 }
 

@@ -17,7 +17,7 @@
 namespace galley::director {
 namespace {
 
-constexpr std::chrono::milliseconds kLookInterval(100);
+constexpr std::chrono::milliseconds kIdleLookInterval(100);
 // Larger files are put in pieces; smaller ones together.
 constexpr uint64_t kSmallBytesMax = 1 << 20;
 constexpr uint64_t kPutBytesMax = 16 << 20;
@@ -67,7 +67,7 @@ void KeptSources::AwaitIdle(const Cancellation& stop) {
   while (!stop.is_cancelled()) {
     base::MutexLock lock(mutex_);
     if (waiting_.empty() && !is_busy_) return;
-    changed_.WaitFor(mutex_, kLookInterval);
+    changed_.WaitFor(mutex_, kIdleLookInterval);
   }
 }
 

@@ -14,7 +14,7 @@
 namespace galley::store {
 namespace {
 
-constexpr uint64_t kBytesMax = 16 << 20;  // kLeasesMax lines have fewer
+constexpr uint64_t kListBytesMax = 16 << 20;  // kLeasesMax lines have fewer
 
 // Returns the outcome, for people. ReadOwnFile has moved what was no file.
 std::string MoveAside(const std::string& path) {
@@ -26,7 +26,7 @@ std::string MoveAside(const std::string& path) {
 }  // namespace
 
 LeaseList::LeaseList(const std::string& store_directory) : path_(LeasesPath(store_directory)) {
-  const absl::StatusOr<std::string> text = ReadOwnFile(path_, kBytesMax);
+  const absl::StatusOr<std::string> text = ReadOwnFile(path_, kListBytesMax);
   if (absl::IsNotFound(text.status())) return;
   auto read = text.ok() ? DecodeLeases(*text) : text.status();
   if (read.ok()) {

@@ -16,7 +16,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-CookOptions Several(uint32_t platforms = 1) {
+CookOptions SettledOptions(uint32_t platforms = 1) {
   return {.platform_count = platforms, .workers = 1, .cooks_max = 4};
 }
 
@@ -44,7 +44,7 @@ ResultId ResultIn(const BuildRoot& root, PackageId package) {
 // Cook 1 of A and B, whose roots lie in `roots` and wait for an answer.
 class SettledCooksTest : public ::testing::Test {
  protected:
-  SettledCooksTest() : shell_("A\nB\nLong\n", Several()) { shell_.hold_roots = true; }
+  SettledCooksTest() : shell_("A\nB\nLong\n", SettledOptions()) { shell_.hold_roots = true; }
   void SettleFirst(CookRequested request = {.request = 1}) {
     shell_.Request({"A", "B"}, request);
     for (int i = 0; i < 3; ++i) shell_.Work();
@@ -302,7 +302,7 @@ TEST_F(SettledCooksTest, AnInputThatIsOutdatedIsNotReadByAnotherCook) {
 }
 
 TEST(SettledPlatformsTest, OnlyThePlatformsThatSomebodyWantsAreMadeAgain) {
-  CoreHarness shell("A\n", Several(2));
+  CoreHarness shell("A\n", SettledOptions(2));
   shell.hold_roots = true;
   shell.Request({"A"}, {.request = 1, .platforms = 0b01});
   shell.Saved("A");
@@ -321,7 +321,7 @@ TEST(SettledPlatformsTest, OnlyThePlatformsThatSomebodyWantsAreMadeAgain) {
 }
 
 TEST(SettledPlatformsTest, ACookThatIsOpenedAgainKnowsItsResultsByTheirNewNumbers) {
-  CoreHarness shell("A\nB\n", Several(2));
+  CoreHarness shell("A\nB\n", SettledOptions(2));
   shell.hold_stages = shell.hold_looks = true;
   shell.Request({"A", "B"}, {.request = 1, .is_staged = true});
   shell.Work();
