@@ -73,7 +73,7 @@ std::optional<LinkEnd> ParseLinkTarget(std::string_view path, std::string_view t
   }
   const std::string_view rest = target.substr(start.size() + kKeyAt);
   const std::optional<NodeKey> node = ParseNodeKey(rest.substr(0, kKeyDigits));
-  if (!node) return std::nullopt;
+  if (!node || rest[kKeyDigits] != '/') return std::nullopt;
   const auto slashes = std::ranges::count(rest.substr(kKeyDigits), '/');
   const LinkEnd end{.node = *node, .names = static_cast<uint32_t>(slashes)};
   if (LastNames(path, end.names).empty() || LinkTarget(path, end) != target) return std::nullopt;

@@ -39,6 +39,7 @@ TEST(NodePathTest, ATargetIsReadBack) {
   EXPECT_FALSE(ParseLinkTarget("Game/a.d/c", target));
   EXPECT_FALSE(ParseLinkTarget("Game/a.d/b", target + "/b/b/b/b"));
   EXPECT_FALSE(ParseLinkTarget("Game/a.d/b", "../../../resource"));
+  EXPECT_FALSE(ParseLinkTarget("a", "../" + NodeFolder(key) + "xx"));
   EXPECT_FALSE(ParseLinkTarget("Game/a.d/b", ""));
 }
 
