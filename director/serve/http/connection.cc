@@ -87,12 +87,14 @@ class ConnectionImpl final : public Connection,
         peer_(std::move(peer)),
         reader_(parts.options.request),
         changed_(parts.context),
-        room_(parts.context) {}
+        room_(parts.context),
+        since_(parts.Monotonic()) {}
 
   awaitable<void> Serve();
   std::optional<absl::Time> idle_since() const override {
-    if (phase_ != Phase::kReading || reader_.has_begun() || is_closed_) return std::nullopt;
-    return since_;
+    const bool is_idle =
+        phase_ == Phase::kReading ? !reader_.has_begun() : phase_ == Phase::kShaking;
+    return is_idle && !is_closed_ ? std::optional(since_) : std::nullopt;
   }
   void Look(absl::Time now) override;
   void NoteStop() override { changed_.Notify(); }
@@ -148,7 +150,7 @@ class ConnectionImpl final : public Connection,
   Signal changed_;  // waited for by Serve
   Signal room_;     // waited for by ReadInput
   Phase phase_ = Phase::kShaking;
-  absl::Time since_ = absl::InfinitePast();  // of the phase
+  absl::Time since_;  // of the phase
   absl::Time deadline_ = absl::InfiniteFuture();
   absl::Time comment_due_ = absl::InfiniteFuture();
   uint64_t sent_bytes_ = 0;

@@ -26,7 +26,8 @@ class Connection {
                                            std::function<void(std::exception_ptr)> on_end);
   virtual ~Connection() = default;
 
-  // Since when the connection has been idle, without a byte of a request; nullopt: it is not idle.
+  // Since when the connection has been idle, without a byte of a request, or in the handshake of
+  // TLS, where a client that is silent must not keep others out. nullopt: it is not idle.
   virtual std::optional<absl::Time> idle_since() const = 0;
   // Checks the deadline.
   virtual void Look(absl::Time now) = 0;

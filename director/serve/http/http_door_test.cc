@@ -433,6 +433,18 @@ TEST_F(HttpDoorTest, AnIdleConnectionMakesRoomForAnother) {
   EXPECT_EQ(first.Read().body, "still here");
 }
 
+TEST_F(HttpDoorTest, SilentHandshakesMakeRoomForOthers) {
+  OpenWithTls({.limits = {.connections_max = 2}, .threads = 1});
+  face_.SetAnswer(TextAnswer("room"));
+  HttpClient one(port(), {.has_tls = true, .handshakes = false});
+  HttpClient two(port(), {.has_tls = true, .handshakes = false});
+  AwaitOpen(2);
+  HttpClient client(port(), {.has_tls = true});
+  EXPECT_EQ(client.Get("/a").body, "room");
+  EXPECT_EQ(door_->figures().made_room, 1u);
+  EXPECT_EQ(door_->figures().refused, 0u);
+}
+
 TEST_F(HttpDoorTest, WithoutRoomAConnectionIsRefused) {
   Open({.limits = {.connections_max = 1}, .threads = 1});
   face_.KeepRequests();
