@@ -73,7 +73,7 @@ enum class HttpCaching : uint8_t {
   kImmutable,  // kept for a year
 };
 
-// null: no body.
+// A null Blob: no body. The others are not null.
 using HttpBody =
     std::variant<Blob, std::shared_ptr<HttpBlobSource>, std::shared_ptr<HttpEventStream>>;
 
