@@ -59,7 +59,10 @@ absl::StatusOr<std::vector<http::Host>> AllowedHosts(const HttpDoor::Options& op
 class HttpDoorImpl final : public HttpDoor {
  public:
   HttpDoorImpl(Options options, HttpFace& face, Clock& clock)
-      : options_(std::move(options)), face_(face), clock_(clock), pool_(options_.pool_threads) {}
+      : options_(std::move(options)),
+        face_(face),
+        clock_(clock),
+        pool_(std::in_place, options_.pool_threads) {}
   ~HttpDoorImpl() override { Stop(); }
 
   absl::Status Listen();
@@ -82,7 +85,7 @@ class HttpDoorImpl final : public HttpDoor {
   std::shared_ptr<wire::TlsPair> tls_;  // null: no TLS
   absl::Time next_look_ = absl::InfinitePast();
   HttpDoorCounters counters_;
-  base::TaskPool pool_;
+  std::optional<base::TaskPool> pool_;  // until Stop
   std::vector<std::unique_ptr<ConnectionLoop>> loops_;
   size_t next_loop_ = 0;  // only on the thread of the first loop, once it accepts
 };
@@ -118,7 +121,7 @@ absl::Status HttpDoorImpl::StartLoops() {
     ASSIGN_OR_RETURN(std::unique_ptr<ConnectionLoop> loop,
                      ConnectionLoop::Start(options, {.face = &face_,
                                                      .clock = &clock_,
-                                                     .pool = &pool_,
+                                                     .pool = &*pool_,
                                                      .counters = &counters_,
                                                      .tls = tls_}));
     loops_.push_back(std::move(loop));
@@ -154,6 +157,7 @@ void HttpDoorImpl::LookAtCertificates() {
 void HttpDoorImpl::Stop() {
   for (const auto& loop : loops_) loop->BeginStop();
   for (const auto& loop : loops_) loop->Join();
+  pool_.reset();
 }
 
 }  // namespace

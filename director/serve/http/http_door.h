@@ -58,7 +58,8 @@ class HttpDoor {
   virtual void Look() = 0;
   // Listens no more. Requests that wait for the face get a 503, and their responders are told;
   // streams end; answers that are being sent have HttpDoorLimits::stop_time. Returns when all have
-  // ended. The face is not called any more, and responders that are left do nothing.
+  // ended, with the reads of their bodies. The face is not called any more, and responders that are
+  // left do nothing.
   virtual void Stop() = 0;
 };
 

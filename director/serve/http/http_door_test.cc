@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <memory>
+#include <span>
 #include <string>
 #include <thread>
 #include <utility>
@@ -21,6 +22,26 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;
+
+// LastingSource: a read that ends only after its connection.
+class LastingSource final : public HttpBlobSource {
+ public:
+  explicit LastingSource(const HttpDoor& door) : door_(door) {}
+  uint64_t size_bytes() const override { return 1; }
+  absl::Status ReadAt(uint64_t, std::span<char> into) override {
+    has_begun = true;
+    AwaitOrFail([&] { return door_.figures().open == 0; }, "the end of the connection");
+    into[0] = 'x';
+    has_ended = true;
+    return absl::OkStatus();
+  }
+
+  std::atomic<bool> has_begun = false;
+  std::atomic<bool> has_ended = false;
+
+ private:
+  const HttpDoor& door_;
+};
 
 class HttpDoorTest : public HttpDoorFixture {
  protected:
@@ -626,6 +647,17 @@ TEST_F(HttpDoorTest, StopWaitsOnlySoLongForASlowReader) {
   AwaitOrFail([&] { return source->reads() > 0; }, "a read");
   door_->Stop();
   EXPECT_EQ(door_->figures().open, 0u);
+}
+
+TEST_F(HttpDoorTest, StopWaitsForTheReadOfABody) {
+  Open({.limits = {.stop_time = absl::Milliseconds(10)}});
+  const auto source = std::make_shared<LastingSource>(*door_);
+  face_.SetAnswer(FileAnswer(std::shared_ptr<HttpBlobSource>(source)));
+  HttpClient client(port());
+  client.Send(GetText("/a"));
+  AwaitOrFail([&] { return source->has_begun.load(); }, "a read");
+  door_->Stop();
+  EXPECT_TRUE(source->has_ended);
 }
 
 // TLS.
