@@ -21,7 +21,7 @@ constexpr std::chrono::milliseconds kIdleLookInterval(100);
 // Larger files are put in pieces; smaller ones together.
 constexpr uint64_t kSmallBytesMax = 1 << 20;
 constexpr uint64_t kPutBytesMax = 16 << 20;
-constexpr size_t kFilesAtOnce = 256;
+constexpr size_t kTakenAtOnce = 256;
 // Known blobs, at some 20 bytes each; when there are more, all are asked for again.
 constexpr size_t kKnownMax = 4'000'000;
 
@@ -92,7 +92,7 @@ void KeptSources::Run() {
 
 std::vector<KeptSources::Waiting> KeptSources::TakeWaiting() {
   std::vector<Waiting> taken;
-  while (!waiting_.empty() && taken.size() < kFilesAtOnce) {
+  while (!waiting_.empty() && taken.size() < kTakenAtOnce) {
     waiting_digests_.erase(DigestHash()(waiting_.front().file.digest));
     taken.push_back(std::move(waiting_.front()));
     waiting_.pop_front();
