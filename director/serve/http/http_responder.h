@@ -52,7 +52,8 @@ class HttpResponder {
   void Answer(HttpAnswer answer) const { promise_->exchange->Answer(std::move(answer)); }
   // `hook` runs at most once, when the client leaves or the door stops before an answer is given;
   // at once, on this thread, if that has happened. It must be short, and may run beside an Answer
-  // of another thread. Only the last hook that was given runs.
+  // of another thread. Only the last hook that was given runs. A hook must not hold a copy of this
+  // responder: nobody would see that the last copy goes.
   void OnLeave(std::function<void()> hook) const { promise_->exchange->OnLeave(std::move(hook)); }
 
  private:
