@@ -248,6 +248,22 @@ TEST_F(DeviceTreeTest, ARestartedDirectorReadsTheNodesOfALeasedRoot) {
   EXPECT_EQ(view->Find("/Game/7", ".ktx2"), FileAnswer(CookedFile{Digest::Of("x")}));
 }
 
+TEST_F(DeviceTreeTest, ANodeThatCannotBeReadCostsNoOthers) {
+  DeviceTree before(SampleWorld(1), Digest());
+  // Two files of this node may be the list of what it generates.
+  CookedPackage odd = SampleCooked("/Game/generated", {SampleOutput("", "b")});
+  odd.generated = {"_gen/a"};
+  ASSERT_TRUE(Add(before, odd).ok());
+  ASSERT_TRUE(Add(before, Texture("a.png", "a")).ok());
+  auto nodes = ReadNodes(Grow(before)->nodes.root(), store_.Read());
+  ASSERT_TRUE(nodes.ok()) << nodes.status();
+  ASSERT_EQ(nodes->size(), 1u);
+  DeviceTree after(SampleWorld(1), Digest());
+  ASSERT_TRUE(after.AddNode(std::move(nodes->front())).ok());
+  ASSERT_TRUE(Add(after, odd).ok());
+  EXPECT_EQ(Grow(after)->root, before.newest()->root);
+}
+
 // The folders on the way to a node are as full as they are at a million packages: 256 and 256
 // entries, and 40 nodes in the last, where the mean is 15 and no folder of 65,536 is expected to
 // have more.

@@ -110,8 +110,10 @@ absl::StatusOr<std::vector<DeviceNode>> ReadNodes(const Digest& resource,
   for (const tree::DirectoryNode& folder : folders) {
     const std::optional<NodeKey> key = ParseNodeKey(folder.name);
     if (!key) return InvalidArgumentError("resource: {} is no node", folder.name);
-    ASSIGN_OR_RETURN(DeviceNode node, ReadNode(*key, folder.digest, read));
-    nodes.push_back(std::move(node));
+    absl::StatusOr<DeviceNode> node = ReadNode(*key, folder.digest, read);
+    if (absl::IsInvalidArgument(node.status())) continue;
+    RETURN_IF_ERROR(node.status());
+    nodes.push_back(*std::move(node));
   }
   return nodes;
 }

@@ -71,7 +71,10 @@ class NodeTable {
 
 // Reads the nodes of the folder `resource` (NodeTable::root), for a director that was restarted:
 // the nodes of a leased root. A read for each folder, so a large tree is read beside the loop.
-// Errors as ReadNode and ListTree; a folder that is no node's: INVALID_ARGUMENT.
+//
+// A node that ReadNode refuses is left out: the package's result makes it again, and a package with
+// an odd name must not cost the nodes of all others. Other errors as ReadNode and ListTree; a
+// folder that is no node's: INVALID_ARGUMENT.
 absl::StatusOr<std::vector<DeviceNode>> ReadNodes(const Digest& resource,
                                                   const tree::ReadBlob& read);
 
