@@ -19,8 +19,8 @@ Waits::Availability Waits::AvailabilityOf(PackageId id, PlatformIndex platform) 
     return Availability::kNone;
   // The package is made again for the cook that asks for it, if it still can be.
   if (std::string error; package.is_outdated)
-    return CanBeCookedInput(package.name, /*cooks=*/0, &error) ? Availability::kPending
-                                                               : Availability::kNone;
+    return CanBeCookedInput(package.name, package.cooks, &error) ? Availability::kPending
+                                                                 : Availability::kNone;
   switch (package.slots[platform].phase) {
     case Phase::kDone:
       return Availability::kReady;
