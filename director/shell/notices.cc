@@ -4,6 +4,7 @@
 #include <utility>
 #include <variant>
 
+#include "common/base/log.h"
 #include "director/core/packages/platforms.h"
 
 namespace galley::director {
