@@ -49,10 +49,10 @@ class ActiveCooks {
   void ForEach(Visit visit) const {
     for (const auto& [number, cook] : cooks_) visit(*cook);
   }
-  // Calls visit(ActiveCook&) for each cook in these slots.
+  // Calls visit(ActiveCook&) for each cook in these slots; not for asks (kAsksBit).
   template <typename Visit>
   void ForEachOf(CookMask cooks, Visit visit) const {
-    for (; cooks != 0; cooks &= cooks - 1) {
+    for (cooks &= kCooksBits; cooks != 0; cooks &= cooks - 1) {
       ActiveCook* const cook = by_slot_[static_cast<size_t>(std::countr_zero(cooks))];
       if (cook != nullptr) visit(*cook);
     }
