@@ -40,6 +40,7 @@ void Asks::OnAskWithdrawn(const AskWithdrawn& event) {
   asks_.erase({package, found->second.platform, event.ask});
   targets_.erase(found);
   Release(package);
+  EndIfNobodyAsks();
 }
 
 void Asks::OnAskSettled(const AskSettled& note) {
@@ -57,7 +58,8 @@ void Asks::OnAskSettled(const AskSettled& note) {
     }
     EndOf(note.package, p, how);
   }
-  if (settled != 0) Release(note.package);
+  if (settled != 0 || !IsAskedFor(note.package)) Release(note.package);
+  EndIfNobodyAsks();
 }
 
 void Asks::EndOf(PackageId package, PlatformIndex platform, const AskEnded& how) {
@@ -81,6 +83,7 @@ void Asks::EndAll(const std::string& infrastructure_error) {
     End(ask, {.package = target.package, .infrastructure_error = infrastructure_error});
     Release(target.package);
   }
+  EndIfNobodyAsks();
 }
 
 void Asks::Remap(const PlatformMap& map) {
@@ -95,6 +98,7 @@ void Asks::Remap(const PlatformMap& map) {
     }
   }
   for (const auto& [ask, target] : before) Release(target.package);
+  EndIfNobodyAsks();
 }
 
 void Asks::ForgetFailures(const std::vector<std::string>& packages) {
@@ -123,7 +127,8 @@ std::vector<PackageId> Asks::NeedsOf(PackageId id) const {
 
 // Lets go of the platforms of the package, and of what it needs, for which nobody asks any more.
 // The needs may lead back to the package, so that what is asked for is computed anew from the
-// direct asks and from the other packages that need these ones.
+// direct asks and from the other packages that need these ones. A package that has left is not
+// asked for, and what it needed is not needed by it.
 void Asks::Release(PackageId id) {
   if (DirectOf(id) == 0) {
     packages_[id].selected_by &= ~kAsksBit;
@@ -133,11 +138,12 @@ void Asks::Release(PackageId id) {
   absl::btree_map<PackageId, PlatformMask> asked = {{id, DirectOf(id)}};
   for (size_t i = 0; i < all.size(); ++i) {
     for (const PackageId need : NeedsOf(all[i])) {
-      if (packages_[need].asked == 0 || !asked.try_emplace(need, DirectOf(need)).second) continue;
+      if (!IsAskedFor(need) || !asked.try_emplace(need, DirectOf(need)).second) continue;
       all.push_back(need);
     }
   }
   for (const PackageId one : all) {
+    if (!IsAskedFor(one)) continue;
     graph_.edges().ForEachInstigator(one, [&](const InstigatorView& why) {
       if (!why.referencer.valid() || why.category != InstigatorCategory::kBuildDependency ||
           asked.contains(why.referencer) || packages_[why.referencer].asked == 0)
@@ -152,13 +158,17 @@ void Asks::Release(PackageId id) {
     for (const PackageId one : all) {
       for (const PackageId need : NeedsOf(one)) {
         const auto found = asked.find(need);
-        if (found == asked.end() || (asked[one] & ~found->second) == 0) continue;
+        if (found == asked.end() || !IsAskedFor(need) || (asked[one] & ~found->second) == 0)
+          continue;
         found->second |= asked[one];
         is_changed = true;
       }
     }
   }
   for (const PackageId one : all) deps_.claims.Unask(one, asked[one]);
+}
+
+void Asks::EndIfNobodyAsks() {
   if (!targets_.empty() || !claimants_.is_asking()) return;
   claimants_.SetAsking(false);
   if (claimants_.masks().running != 0) return;

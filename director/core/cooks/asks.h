@@ -63,6 +63,9 @@ class Asks : PackagePart {
   void End(uint64_t ask, AskEnded ended);
   void EndOf(PackageId package, PlatformIndex platform, const AskEnded& how);
   void Release(PackageId package);
+  void EndIfNobodyAsks();
+  // Somebody asks for the package, or for a package that needs it.
+  bool IsAskedFor(PackageId package) const { return (packages_[package].cooks & kAsksBit) != 0; }
   PlatformMask DirectOf(PackageId package) const;
   std::vector<PackageId> NeedsOf(PackageId package) const;
   std::optional<PackageFailed> MissingReference(PackageId package, PlatformIndex platform) const;

@@ -1,4 +1,5 @@
 // Asks: requests for one package beside the cooks (cooks/asks.h).
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,7 @@ TEST(AsksTest, OneCooksItsPackageAndNothingToWhichItRefers) {
   EXPECT_THAT(log, HasSubstr("ask 1: done"));
   EXPECT_THAT(log, Not(HasSubstr("start B")));
   EXPECT_THAT(log, Not(HasSubstr("root")));
+  shell.Report(HarnessJob(shell.JobOf("A")), WorkerReport::Ended{});
   EXPECT_EQ(shell.core().holdings().attempts, 0u);
 }
 
@@ -322,6 +324,54 @@ TEST(AsksTest, OneEndsWithItsPlatformAndOthersFollowTheirs) {
   EXPECT_THAT(shell.TakeLog(), HasSubstr("ask 1: its platform was removed"));
   for (int i = 0; i < 3; ++i) shell.Work();
   EXPECT_THAT(shell.TakeLog(), HasSubstr("ask 2: done"));
+}
+
+TEST(AsksTest, TheInputsOfOneGoWithItsPlatform) {
+  CoreHarness shell("A\nB\nC\n", Beside(2));
+  shell.Ask(1, "A", 0);
+  shell.Ask(2, "C", 1);
+  shell.Report(HarnessJob(shell.JobOf("A")), WorkerReport::Needs{"B", 0});
+  EXPECT_TRUE(shell.HasOpenJob("B"));
+  shell.Send(PlatformsChanged{.catalog = shell.project(),
+                              .mapping = {std::nullopt, PlatformIndex{0}},
+                              .platform_count = 1});
+  EXPECT_FALSE(shell.HasOpenJob("B"));
+  EXPECT_EQ(shell.StateOf("B"), "Idle");
+  for (int i = 0; i < 3; ++i) shell.Work();
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("ask 2: done"));
+}
+
+// B leaves before the ask ends: its input is needed by nobody.
+TEST(AsksTest, TheInputsOfAnInputThatLeavesAreLetGo) {
+  CoreHarness shell("A\nB\nC\nD\n", Beside());
+  shell.Ask(1, "A");
+  shell.Report(HarnessJob(shell.JobOf("A")), WorkerReport::Needs{"B", 0});
+  shell.Report(HarnessJob(shell.JobOf("B")), WorkerReport::Needs{"C", 0});
+  EXPECT_TRUE(shell.HasOpenJob("C"));
+  shell.ChangeProject("A\nNew\nC\nD\n");
+  shell.Send(FilesChanged{shell.project(), {}, {}, {{"B", "New"}}});
+  EXPECT_FALSE(shell.HasOpenJob("C"));
+  shell.Send(AskWithdrawn{1});
+  for (const char* name : {"A", "B", "C", "New"}) EXPECT_EQ(shell.StateOf(name), "Idle") << name;
+  shell.Ask(2, "D");
+  shell.Saved("D");
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("ask 2: done"));
+}
+
+TEST(AsksTest, AllEndTogetherWithTheWaitsBetweenThem) {
+  CoreHarness shell("G : a b\nA\nB\n", Beside());
+  shell.Ask(1, "B");
+  shell.Ask(2, "A");
+  shell.Ask(3, "G/_gen/a");
+  shell.Ask(4, "G/_gen/b");
+  shell.Ask(5, "G");
+  shell.Report(HarnessJob(shell.JobOf("A")), WorkerReport::Needs{"B", 0});
+  shell.Send(DirectorUnfit{"the disk is full"});
+  const std::string log = shell.TakeLog();
+  for (int ask = 1; ask <= 5; ++ask)
+    EXPECT_THAT(log, HasSubstr("ask " + std::to_string(ask) + ": the disk is full"));
+  for (const char* name : {"A", "B", "G", "G/_gen/a"})
+    EXPECT_EQ(shell.StateOf(name), "Idle") << name;
 }
 
 TEST(AsksTest, ABlockingLookUpDoesNotWaitForThoseOfACook) {
