@@ -189,6 +189,7 @@ void Core::CheckInvariants() const {
     const PackageId id(i);
     const PackageData& package = packages.table[id];
     GALLEY_CHECK((package.asked != 0) == ((package.cooks & kAsksBit) != 0));
+    GALLEY_CHECK(package.asked == 0 || packages.claimants.is_asking());
     // No change waits for a settled cook.
     GALLEY_CHECK(!package.is_outdated ||
                  (package.is_in_cook() && !packages.claimants.IsWanted(id)));

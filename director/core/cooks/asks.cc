@@ -130,6 +130,8 @@ std::vector<PackageId> Asks::NeedsOf(PackageId id) const {
 // direct asks and from the other packages that need these ones. A package that has left is not
 // asked for, and what it needed is not needed by it.
 void Asks::Release(PackageId id) {
+  // There may always be some ask: the changes of files that earlier asks saw must not add up.
+  graph_.pending_changes().LetGo(kAsksBit);
   if (DirectOf(id) == 0) {
     packages_[id].selected_by &= ~kAsksBit;
     packages_[id].named_by &= ~kAsksBit;

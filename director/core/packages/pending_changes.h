@@ -30,7 +30,7 @@ class PendingChanges {
   // The package does not wait any more. The scan goes on, for other packages.
   void StopWaitingForScan(PackageId package, const std::string& path);
   bool is_scan_awaited() const { return !stale_waiters_.empty(); }
-  // The cook is over: changes that only this cook saw do not count any more. O(changed files).
+  // The cook, or an ask, is over: changes that only it saw do not count any more. O(changed files).
   void LetGo(CookMask cook);
   size_t stale_files() const { return stale_files_.size(); }
 

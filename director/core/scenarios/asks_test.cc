@@ -269,6 +269,19 @@ TEST(AsksTest, AChangeBeginsThePackageAnew) {
   EXPECT_THAT(shell.TakeLog(), HasSubstr("ask 1: done"));
 }
 
+TEST(AsksTest, ChangesUnderEarlierOnesDoNotCountForTheNext) {
+  CoreHarness shell("A\nLong\n", Beside());
+  shell.Ask(100, "Long");  // somebody asks all the time
+  for (uint64_t ask = 1; ask <= 6; ++ask) {
+    shell.Ask(ask, "A");
+    shell.Report(HarnessJob(shell.JobOf("A")), WorkerReport::Stale{"content/A"});
+    shell.Send(FilesChanged{shell.project(), {"A"}, {"content/A"}});
+    shell.Saved("A");
+    EXPECT_THAT(shell.TakeLog(), HasSubstr("ask " + std::to_string(ask) + ": done"));
+  }
+  EXPECT_EQ(shell.core().holdings().changed_files, 0u);
+}
+
 TEST(AsksTest, OneFailsIfItsFileGoes) {
   CoreHarness shell("A\nB\n", Beside());
   shell.Ask(1, "A");
