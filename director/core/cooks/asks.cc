@@ -27,10 +27,26 @@ void Asks::OnPackageAsked(const PackageAsked& event) {
     OnAskSettled({.package = id, .platforms = MaskOf(event.platform)});
 }
 
+// Asks come and go all the time: beside a cook they give workers that were refused, or that do not
+// start, no new chance, and they never end the pause of a held worker.
 void Asks::Begin() {
+  const bool is_first = claimants_.masks().running == 0;
   claimants_.SetAsking(true);
+  if (!is_first) return;
   deps_.worker_lifecycle.BeginCook();
-  deps_.breakers.BeginCook(kAsksBit, claimants_.masks().running == kAsksBit);
+  Distrust();
+}
+
+// No cook or ask ran for a while, and changes were not taken in: what the last cooks left is looked
+// up again, and has all its attempts again. O(packages).
+void Asks::Distrust() {
+  for (uint32_t i = 0; i < packages_.size(); ++i) {
+    const PackageId id(i);
+    if (!packages_[id].is_in_cook()) continue;
+    packages_[id].is_outdated = true;
+    graph_.blame().Forget(id);
+    graph_.blame().Pardon(id);
+  }
 }
 
 void Asks::OnAskWithdrawn(const AskWithdrawn& event) {

@@ -9,7 +9,8 @@
 // A hard reference that leads nowhere fails an ask as it fails a package of a cook. Conflicts
 // between packages are not judged.
 //
-// Cost: O(log asks) for each ask, and O(needs + readers of needs) where an ask ends.
+// Cost: O(log asks) for each ask, and O(needs + readers of needs) where an ask ends. O(packages) for
+// the first ask after a time without cooks and asks.
 // Threads: none; owned by its layer.
 #pragma once
 
@@ -25,7 +26,6 @@
 #include "director/core/jobs/resumed_attempts.h"
 #include "director/core/packages/kept_failures.h"
 #include "director/core/packages/package_part.h"
-#include "director/core/workers/breakers.h"
 #include "director/core/workers/worker_lifecycle.h"
 
 namespace galley::director {
@@ -36,7 +36,6 @@ class Asks : PackagePart {
     KeptFailures& kept_failures;
     ResumedAttempts& resumed_attempts;
     Claims& claims;
-    Breakers& breakers;
     WorkerLifecycle& worker_lifecycle;
   };
   Asks(const PackageGround& ground, const Deps& deps) : PackagePart(ground), deps_(deps) {}
@@ -60,6 +59,7 @@ class Asks : PackagePart {
   };
 
   void Begin();
+  void Distrust();
   void End(uint64_t ask, AskEnded ended);
   void EndOf(PackageId package, PlatformIndex platform, const AskEnded& how);
   void Release(PackageId package);

@@ -37,7 +37,7 @@ struct CookLayer {
                    workers.breakers, workers.faults, workers.worker_lifecycle}};
   Asks asks{workers.jobs.ground,
             {workers.jobs.packages.kept_failures, workers.jobs.resumed_attempts,
-             workers.jobs.claims, workers.breakers, workers.worker_lifecycle}};
+             workers.jobs.claims, workers.worker_lifecycle}};
   GraphExploration graph_exploration{workers.jobs.ground, workers.jobs.claims, cook_validation};
   ProjectChanges project_changes{
       workers.jobs.ground,

@@ -110,7 +110,8 @@ struct PackageInCook {
   // The package is not attempted: its generator failed, or its cooks ended before.
   bool is_skipped = false;
   bool is_listing_final = false;  // a result, not only a load, listed `generates`
-  // The inputs changed while no active cook wanted the package: it begins again when one does.
+  // The inputs changed, or may have changed, while no active cook wanted the package: it begins
+  // again when one does.
   bool is_outdated = false;
   bool was_told = false;        // cooks were told that it is done or failed
   uint32_t on_agenda = 0;       // items of the package on the agenda

@@ -317,6 +317,24 @@ TEST(AsksTest, OneAfterACookFindsNothingOfIt) {
   EXPECT_THAT(shell.TakeLog(), HasSubstr("root of 2: A B"));
 }
 
+// Nobody took the change in: no cook ran.
+TEST(AsksTest, OneAfterACookSeesWhatChangedSince) {
+  CoreHarness shell("A\nB\n", Beside());
+  shell.Request({"A", "B"}, {.request = 1});
+  shell.Saved("A");
+  shell.Failed("B", Fault::kRefused);
+  ASSERT_TRUE(shell.Says("ended"));
+  shell.Send(FilesChanged{shell.project(), {"A", "B"}, {}});
+  shell.TakeLog();
+  shell.Ask(7, "A");
+  shell.Ask(8, "B");
+  EXPECT_THAT(shell.TakeLog(), AllOf(HasSubstr("start A"), HasSubstr("start B"),
+                                     Not(HasSubstr("ask 7")), Not(HasSubstr("ask 8"))));
+  shell.Saved("A");
+  shell.Saved("B");
+  EXPECT_THAT(shell.TakeLog(), AllOf(HasSubstr("ask 7: done"), HasSubstr("ask 8: done")));
+}
+
 TEST(AsksTest, OneEndsWhenTheDirectorCannotGoOn) {
   CoreHarness shell("A\n", Beside());
   shell.Ask(1, "A");

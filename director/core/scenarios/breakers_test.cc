@@ -177,6 +177,20 @@ TEST(BreakersTest, WithNoGoodMachineLeftTheCookEndsWithinTwoMinutes) {
   }
 }
 
+// A device may ask each second.
+TEST(BreakersTest, AlsoWhilePackagesAreAskedFor) {
+  Farmed farm(40);
+  farm.shell.Send(On("full", kFar0));
+  farm.bad = {kFar0};
+  farm.Begin();
+  for (uint64_t ask = 1; ask <= 120 && !farm.shell.Says("ended"); ++ask) {
+    farm.shell.Ask(ask, "p0");
+    farm.shell.Send(AskWithdrawn{ask});
+    farm.Go(absl::Seconds(1));
+  }
+  EXPECT_TRUE(farm.shell.Says("ended: no machine can work")) << farm.shell.TakeLog();
+}
+
 TEST(BreakersTest, AlsoWhereTheyWorkedUntilThen) {
   Farmed farm(60);
   farm.shell.Send(On("m1", kFar0));
