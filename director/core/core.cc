@@ -30,7 +30,7 @@ void Core::Apply(const Event& event) {
     void operator()(const CookUnfit& e) { core.cooks.table.OnCookUnfit(e); }
     void operator()(const MemoryShort&) { core.cooks.table.OnMemoryShort(); }
     void operator()(const FilesChanged& e) {
-      core.cooks.asks.ForgetFailures(e.packages);
+      core.cooks.asks.OnFilesChanged(e);
       core.cooks.project_changes.OnFilesChanged(e);
     }
     void operator()(const PackagesDiscovered& e) { core.cooks.table.OnPackagesDiscovered(e); }
@@ -39,6 +39,7 @@ void Core::Apply(const Event& event) {
       core.cooks.project_changes.OnPackagesCleared(e);
     }
     void operator()(const PlatformsChanged& e) {
+      if (e.files.has_value()) core.cooks.asks.OnFilesChanged(*e.files);
       core.cooks.project_changes.OnPlatformsChanged(e);
       core.cooks.asks.Remap(PlatformMap(e.mapping));
     }

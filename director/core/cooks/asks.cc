@@ -117,9 +117,22 @@ void Asks::Remap(const PlatformMap& map) {
   EndIfNobodyAsks();
 }
 
+void Asks::OnFilesChanged(const FilesChanged& event) {
+  ForgetFailures(event.packages);
+  for (const FilesChanged::Renamed& renamed : event.renamed)
+    ForgetFailures({renamed.from, renamed.to});
+}
+
 void Asks::ForgetFailures(const std::vector<std::string>& packages) {
-  for (const std::string& name : packages) {
-    if (const PackageId id = packages_.Find(name); id.valid()) deps_.kept_failures.Forget(id);
+  if (deps_.kept_failures.empty()) return;
+  absl::btree_set<PackageId> done;
+  for (const std::string& asked : packages) {
+    const std::string name = deps_.claims.NameAsked(asked);
+    deps_.kept_failures.Forget(name);
+    const PackageId package = packages_.Find(name);
+    if (!package.valid()) continue;
+    graph_.ForEachWithReaders(
+        package, done, [&](PackageId one) { deps_.kept_failures.Forget(packages_.NameOf(one)); });
   }
 }
 

@@ -43,7 +43,10 @@ class Asks : PackagePart {
   void OnPackageAsked(const PackageAsked& event);
   void OnAskWithdrawn(const AskWithdrawn& event);
   void OnAskSettled(const AskSettled& note);
-  // The inputs of these packages changed, or a person cleared them: they may be tried again.
+  // Changed packages, and packages that read their outputs, may be tried again.
+  void OnFilesChanged(const FilesChanged& event);
+  // These packages, and packages that read their outputs, may be tried again: their inputs changed,
+  // or a person cleared them. Names of packages or of their files.
   void ForgetFailures(const std::vector<std::string>& packages);
   // Ends all asks with this error.
   void EndAll(const std::string& infrastructure_error);

@@ -69,7 +69,7 @@ CookMask PackageAdmission::NamersOf(PackageId id) {
 bool PackageAdmission::FailAsKept(PackageId id) {
   const PackageData& package = packages_[id];
   if ((package.cooks & claimants_.masks().active) != kAsksBit) return false;
-  const PackageFailed* const found = deps_.kept_failures.Find(id, step_.now);
+  const PackageFailed* const found = deps_.kept_failures.Find(package.name, step_.now);
   if (found == nullptr) return false;
   const PackageFailed kept = *found;
   deps_.package_progress.FailPlatforms(id, ~InPhase(package, Phase::kDone), kept.stage, kept.error,

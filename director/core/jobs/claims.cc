@@ -187,9 +187,12 @@ void Claims::Claim(PackageId id, CookMask cooks, PlatformMask asked, Urgency urg
 // Asks alone do not try a package again that used up its attempts.
 bool Claims::IsKept(PackageId id, PlatformMask failed, CookMask cooks) {
   if (cooks != kAsksBit) return false;
-  const PackageFailed* const kept = deps_.kept_failures.Find(id, step_.now);
-  if (kept != nullptr) notes_.asks_settled.push_back({id, failed, *kept});
-  return kept != nullptr;
+  const PackageFailed* const kept = deps_.kept_failures.Find(packages_.NameOf(id), step_.now);
+  if (kept == nullptr) return false;
+  AskSettled note{.package = id, .platforms = failed, .failed = *kept};
+  note.failed->package = id;
+  notes_.asks_settled.push_back(std::move(note));
+  return true;
 }
 
 // The limits of attempts are limits of a cook: the cooks that saw the package fail keep the

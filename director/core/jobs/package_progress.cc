@@ -173,7 +173,7 @@ void PackageProgress::NoteFailed(PackageId id, PlatformMask platforms, Stage sta
     const PlatformMask wanted = cook.request.platforms & WantedPlatforms(package);
     groups[{wanted, platforms & wanted & ~cook.JudgedOf(id)}] |= cook.bit();
   });
-  kept_failures_.Keep(failed, step_.now);
+  kept_failures_.Keep(package.name, failed, step_.now);
   if ((cooks & kAsksBit) != 0 && (platforms & package.asked) != 0)
     notes_.asks_settled.push_back({id, platforms & package.asked, failed});
   for (const auto& [masks, group] : groups) NoteFailedTo(group, masks.first, masks.second, failed);

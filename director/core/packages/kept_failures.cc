@@ -1,19 +1,23 @@
 #include "director/core/packages/kept_failures.h"
 
+#include <iterator>
+
 namespace galley::director {
 
-void KeptFailures::Keep(const PackageFailed& failed, absl::Time now) {
+void KeptFailures::Keep(const std::string& package, const PackageFailed& failed, absl::Time now) {
   if (failed.cause != FailureCause::kPackage && failed.cause != FailureCause::kLimit) return;
-  if (Find(failed.package, now) != nullptr) return;
-  failures_[failed.package] = {failed, now + kKeptFor};
+  for (auto at = failures_.begin(); at != failures_.end();)
+    at = now < at->second.until ? std::next(at) : failures_.erase(at);
+  failures_.try_emplace(package, Kept{failed, now + kKeptFor});
 }
 
-const PackageFailed* KeptFailures::Find(PackageId package, absl::Time now) {
+const PackageFailed* KeptFailures::Find(std::string_view package, absl::Time now) const {
   const auto found = failures_.find(package);
-  if (found == failures_.end()) return nullptr;
-  if (now < found->second.until) return &found->second.failed;
-  failures_.erase(found);
-  return nullptr;
+  return found == failures_.end() || found->second.until <= now ? nullptr : &found->second.failed;
+}
+
+void KeptFailures::Forget(std::string_view package) {
+  if (const auto found = failures_.find(package); found != failures_.end()) failures_.erase(found);
 }
 
 }  // namespace galley::director

@@ -259,6 +259,58 @@ TEST(AsksTest, WhatKilledItsExecutorsIsTriedAgainWhenItChanges) {
   EXPECT_THAT(shell.TakeLog(), HasSubstr("ask 3: done"));
 }
 
+// A crashes each time, until it fails.
+void CrashUntilItFails(CoreHarness& shell) {
+  for (int i = 0; i < 8 && shell.HasOpenJob("A"); ++i) {
+    shell.Failed("A", Fault::kCrashed, "signal 11");
+    shell.Pass(absl::Seconds(30));
+  }
+}
+
+TEST(AsksTest, WhatKilledItsExecutorsIsTriedAgainWhenAnInputChanges) {
+  CoreHarness shell("A\nB\nLong\n", Beside());
+  shell.Request({"A", "Long"}, {.request = 1});
+  shell.Report(HarnessJob(shell.JobOf("A")), WorkerReport::Needs{"B", 0});
+  shell.Saved("B");
+  CrashUntilItFails(shell);
+  shell.Ask(1, "A");
+  ASSERT_TRUE(shell.Says("ask 1: failed: ")) << shell.TakeLog();
+  shell.Send(CancelRequested{1});
+  shell.Send(FilesChanged{shell.project(), {"B"}, {}});
+  shell.Ask(2, "A");
+  EXPECT_TRUE(shell.HasOpenJob("A")) << shell.TakeLog();
+}
+
+TEST(AsksTest, WhatKilledItsExecutorsIsTriedAgainUnderItsNewName) {
+  CoreHarness shell("A\n", Beside());
+  shell.Ask(1, "A");
+  CrashUntilItFails(shell);
+  ASSERT_TRUE(shell.Says("ask 1: failed: ")) << shell.TakeLog();
+  shell.Send(PlatformsChanged{
+      .catalog = shell.project(),
+      .mapping = {PlatformIndex{0}},
+      .platform_count = 1,
+      .files = FilesChanged{.catalog = shell.project(), .packages = {}, .renamed = {{"X", "A"}}}});
+  shell.Ask(2, "A");
+  shell.Saved("A");
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("ask 2: done"));
+}
+
+// Ids are given again when the core forgets its packages.
+TEST(AsksTest, AFailureIsNotThatOfAnotherPackage) {
+  CoreHarness shell("A\nB\n", Beside());
+  shell.Ask(1, "A");
+  CrashUntilItFails(shell);
+  for (const HarnessJob& job : shell.TakeJobs()) shell.Report(job, WorkerReport::Ended{});
+  shell.Send(MemoryShort{});
+  ASSERT_EQ(shell.core().package_count(), 0u);
+  shell.Ask(2, "B");
+  shell.Ask(3, "A");
+  EXPECT_TRUE(shell.HasOpenJob("B"));
+  EXPECT_FALSE(shell.HasOpenJob("A"));
+  EXPECT_THAT(shell.TakeLog(), AllOf(HasSubstr("ask 3: failed: "), HasSubstr("signal 11")));
+}
+
 TEST(AsksTest, AChangeBeginsThePackageAnew) {
   CoreHarness shell("A\n", Beside());
   shell.Ask(1, "A");
