@@ -24,9 +24,9 @@ struct CookLayer {
                   workers.jobs.packages.urgencies, workers.parked_jobs};
   PackageAdmission package_admission{
       workers.jobs.ground,
-      {workers.jobs.packages.kept_failures, workers.jobs.packages.costs, workers.jobs.grants,
-       workers.jobs.packages.waits, workers.jobs.package_progress, workers.jobs.claims,
-       workers.jobs.wait_evaluation, workers.eligibility}};
+      {workers.jobs.packages.costs, workers.jobs.grants, workers.jobs.packages.waits,
+       workers.jobs.package_progress, workers.jobs.claims, workers.jobs.wait_evaluation,
+       workers.eligibility}};
   CookValidation cook_validation{workers.jobs.ground, workers.jobs.cook_only_failures,
                                  workers.jobs.packages.warnings};
   CookTable table{workers.jobs.ground,

@@ -31,7 +31,6 @@ void PackageAdmission::Begin(PackageId id) {
         "unknown package: no source file of that name, or no rule or sidecar makes it a package");
   }
   if (!MayCook(id, *entry)) return;
-  if (FailAsKept(id)) return;
   if (!entry->error.empty())
     return deps_.package_progress.FailPackage(id, Stage::kRequest, entry->error);
   std::string why;
@@ -63,19 +62,6 @@ CookMask PackageAdmission::NamersOf(PackageId id) {
                   why.category != InstigatorCategory::kCommandLinePackage;
   });
   return is_for_all ? ~CookMask{0} : package.named_by;
-}
-
-// True: only asks want the package, and it used up its attempts not long ago.
-bool PackageAdmission::FailAsKept(PackageId id) {
-  const PackageData& package = packages_[id];
-  if ((package.cooks & claimants_.masks().active) != kAsksBit) return false;
-  const PackageFailed* const found = deps_.kept_failures.Find(package.name, step_.now);
-  if (found == nullptr) return false;
-  const PackageFailed kept = *found;
-  deps_.package_progress.FailPlatforms(id, ~InPhase(package, Phase::kDone), kept.stage, kept.error,
-                                       kept.log, kept.cause);
-  deps_.package_progress.Advance(id);
-  return true;
 }
 
 // False: the package is over, or has left.

@@ -9,7 +9,6 @@
 #include "director/core/jobs/package_progress.h"
 #include "director/core/jobs/wait_evaluation.h"
 #include "director/core/packages/costs.h"
-#include "director/core/packages/kept_failures.h"
 #include "director/core/packages/package_part.h"
 #include "director/core/packages/waits.h"
 #include "director/core/workers/eligibility.h"
@@ -19,7 +18,6 @@ namespace galley::director {
 class PackageAdmission : PackagePart {
  public:
   struct Deps {
-    KeptFailures& kept_failures;
     Costs& costs;
     Grants& grants;
     Waits& waits;
@@ -37,7 +35,6 @@ class PackageAdmission : PackagePart {
   CookMask NamersOf(PackageId package);
   bool MayCook(PackageId package, const CatalogEntry& entry);
   bool BeginGenerated(PackageId package);
-  bool FailAsKept(PackageId package);
 
   const Deps deps_;
 };

@@ -296,6 +296,19 @@ TEST(AsksTest, WhatKilledItsExecutorsIsTriedAgainUnderItsNewName) {
   EXPECT_THAT(shell.TakeLog(), HasSubstr("ask 2: done"));
 }
 
+TEST(AsksTest, WhatKilledItsExecutorsOnOnePlatformMayBeDoneOnAnother) {
+  CoreHarness shell("A = a\nB = a\n", Beside(2));
+  shell.Ask(1, "B", 1);  // equal work
+  shell.Work();
+  shell.Ask(2, "A", 0);
+  CrashUntilItFails(shell);
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("ask 2: failed: "));
+  shell.Ask(3, "A", 1);
+  EXPECT_THAT(shell.TakeLog(), AllOf(HasSubstr("ask 3: done"), Not(HasSubstr("start"))));
+  shell.Ask(4, "A", 0);
+  EXPECT_THAT(shell.TakeLog(), AllOf(HasSubstr("ask 4: failed: "), Not(HasSubstr("start"))));
+}
+
 // Ids are given again when the core forgets its packages.
 TEST(AsksTest, AFailureIsNotThatOfAnotherPackage) {
   CoreHarness shell("A\nB\n", Beside());

@@ -75,6 +75,7 @@ uint32_t Faults::CountOwnFault(PackageId package, WorkerId worker,
 // False: the package may be tried (again). True: the package fails for its faults under an earlier
 // director, so that it does not kill once more.
 bool Faults::Quarantine(PackageId id) {
+  if (FailAsKept(id)) return true;
   const CookRequested::Blamed* const found = graph_.blame().Quarantined(id);
   if (found == nullptr) return false;
   const CookRequested::Blamed before = *found;
@@ -83,6 +84,24 @@ bool Faults::Quarantine(PackageId id) {
                                        before.log, FailureCause::kPackage);
   deps_.package_progress.Advance(id);
   return true;
+}
+
+// The package used up its attempts not long ago, and only asks want some of its platforms cooked.
+// True: nothing of it is left to be cooked.
+bool Faults::FailAsKept(PackageId id) {
+  if ((packages_[id].cooks & kAsksBit) == 0) return false;
+  const PackageFailed* const found = deps_.kept_failures.Find(packages_[id].name, step_.now);
+  if (found == nullptr) return false;
+  const PackageFailed kept = *found;
+  PlatformMask platforms = InPhase(packages_[id], Phase::kToCook);
+  for (PlatformIndex p = 0; p < packages_[id].slots.size(); ++p) {
+    if ((claimants_.ClaimersOn(id, MaskOf(p)) & claimants_.masks().active) != kAsksBit)
+      platforms &= ~MaskOf(p);
+  }
+  deps_.package_progress.FailPlatforms(id, platforms, kept.stage, kept.error, kept.log, kept.cause);
+  const bool is_all = InPhase(packages_[id], Phase::kToCook) == 0;
+  if (is_all) deps_.package_progress.Advance(id);
+  return is_all;
 }
 
 void Faults::OnOwnFault(AttemptId id, const WorkerReport::Failed& failed, PlatformMask platforms) {

@@ -13,6 +13,7 @@
 #include "director/core/jobs/attempts.h"
 #include "director/core/jobs/job_part.h"
 #include "director/core/jobs/package_progress.h"
+#include "director/core/packages/kept_failures.h"
 #include "director/core/workers/breakers.h"
 #include "director/core/workers/exclusive_run.h"
 #include "director/core/workers/worker_choice.h"
@@ -22,6 +23,7 @@ namespace galley::director {
 class Faults : JobPart {
  public:
   struct Deps {
+    KeptFailures& kept_failures;
     Attempts& attempts;
     PackageProgress& package_progress;
     ExclusiveRun& exclusive_run;
@@ -42,12 +44,14 @@ class Faults : JobPart {
                            bool is_new_there = false);
   // Adds the faults that an earlier director counted.
   void AddEarlier(PackageId package, CookRequested::Blamed blamed);
-  // True: the package was quarantined, and fails now.
+  // True: the package was quarantined, and fails now. REQUIRES: its job is to be handed over.
+  // Platforms that only asks want fail for a kept failure; others may be left to be cooked.
   bool Quarantine(PackageId package);
   // True: the package's generator failed on some platform, and is done on none.
   bool HasFailedGenerator(PackageId package) const;
 
  private:
+  bool FailAsKept(PackageId package);
   void QuarantineOnceToCook(PackageId package, const WorkerReport::Failed& failed, uint32_t count);
   static bool IsLimit(const WorkerReport::Failed& failed);
   PlatformMask KeptLimit(const Attempt& attempt, const WorkerReport::Failed& failed) const;

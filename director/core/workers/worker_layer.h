@@ -74,7 +74,8 @@ struct WorkerLayer {
       {jobs.packages.costs, reservations, jobs.attempts, jobs.package_progress, eligibility,
        worker_trust, worker_choice, job_handover}};
   Faults faults{jobs.ground,
-                {jobs.attempts, jobs.package_progress, exclusive_run, worker_choice, breakers}};
+                {jobs.packages.kept_failures, jobs.attempts, jobs.package_progress, exclusive_run,
+                 worker_choice, breakers}};
   Culprits culprits{jobs.ground, jobs.machines, jobs.attempts, jobs.package_progress, faults};
   Fleet fleet{jobs.ground,
               {jobs.grants, held_results, eligibility, worker_loss, parked_jobs, job_queue}};
