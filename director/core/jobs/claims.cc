@@ -392,7 +392,8 @@ void Claims::Requeue(PackageId id) {
 }
 
 // The package starts from the beginning. Platforms that only settled cooks want are not made again:
-// the cooks have their results. REQUIRES: an active cook wants the package.
+// the cooks have their results. Nor are platforms that cooks which are over and asks have left
+// behind. REQUIRES: an active cook wants the package.
 void Claims::BeginAgain(PackageId id) {
   PackageData& package = packages_[id];
   package.is_outdated = false;
@@ -407,12 +408,14 @@ void Claims::BeginAgain(PackageId id) {
   package.is_listing_final = false;
   graph_.edges().Unfollow(id);
   package.problems.clear();
+  // A cook that was stopped goes on wanting its platforms, unless some cook is settled.
   const bool is_settled_for_some = (package.cooks & claimants_.masks().settling) != 0;
-  const PlatformMask wanted =
-      claimants_.PlatformsOf(package.cooks & claimants_.masks().active) | package.asked;
+  const CookMask wanting =
+      is_settled_for_some ? claimants_.masks().active : claimants_.masks().running;
+  const PlatformMask wanted = claimants_.PlatformsOf(package.cooks & wanting) | package.asked;
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
     if (package.slots[p].phase == Phase::kUnwanted) continue;
-    const bool is_unwanted = is_settled_for_some && (wanted & MaskOf(p)) == 0;
+    const bool is_unwanted = (wanted & MaskOf(p)) == 0;
     graph_.lifecycle().SetPhase(id, p, is_unwanted ? Phase::kUnwanted : Phase::kToLookUp);
     package.slots[p].result.reset();
     package.slots[p].explored.reset();

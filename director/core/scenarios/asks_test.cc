@@ -212,6 +212,19 @@ TEST(AsksTest, APlatformThatIsAskedForNoMoreIsNotCookedForTheCookOfAnother) {
   EXPECT_THAT(shell.TakeLog(), HasSubstr("root of 1: A"));
 }
 
+TEST(AsksTest, APlatformThatWasAskedForIsNotMadeAgainForTheCookOfAnother) {
+  CoreHarness shell("A\nLong\n", Beside(2));
+  shell.Request({"A", "Long"}, {.request = 1, .platforms = 0b01});
+  shell.Ask(7, "A", 1);
+  for (int i = 0; i < 3 && !shell.Says("ask 7: done"); ++i) {
+    if (shell.HasOpenJob("A")) shell.Saved("A", shell.JobOf("A").start.platforms == 0b01 ? 0 : 1);
+  }
+  ASSERT_TRUE(shell.Says("ask 7: done")) << shell.TakeLog();
+  shell.Send(FilesChanged{shell.project(), {"A"}, {}});
+  ASSERT_TRUE(shell.HasOpenJob("A"));
+  EXPECT_EQ(shell.JobOf("A").start.platforms, 0b01u);
+}
+
 TEST(AsksTest, OneGoesBeforeAllThatACookWants) {
   CoreHarness shell("A\nB\nC\nD\nZ\n", Beside());
   shell.slots = 1;
