@@ -131,8 +131,10 @@ void ProjectChanges::RenameAll(const std::vector<FilesChanged::Renamed>& all,
     });
     // A package that is never cooked has left the cook, and may be wanted under its new name.
     if (!packages_[from].is_in_cook() && one.causes.empty()) continue;
-    one.selected_by = std::exchange(packages_[from].selected_by, 0);
-    one.named_by = std::exchange(packages_[from].named_by, 0);
+    // An ask is for the old name, and fails. A cook that is over may have left its slot to another.
+    const CookMask cooks = claimants_.masks().running & kCooksBits;
+    one.selected_by = std::exchange(packages_[from].selected_by, 0) & cooks;
+    one.named_by = std::exchange(packages_[from].named_by, 0) & cooks;
     moved.push_back(std::move(one));
   }
   for (const Moved& one : moved) {

@@ -368,6 +368,22 @@ TEST(AsksTest, OneFailsIfItsFileGoes) {
   EXPECT_THAT(shell.TakeLog(), HasSubstr("ask 1: failed: unknown package"));
 }
 
+TEST(AsksTest, OneFailsIfItsFileGetsAnotherName) {
+  CoreHarness shell("A\nLong\n", Beside());
+  shell.Request({"A", "Long"}, {.request = 1});
+  shell.Ask(7, "A");
+  shell.ChangeProject("New\nLong\n");
+  shell.Send(FilesChanged{shell.project(), {}, {}, {{"A", "New"}}});
+  EXPECT_TRUE(shell.Says("ask 7: failed: renamed")) << shell.TakeLog();
+  EXPECT_TRUE(shell.HasOpenJob("New")) << "for the cook";
+  EXPECT_LT(shell.core().UrgencyOf(shell.Id("New")), Urgency::kBlocking);
+  shell.Ask(8, "New");
+  shell.Send(AskWithdrawn{8});
+  EXPECT_LT(shell.core().UrgencyOf(shell.Id("New")), Urgency::kBlocking);
+  for (int i = 0; i < 3; ++i) shell.Work();
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("root of 1: Long New\n"));
+}
+
 TEST(AsksTest, CooksBeginAndEndBesideOne) {
   CoreHarness shell("A\nB\n", Beside());
   shell.Ask(7, "A");
