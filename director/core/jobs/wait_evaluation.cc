@@ -76,8 +76,18 @@ void WaitEvaluation::FailWhereNever(PackageId id, PlatformIndex platform, Packag
   });
 }
 
-// The package's generator is over and does not list the package. A reference to the package is
-// judged at the end.
+// True: some package waits for the list that the package would give.
+bool WaitEvaluation::IsListAwaited(PackageId id) const {
+  return std::ranges::any_of(packages_[id].work->waiters, [&](PackageId waiter) {
+    const Work* const work = packages_[waiter].work.get();
+    return work != nullptr && work->waits_for_generator &&
+           GeneratorName(packages_.NameOf(waiter)) == packages_.NameOf(id);
+  });
+}
+
+// The package's generator is over and does not list the package. A package whose list is awaited
+// fails: if it left, the packages that wait would bring it in again and again. A reference to the
+// package is judged at the end.
 void WaitEvaluation::Unlisted(PackageId id, PackageId generator) {
   PackageData& package = packages_[id];
   // A cook that has come since wants the generator, too, which may be tried again for the cook.
@@ -95,7 +105,8 @@ void WaitEvaluation::Unlisted(PackageId id, PackageId generator) {
   // listed others.
   const CookMask skipping = has_failed ? active & from.cooks : 0;
   const CookMask lacking = active & ~skipping;
-  const CookMask failing = package.is_cooked_input ? lacking : lacking & package.selected_by;
+  const bool is_needed = package.is_cooked_input || IsListAwaited(id);
+  const CookMask failing = is_needed ? lacking : lacking & package.selected_by;
   const std::string text = UnlistedText(from.name);
   if (skipping == 0 && failing == 0) return deps_.claims.Leave(id, "not generated");
   deps_.claims.Unclaim(id, lacking & ~failing);

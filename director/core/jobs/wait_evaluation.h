@@ -31,10 +31,12 @@ class WaitEvaluation : PackagePart {
   // its cooks that leave the input out.
   void FailWhereNever(PackageId package, PlatformIndex platform, PackageId input);
   // The package's generator is over and does not list the package: it is skipped in cooks where the
-  // generator failed, fails in cooks that select it or need its output, and leaves the others.
+  // generator failed, fails in cooks that select it or need its output or list, and leaves the
+  // others.
   void Unlisted(PackageId package, PackageId generator);
 
  private:
+  bool IsListAwaited(PackageId package) const;
   void WantAgain(PackageId on, PackageId waiter, CookMask cooks);
 
   const Deps deps_;

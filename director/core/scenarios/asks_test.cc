@@ -144,6 +144,13 @@ TEST(AsksTest, OneForWhatIsNotGeneratedFails) {
   EXPECT_THAT(shell.TakeLog(), HasSubstr("ask 1: failed: G does not generate it"));
 }
 
+TEST(AsksTest, OneForWhatAPackageThatIsNotGeneratedWouldGenerateFails) {
+  CoreHarness shell("G : a\n", Beside());
+  shell.Ask(1, "G/_gen/x/_gen/y");
+  shell.Saved("G");
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("ask 1: failed: its generator G/_gen/x failed"));
+}
+
 TEST(AsksTest, OneForWhatAFailedGeneratorWouldGenerateFails) {
   CoreHarness shell("G ! no cells\n", Beside());
   shell.Ask(1, "G/_gen/a");

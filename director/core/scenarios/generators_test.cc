@@ -41,6 +41,16 @@ TEST(GeneratorsTest, WhatWasAskedForBeforeItsGeneratorCameIsGenerated) {
   EXPECT_THAT(shell.TakeLog(), HasSubstr("root A G/_gen/a\n"));
 }
 
+TEST(GeneratorsTest, WhatAPackageThatIsNotGeneratedWouldGenerateFails) {
+  CoreHarness shell("A\nG : a\n");
+  shell.Request({"A", "G/_gen/x/_gen/y"});
+  shell.Finish();
+  const std::string log = shell.TakeLog();
+  EXPECT_THAT(log, HasSubstr("failed G/_gen/x: G does not generate it"));
+  EXPECT_THAT(log, HasSubstr("root A\n"));
+  EXPECT_THAT(log, HasSubstr("ended\n"));
+}
+
 TEST(GeneratorsTest, OneThatIsListedNoMoreThoughSomebodyRefersToItFailsThatOne) {
   CoreHarness shell("A -> G/_gen/b\nG : a b\n");
   shell.Request({"A", "G"});
