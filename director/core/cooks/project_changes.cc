@@ -139,7 +139,9 @@ void ProjectChanges::RenameAll(const std::vector<FilesChanged::Renamed>& all,
   }
   for (const Moved& one : moved) {
     deps_.claims.Leave(one.from, "renamed");
-    deps_.cook_only_failures.TakeBackRefusals(one.from);
+    claimants_.ForEachOf(claimants_.masks().active, [&](Claimant& cook) {
+      deps_.cook_only_failures.TakeBackRefusal(cook, one.from);
+    });
     graph_.edges().DropRoots(one.from);
     deps_.claims.RequeueWithReaders(one.from, done);
   }

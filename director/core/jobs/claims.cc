@@ -457,8 +457,21 @@ void Claims::MakeAgain(PackageId id, absl::btree_set<PackageId>& done) {
 void Claims::TakeUpAgain(Claimant& cook) {
   const std::unique_ptr<CookManifest> judged = std::move(cook.manifest);
   if (judged == nullptr) return;
-  if (!std::exchange(cook.missed_renames, {}).empty()) JoinSelected(cook);
+  TakeMissedRenames(cook);
   for (uint32_t i = 0; i < judged->members().size(); ++i) TakeUpMember(cook, *judged, i);
+}
+
+void Claims::TakeMissedRenames(Claimant& cook) {
+  const std::vector<std::vector<FilesChanged::Renamed>> missed =
+      std::exchange(cook.missed_renames, {});
+  if (missed.empty()) return;
+  for (const std::vector<FilesChanged::Renamed>& renamed : missed) {
+    for (const FilesChanged::Renamed& one : renamed) {
+      const PackageId from = packages_.Find(one.from);
+      if (from.valid()) deps_.cook_only_failures.TakeBackRefusal(cook, from);
+    }
+  }
+  JoinSelected(cook);
 }
 
 // Packages that the cook selected got other names meanwhile, and their reasons with them.

@@ -99,6 +99,7 @@ class Claims : PackagePart {
                CookMask cooks);
   bool LacksVariants(PackageId package, CookMask cooks, CookMask before);
   void BeginAgain(PackageId package);
+  void TakeMissedRenames(Claimant& cook);
   void JoinSelected(const Claimant& cook);
   void TakeUpMember(Claimant& cook, const CookManifest& judged, uint32_t number);
   void TellChanges(const Claimant& cook, const CookManifest& judged, uint32_t number);

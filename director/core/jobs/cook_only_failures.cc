@@ -49,12 +49,10 @@ void CookOnlyFailures::Refuse(Claimant& cook, PackageId id, const std::string& e
   if (cook.FailsFast()) package_progress_.StopCook(cook, Claimant::Ending::kFailFast);
 }
 
-void CookOnlyFailures::TakeBackRefusals(PackageId id) {
-  claimants_.ForEachOf(claimants_.masks().active, [&](Claimant& cook) {
-    if (cook.refused.erase(id) == 0) return;
-    cook.tally.CountRefused(cook.request.platforms, false);
-    effects_.Note(PackageLeft{id}, cook.bit());
-  });
+void CookOnlyFailures::TakeBackRefusal(Claimant& cook, PackageId id) {
+  if (cook.refused.erase(id) == 0) return;
+  cook.tally.CountRefused(cook.request.platforms, false);
+  effects_.Note(PackageLeft{id}, cook.bit());
 }
 
 bool CookOnlyFailures::FailInRoot(Claimant& cook, PackageId id, PlatformIndex platform, Stage stage,

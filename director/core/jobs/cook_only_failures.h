@@ -37,8 +37,9 @@ class CookOnlyFailures : PackagePart {
   // The cook asks for the package, and leaves it out: the package fails in this cook, without being
   // wanted by it. REQUIRES: Claimant::IsNever.
   void Refuse(Claimant& cook, PackageId package, const std::string& error);
-  // The file of the package has another name now: the cooks do not ask for the package any more.
-  void TakeBackRefusals(PackageId package);
+  // The file of the package has another name now: the cook does not ask for the package any more.
+  // REQUIRES: the cook is not settled.
+  void TakeBackRefusal(Claimant& cook, PackageId package);
   // The package begins again, or leaves these cooks. Two packages may not fit with each other, so
   // all packages that failed in this way are judged again. Settled cooks are not told.
   void Forget(CookMask cooks, PackageId package);

@@ -169,6 +169,24 @@ TEST(CookFiltersTest, OneThatIsNamedAndRenamedIsWantedUnderANameThatIsCooked) {
   EXPECT_EQ(shell.core().counters(1).failed, 0u);
 }
 
+TEST(CookFiltersTest, OneThatIsRenamedUnderASettledCookIsWantedWhenTheCookIsOpenedAgain) {
+  CoreHarness shell("N\nX\n", Several());
+  shell.hold_roots = true;
+  shell.Request({"N", "X"}, {.request = 1, .filter = Never({"N"})});
+  shell.Saved("X");
+  ASSERT_EQ(shell.roots.size(), 1u) << shell.TakeLog();
+  shell.ChangeProject("M\nX\n");
+  shell.Send(FilesChanged{.catalog = shell.project(), .renamed = {{"N", "M"}}});
+  EXPECT_EQ(shell.core().counters(1).failed, 1u);
+  RootBuilt built = WholeRoot(shell.roots.front());
+  built.lost = {{.package = shell.Id("X"), .path = "X", .digest = Digest::Of("X")}};
+  shell.Send(built);
+  WorkAll(shell);
+  EXPECT_THAT(shell.TakeLog(), AllOf(HasSubstr("left N [1]"), HasSubstr("done M [1]"),
+                                     HasSubstr("root of 1: M X\n")));
+  EXPECT_EQ(shell.core().counters(1).failed, 0u);
+}
+
 TEST(CookFiltersTest, PlatformsThatAreAddedCountForOneThatIsNamed) {
   CoreHarness shell("A\nN\n", Several());
   shell.Request({"A", "N"}, {.request = 1, .filter = Never({"N"})});
