@@ -107,7 +107,9 @@ bool Claims::LacksVariants(PackageId id, CookMask cooks, CookMask before) {
 }
 
 bool Claims::Ask(PackageId id, PlatformMask platforms) {
-  platforms &= ~packages_[id].asked;
+  // A package that others need may have failed before somebody asks for the package itself.
+  const PlatformMask failed = InPhase(packages_[id], Phase::kFailed);
+  platforms &= ~packages_[id].asked | failed;
   if (platforms == 0) return false;
   Claim(id, 0, platforms, Urgency::kBlocking);
   deps_.urgencies.RaiseUrgency(id, Urgency::kBlocking);

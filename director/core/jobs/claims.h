@@ -51,7 +51,7 @@ class Claims : PackagePart {
   // Join for a reason that is in `edges` already.
   void Bring(PackageId package, InstigatorCategory category, PackageId referencer, CookMask cooks);
   // Somebody asks for the package on these platforms (cooks/asks.h). False: the package was asked
-  // for on all of them before.
+  // for on all of them before, and has not failed.
   bool Ask(PackageId package, PlatformMask platforms);
   // From now on the package is asked for on the platforms `left` only, which are a part of those
   // before. What has not begun, and nobody else wants, is taken back.

@@ -115,6 +115,27 @@ TEST(AsksTest, TheInputsOfOneComeAlongAndGoWithIt) {
   EXPECT_THAT(shell.TakeLog(), HasSubstr("ask 2: done"));
 }
 
+// A goes on without its input, which an old observation set names.
+TEST(AsksTest, OneForAnInputThatFailedTriesItAgain) {
+  CoreHarness shell("A\nB ! no width\n", Beside());
+  shell.hold_look_ups = true;
+  shell.Ask(1, "A");
+  ASSERT_EQ(shell.look_ups.size(), 1u);
+  const LookUp::Item item = shell.look_ups.front();
+  shell.hold_look_ups = false;
+  LookedUp answer;
+  answer.items.push_back({item.package, 0, item.generation, LookedUp::NeedsCooked{{"B"}}});
+  shell.Send(answer);
+  shell.Saved("B");
+  ASSERT_TRUE(shell.HasOpenJob("A")) << shell.TakeLog();
+  shell.Ask(2, "B");
+  ASSERT_TRUE(shell.HasOpenJob("B")) << shell.TakeLog();
+  shell.Saved("B");
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("ask 2: failed: no width"));
+  shell.Saved("A");
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("ask 1: done"));
+}
+
 TEST(AsksTest, AnInputStaysAsLongAsOneOfItsReadersIsAskedFor) {
   CoreHarness shell("A\nB\nC\n", Beside());
   shell.Ask(1, "A");
