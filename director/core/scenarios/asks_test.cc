@@ -1,4 +1,5 @@
 // Asks: requests for one package beside the cooks (cooks/asks.h).
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -80,6 +81,103 @@ TEST(AsksTest, OneThatIsWithdrawnTakesItsJobBack) {
   shell.Send(AskWithdrawn{2});
   EXPECT_THAT(shell.TakeLog(), HasSubstr("cancel A"));
   EXPECT_EQ(shell.StateOf("A"), "Idle");
+}
+
+// The way of A until the moment when the ask for it is withdrawn.
+struct Moment {
+  const char* name;
+  std::function<void(CoreHarness&)> go_there;
+};
+
+const Moment kMoments[] = {
+    {"looked up", [](CoreHarness& shell) { shell.hold_look_ups = true, shell.Ask(1, "A"); }},
+    {"in a queue", [](CoreHarness& shell) { shell.hold_workers = true, shell.Ask(1, "A"); }},
+    {"loaded", [](CoreHarness& shell) { shell.Ask(1, "A"), shell.Loaded("A"); }},
+    {"committed",
+     [](CoreHarness& shell) {
+       shell.hold_commits = true;
+       shell.Ask(1, "A");
+       shell.Saved("A");
+       ASSERT_EQ(shell.commits.size(), 1u);
+     }},
+    {"backing off",
+     [](CoreHarness& shell) {
+       shell.Ask(1, "A");
+       shell.Failed("A", Fault::kInfrastructure);
+     }},
+    {"waiting for a scan",
+     [](CoreHarness& shell) {
+       shell.Ask(1, "A");
+       shell.Report(HarnessJob(shell.JobOf("A")), WorkerReport::Stale{"content/A"});
+       ASSERT_TRUE(shell.Says("rescan content/A"));
+     }},
+    {"waiting for an input",
+     [](CoreHarness& shell) {
+       shell.Ask(1, "A");
+       shell.Report(HarnessJob(shell.JobOf("A")), WorkerReport::Needs{"B", 0});
+     }},
+    {"leading equal work", [](CoreHarness& shell) { shell.Ask(1, "A"), shell.Ask(2, "Equal"); }},
+    {"following equal work", [](CoreHarness& shell) { shell.Ask(2, "Equal"), shell.Ask(1, "A"); }},
+    {"parked", [](CoreHarness& shell) { shell.Ask(1, "Parked"), shell.Ask(2, "B"); }},
+};
+
+// Answers all that was held.
+void LetGoOn(CoreHarness& shell) {
+  shell.hold_look_ups = shell.hold_commits = shell.hold_workers = false;
+  for (; !shell.look_ups.empty(); shell.look_ups.pop_front()) {
+    const LookUp::Item item = shell.look_ups.front();
+    LookedUp late;
+    late.items.push_back({item.package, 0, item.generation, LookedUp::Miss{}});
+    shell.Send(late);
+  }
+  for (; !shell.commits.empty(); shell.commits.pop_front()) {
+    const Persist::Item item = shell.commits.front();
+    Persisted late;
+    late.items.push_back({item.package, item.platform, item.result});
+    shell.Send(late);
+  }
+  for (; !shell.spawned.empty(); shell.spawned.pop_front())
+    shell.Send(WorkerAttached{shell.spawned.front(), 4, {}});
+}
+
+TEST(AsksTest, OneMayBeWithdrawnAtAnyMoment) {
+  for (const Moment& moment : kMoments) {
+    for (const bool is_answered_first : {true, false}) {
+      SCOPED_TRACE(moment.name);
+      CoreHarness shell("A = w\nB\nEqual = w\nParked @on win\n", Beside());
+      moment.go_there(shell);
+      shell.Send(AskWithdrawn{1});
+      for (const char* name : {"A", "Parked"}) {
+        if (shell.Id(name).valid()) EXPECT_EQ(shell.StateOf(name), "Idle");
+      }
+      if (is_answered_first) LetGoOn(shell);
+      shell.Ask(9, "A");
+      LetGoOn(shell);
+      for (int i = 0; i < 90 && !shell.Says("ask 9: done"); ++i) {
+        shell.Work();
+        shell.Pass(absl::Seconds(1));
+      }
+      const std::string log = shell.TakeLog();
+      EXPECT_THAT(log, HasSubstr("ask 9: done"));
+      EXPECT_THAT(log, Not(HasSubstr("ask 1: ")));
+    }
+  }
+}
+
+TEST(AsksTest, OneMayBeWithdrawnWhileItsResultIsHeldForAProof) {
+  CookOptions options = Beside();
+  options.workers = 0;
+  options.proofs = {.share = 1, .second_max = absl::Seconds(5), .third_max = absl::Seconds(30)};
+  CoreHarness shell("A\n", options);
+  shell.Send(
+      WorkerAttached{.worker = kFar, .slots = 1, .in_hand = {}, .session = 1, .machine = "m1"});
+  shell.Ask(1, "A");
+  shell.Saved("A");
+  EXPECT_FALSE(shell.Says("ask 1: done")) << "another machine is to say the same";
+  shell.Send(AskWithdrawn{1});
+  EXPECT_EQ(shell.StateOf("A"), "Idle");
+  shell.Ask(2, "A");
+  EXPECT_TRUE(shell.HasOpenJob("A"));
 }
 
 TEST(AsksTest, OneThatIsWithdrawnLeavesTheJobToACook) {
