@@ -4,7 +4,6 @@
 #include <utility>
 #include <variant>
 
-#include "common/base/log.h"
 #include "director/core/packages/platforms.h"
 
 namespace galley::director {
