@@ -9,8 +9,8 @@
 // A hard reference that leads nowhere fails an ask as it fails a package of a cook. Conflicts
 // between packages are not judged.
 //
-// Cost: O(log asks) for each ask, and O(needs + readers of needs) where an ask ends. O(packages) for
-// the first ask after a time without cooks and asks.
+// Cost: O(log asks) for each ask, and O(needs + readers of needs) where an ask ends. O(packages)
+// for the first ask after a time without cooks and asks.
 // Threads: none; owned by its layer.
 #pragma once
 
@@ -45,7 +45,7 @@ class Asks : PackagePart {
   void OnAskSettled(const AskSettled& note);
   // Changed packages, and packages that read their outputs, may be tried again.
   void OnFilesChanged(const FilesChanged& event);
-  // These packages, and packages that read their outputs, may be tried again: their inputs changed,
+  // The packages, and packages that read their outputs, may be tried again: their inputs changed,
   // or a person cleared them. Names of packages or of their files.
   void ForgetFailures(const std::vector<std::string>& packages);
   // Ends all asks with this error.
