@@ -183,6 +183,8 @@ void CookTable::BeginOne() {
     claimants_.ReleaseAllClaims();
     BeginRound();
   }
+  // There may always be asks, so that no round begins for months.
+  if ((claimants_.masks().running & kCooksBits) == 0) deps_.attempts.ForgetAloneTime();
   const CookSlot slot = *claimants_.FreeSlot(kCooksMax);
   std::vector<CookRequested::Blamed> blamed = std::exchange(next.blamed, {});
   effects_.Note(CookBegan{next.request, slot}, BitOf(slot));

@@ -65,8 +65,9 @@ class Attempts : JobPart {
   void SetAlone(AttemptId id);
   void EndAlone();
   AttemptId alone() const { return alone_; }  // 0: no attempt runs alone
-  // The total time of attempts that ran alone, since BeginRound.
+  // The total time of attempts that ran alone, since BeginRound or ForgetAloneTime.
   absl::Duration alone_for() const { return alone_for_; }
+  void ForgetAloneTime() { alone_for_ = absl::ZeroDuration(); }
 
   // Ends the attempt. The caller calls PackageProgress::Advance.
   void EndAttempt(AttemptId id, Tell tell);

@@ -249,6 +249,33 @@ TEST(AloneInACookTest, SoMuchOfItIsSpentOnThat) {
   EXPECT_EQ(with_three().size(), 2u) << "the others, side by side: " << with_three();
 }
 
+TEST(AloneInACookTest, TheNextCookHasAsMuchAlsoWhereSomebodyAsksMeanwhile) {
+  CoreHarness shell("A\nB\nZ\n", {.workers = 2, .alone_max = absl::Seconds(5), .cooks_max = 4});
+  shell.hold_roots = true;
+  const auto outgrow = [&](const std::string& name) {
+    shell.Report(HarnessJob(shell.JobOf(name)),
+                 WorkerReport::Failed{.fault = Fault::kMemory, .error = "big", .outgrown = 0});
+  };
+  shell.Request({"A"}, {.request = 1});
+  outgrow("A");
+  outgrow("A");
+  shell.Pass(absl::Seconds(6));
+  outgrow("A");
+  ASSERT_TRUE(shell.Says("cause=limit")) << shell.TakeLog();
+  ASSERT_EQ(shell.roots.size(), 1u);
+  shell.Ask(9, "Z");
+  shell.Send(WholeRoot(shell.roots.front()));
+  ASSERT_TRUE(shell.Says("ended [1]")) << shell.TakeLog();
+  shell.Request({"B"}, {.request = 2});
+  shell.Send(AskWithdrawn{9});
+  shell.TakeLog();
+  outgrow("B");
+  outgrow("B");
+  shell.Pass(absl::Seconds(1));
+  outgrow("B");
+  EXPECT_TRUE(shell.Says("cause=limit")) << shell.TakeLog();
+}
+
 TEST(AloneInACookTest, WhatCameUpSinceDoesNotWaitForLonger) {
   CoreHarness shell("Big\nA\n", {.workers = 2, .alone_max = absl::Seconds(5)});
   shell.Request({"Big"});
