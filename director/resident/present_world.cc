@@ -14,7 +14,7 @@ namespace {
 // Time between two looks at what no watch tells: the project file, the shell.
 constexpr absl::Duration kTurn = absl::Milliseconds(50);
 // Time between two looks at what the watch cannot tell (WorldWatch::Take).
-constexpr absl::Duration kLookInterval = absl::Seconds(5);
+constexpr absl::Duration kFullLookInterval = absl::Seconds(5);
 
 std::string ProjectFileOf(const Director& director) {
   return JoinPath(director.project().root, project::kProjectFile);
@@ -103,7 +103,7 @@ void PresentWorld::LookAtFiles(absl::Time now) {
       is_all_unseen_ = is_due_ = true;
     return;
   }
-  if (!is_heard_ && now < looked_at_ + kLookInterval) return;
+  if (!is_heard_ && now < looked_at_ + kFullLookInterval) return;
   looked_at_ = now;
   std::optional<std::vector<std::string>> paths = watch_->Take(now);
   if (!paths.has_value()) {

@@ -29,7 +29,7 @@ constexpr absl::Duration kDisputeAge = absl::Hours(24 * 90);
 // edited has another result, and its main output may not change.
 constexpr size_t kGeneratorsMax = 64;
 // Action keys that the index is asked for with one call.
-constexpr size_t kKeysAtOnce = 4096;
+constexpr size_t kResultsAtOnce = 4096;
 
 absl::StatusOr<tree::Directory> Annotated(absl::StatusOr<tree::Directory> directory,
                                           const Digest& digest) {
@@ -189,9 +189,9 @@ void Collector::ReadOurs(const std::string& payload, Result& result) {
 // The results lie in the order of their keys, as the index does: where no inputs were kept, this is
 // the whole cost of kept inputs.
 absl::Status Collector::FindKeptActions() {
-  for (size_t begin = 0; begin < results_.size(); begin += kKeysAtOnce) {
+  for (size_t begin = 0; begin < results_.size(); begin += kResultsAtOnce) {
     RETURN_IF_ERROR(CheckCancelled(options_));
-    const size_t end = std::min(results_.size(), begin + kKeysAtOnce);
+    const size_t end = std::min(results_.size(), begin + kResultsAtOnce);
     std::vector<Digest> keys;
     for (size_t i = begin; i < end; ++i) keys.push_back(results_[i].key);
     ASSIGN_OR_RETURN(const auto found, store_.reader.Look(keys));
