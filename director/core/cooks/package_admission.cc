@@ -11,6 +11,7 @@ void PackageAdmission::Begin(PackageId id) {
   PackageData& package = packages_[id];
   if (!claimants_.IsWanted(id) || package.outcome != Outcome::kNone || package.is_skipped) return;
   if (package.state == State::kIdle) graph_.lifecycle().SetState(id, State::kRequest, "asked for");
+  if (deps_.claims.IsListOutdated(id)) package.generated.reset();  // the package waits for the list
   std::optional<CatalogEntry> entry;
   if (GeneratorName(package.name).empty()) {
     entry = step_.catalog->Find(package.name);

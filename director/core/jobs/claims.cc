@@ -154,7 +154,12 @@ void Claims::Claim(PackageId id, CookMask cooks, PlatformMask asked, Urgency urg
     Join(graph_.FindOrAdd(GeneratorName(packages_.NameOf(id))),
          InstigatorCategory::kBuildDependency, id, cooks);
   if (before == 0) return graph_.Push({AgendaItem::Kind::kBegin, id});
-  if (package.is_outdated) BeginAgain(id);
+  if (package.is_outdated) {
+    BeginAgain(id);
+  } else if (IsListOutdated(id)) {
+    package.NoteNewContent();
+    BeginAgain(id);
+  }
   if ((cooks & claimants_.masks().forcing) != 0) {
     absl::btree_set<PackageId> done;
     RequeueWithReaders(id, done);
@@ -433,6 +438,17 @@ void Claims::BeginAgain(PackageId id) {
     graph_.lifecycle().SetState(id, State::kRequest, "from the beginning");
   }
   graph_.Push({AgendaItem::Kind::kBegin, id});
+}
+
+bool Claims::IsListOutdated(PackageId id) const {
+  const PackageData& package = packages_[id];
+  if (package.asked == 0 || package.generated == nullptr) return false;
+  const PackageId generator = packages_.Find(GeneratorName(package.name));
+  if (!generator.valid()) return false;
+  const PackageData& from = packages_[generator];
+  return from.is_in_cook() && !from.is_listing_final &&
+         std::ranges::none_of(from.slots,
+                              [](const Slot& slot) { return slot.explored != nullptr; });
 }
 
 void Claims::RequeueWithReaders(PackageId id, absl::btree_set<PackageId>& done) {

@@ -77,6 +77,10 @@ class Claims : PackagePart {
   void LeaveCook(PackageId package, CookMask cooks);
   // The package's results no longer hold: it begins again, or becomes outdated.
   void Requeue(PackageId package);
+  // True: the package is asked for, and its generator has begun again and has not listed anything
+  // since, so that the source that it listed for the package may be of earlier content. A cook can
+  // go on with such a source, because the cook hears of the list before the cook ends.
+  bool IsListOutdated(PackageId package) const;
   // Requeue for all packages of Graph::ForEachWithReaders.
   void RequeueWithReaders(PackageId package, absl::btree_set<PackageId>& done);
   // RequeueWithReaders for a package whose bytes may be lost. The packages that it generates wait

@@ -256,6 +256,33 @@ TEST(AsksTest, TheGeneratorComesAlongAndItsOtherPackagesDoNot) {
   EXPECT_THAT(shell.TakeLog(), HasSubstr("ask 1: done"));
 }
 
+TEST(AsksTest, OneForWhatIsGeneratedWaitsForTheListOfAChangedGenerator) {
+  CoreHarness shell("G : a\nLong\n", Beside());
+  shell.Ask(100, "Long");  // somebody asks all the time
+  shell.Ask(1, "G/_gen/a");
+  shell.Saved("G");
+  shell.Send(FilesChanged{shell.project(), {"G"}, {}});
+  shell.TakeLog();
+  EXPECT_FALSE(shell.HasOpenJob("G/_gen/a")) << "its source may be another one by now";
+  shell.Saved("G");
+  shell.Saved("G/_gen/a");
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("ask 1: done"));
+}
+
+// The cook goes on with the old list, which it compares with the new one before it ends.
+TEST(AsksTest, OneBeginsWhatIsGeneratedAgainIfACookHasItFromAnOldList) {
+  CoreHarness shell("G : a\nLong\n", Beside());
+  shell.Request({"G", "Long"}, {.request = 1});
+  shell.Loaded("G");
+  shell.Send(FilesChanged{shell.project(), {"G"}, {}});
+  ASSERT_TRUE(shell.HasOpenJob("G/_gen/a"));
+  shell.Ask(7, "G/_gen/a");
+  EXPECT_FALSE(shell.HasOpenJob("G/_gen/a"));
+  shell.Saved("G");
+  shell.Saved("G/_gen/a");
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("ask 7: done"));
+}
+
 TEST(AsksTest, OneForWhatIsNotGeneratedFails) {
   CoreHarness shell("G : a\n", Beside());
   shell.Ask(1, "G/_gen/x");
