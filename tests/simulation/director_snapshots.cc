@@ -39,6 +39,13 @@ SimDirector::SnapshotPtr SimDirector::Successor(Files files, std::vector<std::st
       std::move(files), std::move(platforms));
 }
 
+WorldPtr SimDirector::WorldOf(const Snapshot& snapshot) {
+  const auto world = std::make_shared<director::World>();
+  world->number = snapshot.number();
+  world->table_file = snapshot.table();
+  return world;
+}
+
 void SimDirector::MakeSuccessor(const std::vector<std::string>& paths,
                                 const std::vector<std::string>& asked,
                                 std::vector<World::Renamed> renamed) {
@@ -73,9 +80,7 @@ void SimDirector::MakeSuccessor(const std::vector<std::string>& paths,
 
 void SimDirector::TakeSuccessor(const SnapshotPtr& successor, FilesChanged event) {
   snapshot_ = successor;
-  const auto world = std::make_shared<director::World>();
-  world->number = successor->number();
-  world_ = world;
+  world_ = WorldOf(*successor);
   event.catalog = successor->catalog();
   TakeIntoCook(event.renamed);
   std::vector<std::string>& packages = event.packages;

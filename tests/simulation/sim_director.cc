@@ -93,6 +93,7 @@ SimDirector::SimDirector(const Deps& deps, const CookOptions& options, Callbacks
   };
   store_.commit_fails = [this] { return deps_.faults.Happens(Fault::kCommitFailed, 8); };
   ApplyTheDifference();
+  world_ = WorldOf(*snapshot_);
   CookOptions with_term = options_;
   with_term.term = journal_.meta().term;
   core_ = std::make_unique<CookCore>(with_term, snapshot_->catalog());

@@ -154,6 +154,8 @@ class SimDirector {
   // The roots that were published last, by platform; but for roots of a difference.
   const std::map<std::string, std::map<std::string, Digest>>& newest() const { return newest_; }
   const director::ResultTable& results() const { return results_; }
+  // Single packages are asked for here, by clients that act as devices.
+  director::PackageAsks& asks() { return own_->asks; }
   static std::string NameOf(director::WorkerId worker);
   static director::WorkerId WorkerOf(const std::string& name);
 
@@ -163,6 +165,7 @@ class SimDirector {
   SnapshotPtr MakeSnapshot(uint64_t number, const std::string& file, Files files,
                            std::vector<std::string> platforms);
   SnapshotPtr Successor(Files files, std::vector<std::string> platforms);
+  static director::WorldPtr WorldOf(const Snapshot& snapshot);
   void Announce(const SnapshotPtr& successor);
   void ApplyTheDifference();
   void TakeOver(const std::set<std::string>& survivors);
@@ -295,7 +298,7 @@ class SimDirector {
     explicit Owners(SimDirector& of);
   };
   std::unique_ptr<Owners> own_;
-  director::WorldPtr world_ = std::make_shared<director::World>();  // without anything
+  director::WorldPtr world_;  // a number and the table's name, without anything else
   bool is_commit_due_ = false;
   std::map<uint64_t, std::string> believed_;    // the result of BelievedThough, by look
   absl::Time wakes_at_ = absl::InfinitePast();  // when commits will begin
