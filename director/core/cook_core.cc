@@ -73,6 +73,7 @@ std::string CookCore::StateText(PackageId id) const { return core_->cooks.querie
 Holdings CookCore::holdings() const {
   return {.attempts = core_->jobs.attempts.size(),
           .workers = core_->jobs.worker_table.size(),
+          .attached = core_->jobs.worker_table.attached().count(),
           .commits = core_->jobs.commits.size(),
           .changed_files = core_->packages.graph.pending_changes().stale_files(),
           .job_kinds = core_->workers.eligibility.kinds()};

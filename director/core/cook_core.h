@@ -29,6 +29,7 @@ namespace galley::director {
 struct Holdings {
   size_t attempts = 0;       // attempts on which some worker may still report
   size_t workers = 0;        // workers, with lost workers that may come back
+  size_t attached = 0;       // of `workers`, the attached ones
   size_t commits = 0;        // commits on their way
   size_t changed_files = 0;  // files that changed while they were cooked
   size_t job_kinds = 0;      // Eligibility::kinds

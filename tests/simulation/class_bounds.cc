@@ -16,12 +16,14 @@ constexpr int kSlackJobs = 4;  // jobs of the higher class
 
 }  // namespace
 
-void ClassBounds::Look(absl::Time now, const std::vector<HandedOver>& handed_over) {
+void ClassBounds::Look(absl::Time now, const std::vector<HandedOver>& handed_over,
+                       const std::set<PackageId>& asked) {
   before_ = std::exchange(ready_, {});
   for (uint32_t i = 0; i < core_.package_count(); ++i) {
     const PackageId package(i);
     if (!core_.IsReady(package)) continue;
-    const Ready fresh{ClassQuota::ClassOf(core_.UrgencyOf(package)), now};
+    const Urgency urgency = asked.contains(package) ? Urgency::kBlocking : core_.UrgencyOf(package);
+    const Ready fresh{ClassQuota::ClassOf(urgency), now};
     const auto known = before_.find(package);
     const bool is_as_before = known != before_.end() && known->second.of_class == fresh.of_class;
     ready_[package] = is_as_before ? known->second : fresh;
@@ -71,6 +73,11 @@ void ClassBounds::CountShares(const HandedOver& one) {
 }
 
 void ClassBounds::CheckOvertaking(absl::Time now, const std::vector<HandedOver>& handed_over) {
+  // A worker that died is missed only after a while, and another one comes later still. Held
+  // workers take no jobs. The counters are those of the last cook, which may be over.
+  const uint64_t attached =
+      std::min<uint64_t>(core_.counters().workers_attached, core_.holdings().attached);
+  const bool may_take = attached >= workers_ && core_.held_workers() < attached;
   for (size_t of_class = 1; of_class < kClasses; ++of_class) {
     const bool is_ready = std::ranges::any_of(
         ready_, [&](const auto& ready) { return ready.second.of_class >= of_class; });
@@ -78,10 +85,6 @@ void ClassBounds::CheckOvertaking(absl::Time now, const std::vector<HandedOver>&
       return ClassQuota::ClassOf(one.urgency) >= of_class;
     });
     absl::Time& since = waits_since_[of_class];
-    // A worker that died is missed only after a while, and another one comes later still. Held
-    // workers take no jobs.
-    const uint64_t attached = core_.counters().workers_attached;
-    const bool may_take = attached >= workers_ && core_.held_workers() < attached;
     if (!is_ready || goes_on || !may_take) since = now;
     if (now - since <= overtakes_within_) continue;
     std::string waiting;

@@ -9,10 +9,14 @@
 //   - While jobs of a class or of higher classes are ready, one of them is handed over within the
 //     time of the longest job and of a worker's window, unless a worker is missing or all workers
 //     are held: by then there is room, and a worker begins more urgent jobs first.
+//
+// A package that somebody asks for beside the cooks is Blocking, whatever the core says: it is
+// handed over within the length of one job, also while other cooks publish and stage their roots.
 #pragma once
 
 #include <array>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -43,8 +47,10 @@ class ClassBounds {
     waits_since_.fill(absl::InfiniteFuture());
   }
 
-  // Called after a step. `handed_over`: the jobs that the step handed over.
-  void Look(absl::Time now, const std::vector<HandedOver>& handed_over);
+  // Called after a step. `handed_over`: the jobs that the step handed over. `asked`: the packages
+  // for which somebody asks.
+  void Look(absl::Time now, const std::vector<HandedOver>& handed_over,
+            const std::set<director::PackageId>& asked);
 
  private:
   static constexpr size_t kClasses = 4;

@@ -130,6 +130,8 @@ void CooksStage::Crash() {
 void CooksStage::RequestCook() {
   bounds_.reset();
   in_hand_.clear();
+  open_asks_.clear();
+  are_renumbered_ = false;
   slots_.clear();
   came_.clear();
   committing_.clear();
@@ -207,6 +209,7 @@ void CooksStage::CheckNothingIsLeft() {
 
 void CooksStage::OnStepped(const Event& event, std::span<const Effect> effects) {
   NoteEvent(event);
+  NoteAsks(event, effects);
   if (!stage_.is_calm && stage_.has_classes) LookAtClasses(effects);
   for (const Effect& effect : effects) std::visit([this](const auto& one) { HearOf(one); }, effect);
 }
@@ -228,6 +231,8 @@ void CooksStage::LookAtClasses(std::span<const Effect> effects) {
   std::set<PackageId> in_hand;
   for (const auto& [attempt, given] : in_hand_) in_hand.insert(given.package);
   end(&Desire::retract);
+  std::set<PackageId> asked;
+  for (const auto& [ask, package] : open_asks_) asked.insert(package);
   std::vector<ClassBounds::HandedOver> handed_over;
   for (const Effect& effect : effects) {
     const auto* desire = std::get_if<Desire>(&effect);
@@ -235,13 +240,31 @@ void CooksStage::LookAtClasses(std::span<const Effect> effects) {
     for (const Desire::Start& start : desire->start) {
       const bool is_second = !in_hand.insert(start.package).second;
       in_hand_[start.attempt] = {desire->worker, start.package, start.platforms};
-      handed_over.push_back(
-          {start.package, core.UrgencyOf(start.package), start.urgency, start.expected, is_second});
+      const Urgency urgency =
+          asked.contains(start.package) ? Urgency::kBlocking : core.UrgencyOf(start.package);
+      handed_over.push_back({start.package, urgency, start.urgency, start.expected, is_second});
       ++counts_.handed_over;
       counts_.moved += is_second;
     }
   }
-  bounds_->Look(schedule_.now(), handed_over);
+  bounds_->Look(schedule_.now(), handed_over, asked);
+}
+
+// Keeps the asks that the core has not answered. A package that failed for an ask wants no result
+// any more, like a package that failed for a cook.
+void CooksStage::NoteAsks(const Event& event, std::span<const Effect> effects) {
+  const CookCore& core = director_->core();
+  if (const auto* asked = std::get_if<PackageAsked>(&event))
+    open_asks_[asked->ask] = core.Find(asked->package);
+  if (const auto* withdrawn = std::get_if<AskWithdrawn>(&event)) open_asks_.erase(withdrawn->ask);
+  for (const Effect& effect : effects) {
+    const auto* told = std::get_if<Notify>(&effect);
+    const auto* ended = told == nullptr ? nullptr : std::get_if<AskEnded>(&told->notice);
+    if (ended == nullptr) continue;
+    if (open_asks_.erase(ended->ask) == 0)
+      checks_.Break("safety: the core answers an ask twice, or one that was withdrawn");
+    if (ended->failed.has_value()) has_failed_.insert(core.NameOf(ended->package));
+  }
 }
 
 // Jobs that are over, or of workers that are gone, are in nobody's hand.
@@ -261,6 +284,7 @@ void CooksStage::NoteOver(const WorkerReport& report) {
 
 void CooksStage::NoteEvent(const Event& event) {
   if (const auto* built = std::get_if<RootBuilt>(&event)) counts_.made_again += built->lost.size();
+  are_renumbered_ |= std::holds_alternative<PlatformsChanged>(event);
   if (const auto* found = std::get_if<LostFound>(&event)) counts_.made_again += found->lost.size();
   if (const auto* persisted = std::get_if<Persisted>(&event)) {
     for (const Persisted::Item& item : persisted->items) {
@@ -291,11 +315,21 @@ void CooksStage::HearOf(const Desire& effect) {
   for (const ReportId report : effect.persisted) {
     const auto came = came_.find({effect.worker, report});
     if (came == came_.end()) continue;
-    const std::pair of(came->second->package, came->second->platform);
+    if (WasRefused(*came->second))
+      checks_.Break("safety: the only result of " + came->second->package + " was refused");
     came_.erase(came);
-    if (!committed_.contains(of) && !committing_.contains(of) && !has_failed_.contains(of.first))
-      checks_.Break("safety: the only result of " + of.first + " was refused");
   }
+}
+
+// Results have the numbers that the platforms had when their jobs were handed over. Nobody is told
+// when a package fails that is only needed by a package that is asked for.
+bool CooksStage::WasRefused(const StoredResult& stored) const {
+  const std::pair of(stored.package, stored.platform);
+  if (are_renumbered_ || committed_.contains(of) || committing_.contains(of)) return false;
+  const CookCore& core = director_->core();
+  const PackageId package = core.Find(stored.package);
+  return !has_failed_.contains(stored.package) &&
+         !(package.valid() && core.StateText(package) == "Idle, failed");
 }
 
 void CooksStage::HearOf(const Persist& effect) {

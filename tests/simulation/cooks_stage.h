@@ -113,6 +113,8 @@ class CooksStage : public Cluster {
   template <typename Other>
   void HearOf(const Other&) {}
   void NoteEvent(const director::Event& event);
+  void NoteAsks(const director::Event& event, std::span<const director::Effect> effects);
+  bool WasRefused(const director::StoredResult& stored) const;
   void NoteOver(const director::WorkerReport& report);
   void LookAtClasses(std::span<const director::Effect> effects);
   void NoteEnded(const director::CookEnded& ended);
@@ -132,12 +134,14 @@ class CooksStage : public Cluster {
     director::PlatformMask platforms = 0;  // without a result
   };
   std::map<director::AttemptId, InHand> in_hand_;
+  std::map<uint64_t, director::PackageId> open_asks_;  // of the core
   uint64_t edits_ = 0, closed_ = 0;
   // Results that came and are not acknowledged yet, by worker and report.
   std::map<std::pair<director::WorkerId, director::ReportId>, director::StoredResultPtr> came_;
   // Packages and platforms: some result is on its way to be durable; some result is durable.
   std::set<std::pair<std::string, director::PlatformIndex>> committing_, committed_;
   std::set<std::string> has_failed_;
+  bool are_renumbered_ = false;  // the platforms, by the present director
   Counts counts_;
 };
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "director/core/testing/name_filter.h"
+#include "tests/simulation/asking_stage.h"
 #include "tests/simulation/checks.h"
 #include "tests/simulation/cooks_stage.h"
 #include "tests/simulation/schedule.h"
@@ -19,6 +20,9 @@ namespace {
 
 constexpr CookClass kClasses[] = {CookClass::kNow, CookClass::kCommit, CookClass::kNightly,
                                   CookClass::kAhead};
+
+// The share of seeds in which clients ask. In wide worlds there are jobs before which an ask goes.
+constexpr uint64_t kWithClientsPercent = 30, kWithClientsWidePercent = 60;
 
 CookRequested RandomRequest(uint64_t number, const World& world, Random& random) {
   CookRequested request{.request = number,
@@ -78,11 +82,14 @@ SeveralCooksOutcome RunSeveralCooks(const SeveralCooksOptions& options) {
   Random filters(~options.seed);
   const bool have_filters = filters.Percent(50);
   world.DrawVariants(filters);
-  CooksStage stage({.seed = options.seed * 7 + 1,
-                    .cooks_max = static_cast<uint32_t>(2 + random.Below(4)),
-                    .is_calm = false,
-                    .is_told = options.is_told},
-                   world);
+  Random clients(options.seed * 31 + 17);
+  const bool have_clients =
+      clients.Percent(world.is_wide() ? kWithClientsWidePercent : kWithClientsPercent);
+  AskingStage stage({.seed = options.seed * 7 + 1,
+                     .cooks_max = static_cast<uint32_t>(2 + random.Below(4)),
+                     .is_calm = false,
+                     .is_told = options.is_told},
+                    world, options.seed * 31 + 18);
   std::map<uint64_t, CookRequested> requests;
   for (uint64_t number = 1; number <= outcome.cooks; ++number) {
     requests[number] = RandomRequest(number, world, random);
@@ -96,12 +103,15 @@ SeveralCooksOutcome RunSeveralCooks(const SeveralCooksOptions& options) {
                              [&stage, number = number] { stage.Cancel(number); });
   }
   PlanTrouble(random, stage);
+  if (have_clients) stage.PlanAsks();
   stage.RunUntilOver(outcome.cooks);
+  if (have_clients && stage.checks().broken().empty()) stage.AskAlone();
   if (stage.checks().broken().empty()) stage.CheckNothingIsLeft();
   outcome.wrong = stage.checks().broken();
   outcome.trace = stage.checks().trace();
   outcome.decisions = stage.checks().decisions.value();
   outcome.counts = stage.counts();
+  outcome.asks = stage.ask_counts();
   for (const auto& [number, ending] : stage.endings()) {
     if (!outcome.wrong.empty() || !ending.is_whole || ending.roots.empty()) continue;
     CooksStage alone({.seed = 1, .is_told = options.is_told}, stage.WorldOf(number));

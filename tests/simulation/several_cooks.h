@@ -1,16 +1,17 @@
 // SeveralCooks: several cooks in one cluster, from a seed: random selections, platforms, classes,
 // options, filters, cancels, edits, lost workers, broken streams, deleted files of the store, and
-// directors that die, at random times. When a cook comes to an end by itself, its roots, failures
-// and warnings must be those of the same cook alone, in the project as it was when its roots were
-// built. Classes get their share (class_bounds.h), no result is refused that nobody else has, and
-// nothing is left behind when all cooks have ended.
+// directors that die, at random times. In some seeds clients ask for single packages as well
+// (asking_stage.h). When a cook comes to an end by itself, its roots, failures and warnings must be
+// those of the same cook alone, in the project as it was when its roots were built. Classes get
+// their share (class_bounds.h), no result is refused that nobody else has, and nothing is left
+// behind when all cooks and asks have ended.
 // Cluster, SimDirector and SimWorker check themselves as well, but for what they check of one cook.
 #pragma once
 
 #include <cstdint>
 #include <string>
 
-#include "tests/simulation/cooks_stage.h"
+#include "tests/simulation/asking_stage.h"
 
 namespace galley::simulation {
 
@@ -24,6 +25,7 @@ struct SeveralCooksOutcome {
   uint64_t compared = 0;  // cooks whose ends were compared
   uint64_t cooks = 0;     // that were asked for
   CooksStage::Counts counts;
+  AskingStage::AskCounts asks;
   uint64_t trace = 0;
   uint64_t decisions = 0;  // DecisionDigest
 };

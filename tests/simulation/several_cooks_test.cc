@@ -27,6 +27,11 @@ TEST(SeveralCooksTest, EachComesToWhatItComesToAlone) {
     sum.counts.apart += outcome.counts.apart;
     sum.counts.handed_over += outcome.counts.handed_over;
     sum.counts.moved += outcome.counts.moved;
+    sum.asks.asked += outcome.asks.asked;
+    sum.asks.succeeded += outcome.asks.succeeded;
+    sum.asks.failed += outcome.asks.failed;
+    sum.asks.withdrawn += outcome.asks.withdrawn;
+    sum.asks.again += outcome.asks.again;
     sum.counts.at_once = std::max(sum.counts.at_once, outcome.counts.at_once);
   });
   fmt::print(
@@ -36,6 +41,10 @@ TEST(SeveralCooksTest, EachComesToWhatItComesToAlone) {
       sum.cooks, sum.compared, sum.counts.at_once, sum.counts.shared, sum.counts.crashes,
       sum.counts.resumed, sum.counts.made_again, sum.counts.apart, sum.counts.handed_over,
       sum.counts.moved);
+  fmt::print(
+      "{} packages asked for by clients: {} succeeded, {} failed, {} withdrawn; {} asks went on "
+      "behind a director that died\n",
+      sum.asks.asked, sum.asks.succeeded, sum.asks.failed, sum.asks.withdrawn, sum.asks.again);
   if (seeds >= 1'000) {
     EXPECT_EQ(sum.counts.at_once, 5u);
     EXPECT_GT(sum.compared, sum.cooks / 2);
@@ -45,6 +54,10 @@ TEST(SeveralCooksTest, EachComesToWhatItComesToAlone) {
     EXPECT_GT(sum.counts.made_again, seeds / 20);
     EXPECT_GT(sum.counts.apart, 0u);
     EXPECT_LT(sum.counts.moved, sum.counts.handed_over / 10);
+    EXPECT_GT(sum.asks.succeeded, seeds / 4);
+    EXPECT_GT(sum.asks.failed, seeds / 20);
+    EXPECT_GT(sum.asks.withdrawn, seeds / 20);
+    EXPECT_GT(sum.asks.again, 0u);
   }
 }
 
