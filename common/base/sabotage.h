@@ -49,6 +49,10 @@ enum class Sabotage : uint8_t {
   kPublishTwice,         // a root that equals the platform's last root is published again
   kStageUnpublished,     // roots are staged before they are published
   kTellClosedCook,       // a cook gets events after its end
+  kKeepAsks,             // what an ask wanted stays wanted when the ask is over
+  kBelieveLastCook,      // an ask believes what a cook left, though files have changed since
+  kAskInTurn,            // a package that is asked for is no more urgent than others
+  kAnswerWithdrawn,      // an ask that was withdrawn is answered
   kCount,
 };
 

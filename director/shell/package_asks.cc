@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "common/base/errors.h"
 #include "common/base/log.h"
+#include "common/base/sabotage.h"
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
 
@@ -75,6 +76,7 @@ absl::StatusOr<uint64_t> PackageAsks::Ask(std::string package, std::string platf
 }
 
 void PackageAsks::Withdraw(uint64_t asker) {
+  if (IsSabotaged(Sabotage::kAnswerWithdrawn)) return;
   if (TakeCallback(asker) == nullptr) return;
   deps_.inbox.PostTask([this, asker] { Leave(asker); });
 }

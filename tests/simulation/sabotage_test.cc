@@ -116,7 +116,9 @@ INSTANTIATE_TEST_SUITE_P(
                       OF_ONE(ForgetLaunch), OF_ONE(ForgetRefusal), OF_ONE(ProveOnSameMachine),
                       OF_ONE(CommitBeforeProof), OF_SEVERAL(StarveClass), OF_SEVERAL(HoldUpNow),
                       OF_SEVERAL(ForgetAttempt), OF_ONE(PublishEmptyRoot), OF_ONE(PublishTwice),
-                      OF_ONE(StageUnpublished), OF_ONE(TellClosedCook)),
+                      OF_ONE(StageUnpublished), OF_ONE(TellClosedCook), OF_SEVERAL(KeepAsks),
+                      OF_SEVERAL(BelieveLastCook), OF_SEVERAL(AskInTurn),
+                      OF_SEVERAL(AnswerWithdrawn)),
     [](const auto& test) { return std::string(test.param.name); });
 
 // Without a sabotage the same code must be right; else finding one would mean nothing.

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/base/sabotage.h"
 #include "director/core/cooks/resolved_reference.h"
 
 namespace galley::director {
@@ -40,6 +41,7 @@ void Asks::Begin() {
 // No cook or ask ran for a while, and changes were not taken in: what the last cooks left is looked
 // up again, and has all its attempts again. O(packages).
 void Asks::Distrust() {
+  if (IsSabotaged(Sabotage::kBelieveLastCook)) return;
   for (uint32_t i = 0; i < packages_.size(); ++i) {
     const PackageId id(i);
     if (!packages_[id].is_in_cook()) continue;
@@ -159,6 +161,7 @@ std::vector<PackageId> Asks::NeedsOf(PackageId id) const {
 // direct asks and from the other packages that need these ones. A package that has left is not
 // asked for, and what it needed is not needed by it.
 void Asks::Release(PackageId id) {
+  if (IsSabotaged(Sabotage::kKeepAsks)) return;
   // There may always be some ask: the changes of files that earlier asks saw must not add up.
   graph_.pending_changes().LetGo(kAsksBit);
   if (DirectOf(id) == 0) {

@@ -111,8 +111,9 @@ bool Claims::Ask(PackageId id, PlatformMask platforms) {
   const PlatformMask failed = InPhase(packages_[id], Phase::kFailed);
   platforms &= ~packages_[id].asked | failed;
   if (platforms == 0) return false;
-  Claim(id, 0, platforms, Urgency::kBlocking);
-  deps_.urgencies.RaiseUrgency(id, Urgency::kBlocking);
+  const Urgency urgency = IsSabotaged(Sabotage::kAskInTurn) ? Urgency::kLow : Urgency::kBlocking;
+  Claim(id, 0, platforms, urgency);
+  deps_.urgencies.RaiseUrgency(id, urgency);
   return true;
 }
 
