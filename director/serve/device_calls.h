@@ -130,6 +130,9 @@ struct SessionAsk {
   std::vector<std::string> cultures;  // in any order
   std::optional<Digest> root;         // nullopt: the newest one
   bool last_good = false;             // a package that fails is answered by its last good version
+  // The session that this one follows in a newer world: what that one has read, this one has, too.
+  // Empty, or ended: none.
+  std::string succeeds = {};
 };
 struct DeviceSessionState {
   std::string id;
@@ -196,6 +199,10 @@ class DeviceCalls {
   // opening of the session. A text that is no id gives a snapshot. kAbsent as RenewSession.
   virtual EventsAnswer ReadChanges(const std::string& id,
                                    const std::optional<std::string>& last_event_id) = 0;
+
+  // The store lacks the bytes that an answer named: whoever asks again has them cooked again. The
+  // face calls this when it cannot read them.
+  virtual void NoteLost(const Digest& digest) = 0;
 };
 
 }  // namespace galley::director
