@@ -1,0 +1,78 @@
+// DeviceTest: for tests of what devices see: a project with copied texts, textures, meshes and
+// levels, and a store in memory.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/store/testing/memory_store.h"
+#include "director/journal/journal.h"
+#include "director/remake/remaker.h"
+#include "director/shell/shell_test_world.h"
+
+namespace galley::director {
+
+// *.txt is copied; *.png is a texture (".ktx2"); *.glb is a mesh (".glb" and further outputs);
+// *.level makes ".bin" and generates packages.
+class DeviceTest : public ShellTest {
+ protected:
+  void SetUp() override {
+    ShellTest::SetUp();
+    AddRule("/**/*.glb", {.cooker = "mesh"});
+    AddRule("/**/*.level", {.cooker = "level"});
+    cookers_ = {
+        {.name = "copy", .identity = "1", .outputs = {{.suffix = ""}}},
+        {.name = "texture", .identity = "1", .outputs = {{.suffix = ".ktx2"}}},
+        {.name = "mesh", .identity = "1", .outputs = {{.suffix = ".glb"}}, .has_more = true},
+        {.name = "level", .identity = "1", .outputs = {{.suffix = ".bin"}}, .may_generate = true}};
+    journal_ = Journal::Open(Host("state")).value();
+    remaker_ = std::make_unique<Remaker>(
+        memory_, [](std::string_view) { return std::string("1"); },
+        Remaker::Options{.worker_program = "/bin/false", .scratch_directory = Host("scratch")});
+  }
+  void TearDown() override {
+    remaker_.reset();
+    journal_.reset();
+    ShellTest::TearDown();
+  }
+
+  // The world of the files as they are now. Its rules are those of the first world.
+  WorldPtr MakeNow() {
+    project_.mounts = options_.mounts;
+    auto world = std::make_shared<World>();
+    world->number = ++number_;
+    world->snapshot = Scan();
+    if (rules_ == nullptr) {
+      rules_ = std::make_shared<project::Project>(project_);
+      resolver_ = std::make_shared<project::RecipeResolver>(*rules_, cookers_);
+    }
+    world->project = rules_;
+    auto table = ProjectCatalog::Build(world->snapshot, world->project, resolver_);
+    EXPECT_TRUE(table.ok()) << table.status();
+    world->table = table.value();
+    return world;
+  }
+
+  // A result whose outputs (suffix, bytes) are in the store.
+  record::Result Made(const std::vector<std::pair<std::string, std::string>>& outputs) {
+    return MakeResult(memory_, outputs);
+  }
+  record::Result MadeWith(const std::vector<std::pair<std::string, std::string>>& outputs,
+                          const std::vector<std::string>& generated) {
+    record::Result result = Made(outputs);
+    for (const std::string& name : generated)
+      result.details.generated.push_back({.name = name, .source = Digest::Of(name)});
+    return result;
+  }
+
+  std::vector<record::CookerDescription> cookers_;
+  std::shared_ptr<project::Project> rules_;
+  uint64_t number_ = 0;
+  store::MemoryStore memory_;
+  std::unique_ptr<Journal> journal_;
+  std::unique_ptr<Remaker> remaker_;
+};
+
+}  // namespace galley::director

@@ -1,0 +1,40 @@
+// DifferenceOf: the packages whose results, or places, may differ between two worlds of a director.
+//
+// A package differs when its source, sidecar or rules do, or when something differs that its last
+// cook looked at, read or referred to (host/impact.h). The journal need not have a record: a package
+// that was never cooked differs only by itself.
+//
+// Threads: any.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "director/journal/journal.h"
+#include "director/shell/world.h"
+
+namespace galley::director {
+
+struct WorldDifference {
+  // Nothing is known to be the same: mounts, platforms or the environment differ.
+  bool is_all = false;
+  std::vector<std::string> packages;  // sorted; empty with is_all
+  // Every file that has another stamp, touched ones too; sorted, each once. Empty with is_all.
+  std::vector<std::string> files;
+
+  // True: devices see the same.
+  bool empty() const { return !is_all && packages.empty(); }
+  bool operator==(const WorldDifference&) const = default;
+};
+
+// Returns the packages with hard references to one of these packages, which are gone: they fail now.
+using NeedingPackages =
+    std::function<std::vector<std::string>(const std::vector<std::string>& gone)>;
+
+// Cost: as DiffSnapshots, and linear in the packages that differ; when the rules differ, linear in
+// the packages.
+WorldDifference DifferenceOf(const World& before, const World& after, Journal& journal,
+                             const NeedingPackages& needing);
+
+}  // namespace galley::director
