@@ -1,0 +1,611 @@
+#include "director/resident/device_service.h"
+
+#include <algorithm>
+#include <random>
+#include <set>
+#include <string_view>
+
+#include "absl/time/clock.h"
+#include "common/base/log.h"
+#include "common/base/sort_unique.h"
+#include "common/base/status_macros.h"
+#include "common/tree/plain_name.h"
+#include "director/resident/standing_results.h"
+#include "fmt/format.h"
+
+namespace galley::director {
+namespace {
+
+constexpr size_t kPoolThreads = 6;
+constexpr size_t kTurnsWithoutEndMax = 64;
+constexpr std::string_view kEnds = "the director ends";
+
+DeviceRefusal NotPlain(const std::string& path) {
+  return {.kind = RefusalKind::kInvalid, .text = fmt::format("{} is no plain path", path)};
+}
+
+// 128 random bits, which cannot be guessed.
+std::string RandomId() {
+  std::random_device device;
+  std::string id;
+  for (int i = 0; i < 4; ++i) id += fmt::format("{:08x}", device());
+  return id;
+}
+
+DeviceSessionState StateOf(const devices::SessionView& session) {
+  DeviceSessionState state{.id = session.id,
+                           .platform = session.audience.platform,
+                           .cultures = session.audience.cultures,
+                           .root = session.root,
+                           .is_frozen = session.standing == devices::SessionStanding::kFrozen,
+                           .last_good = session.takes_last_good};
+  if (session.newest_root != Digest()) state.newest_root = session.newest_root;
+  return state;
+}
+
+// Nobody waits longer than an hour.
+absl::Time DeadlineOf(absl::Time now, absl::Duration wait_max) {
+  return now + std::min(wait_max, absl::Hours(1));
+}
+
+std::optional<DeviceAnswer> AnswerOf(const PathOutcome& outcome, const FileRead& read) {
+  if (const auto* found = std::get_if<FoundFile>(&outcome))
+    return FileAnswerOf(*found, read.known_tags);
+  if (const auto* absent = std::get_if<NoFile>(&outcome)) return Absent(absent->text);
+  if (const auto* fault = std::get_if<PackageFault>(&outcome)) return RefusalOf(*fault);
+  return std::nullopt;  // a conflict is told in a turn
+}
+
+}  // namespace
+
+DeviceService::DeviceService(Deps deps)
+    : deps_(std::move(deps)),
+      answers_(deps_.store, deps_.remaker),
+      shared_(deps_.sessions, deps_.store),
+      streams_(shared_, [this] { return Now(); }),
+      past_({.store = deps_.store,
+             .journal = deps_.journal,
+             .answers = answers_,
+             .shared = shared_,
+             .kept = deps_.kept,
+             .trust_domain = deps_.trust_domain,
+             .read_trust = deps_.read_trust}),
+      pool_(kPoolThreads),
+      trees_({.present = deps_.present,
+              .store = deps_.store,
+              .journal = deps_.journal,
+              .shared = shared_,
+              .kept = deps_.kept,
+              .builds = builds_,
+              .stop = stop_,
+              .post = [this](Turn turn) { Post(std::move(turn)); },
+              .worlds_max = deps_.sessions.worlds_max}),
+      reads_(DepsOfReads()),
+      timer_([this] { Post([this] { Tick(); }); }) {
+  Post([this] { Restore(); });
+  NoteWorld();
+}
+
+DeviceService::~DeviceService() { Stop(); }
+
+WaitingReads::Deps DeviceService::DepsOfReads() {
+  return {.present = deps_.present,
+          .shared = shared_,
+          .post = [this](Turn turn) { Post(std::move(turn)); },
+          .take_result =
+              [this](const WorldPtr& world, const std::string& platform, const std::string& package,
+                     const StoredResult& result) {
+                return TakeResult(world, platform, package, result);
+              },
+          .follow =
+              [this] {
+                FollowPresent();
+                return trees_.present();
+              },
+          .take_superseded = [this](FileRead read) { ReadPast(std::move(read)); },
+          .find_last_good =
+              [this](const FileRead& read, const PathRead& path, const PackageFault& fault) {
+                return FindLastGood(read, path, fault);
+              },
+          .now = [this] { return Now(); }};
+}
+
+// Never goes back, also where the clock is set.
+absl::Time DeviceService::Now() {
+  base::MutexLock lock(time_mutex_);
+  last_now_ = std::max(last_now_, absl::Now());
+  return last_now_;
+}
+
+void DeviceService::Stop() {
+  stop_.Cancel();
+  streams_.End();
+  Post([this] {
+    reads_.EndAll(NotReady(std::string(kEnds)));
+    for (const PendingOpen& open : std::exchange(opens_, {}))
+      open.call->Give(NotReady(std::string(kEnds)));
+  });
+  {
+    base::MutexLock lock(timed_mutex_);
+    for (const auto& [deadline, timed] : timed_) {
+      if (const auto stop = timed.stop.lock()) stop->Cancel();
+    }
+  }
+  timer_.End();
+  builds_.End();
+  pool_.End();
+  {
+    base::MutexLock lock(post_mutex_);
+    has_stopped_ = true;
+  }
+  turns_.End();
+}
+
+// ------------------------------------------------------------------ turns
+
+bool DeviceService::Post(Turn turn) {
+  base::MutexLock lock(post_mutex_);
+  if (has_stopped_) return false;
+  ++turns_queued_;
+  turns_.Post([this, turn = std::move(turn)] {
+    turn();
+    EndTurn();
+  });
+  return true;
+}
+
+// What many turns bring is stored and leased together.
+bool DeviceService::IsLastTurn() {
+  base::MutexLock lock(post_mutex_);
+  --turns_queued_;
+  if (turns_queued_ > 0 && ++turns_without_end_ < kTurnsWithoutEndMax) return false;
+  turns_without_end_ = 0;
+  return true;
+}
+
+void DeviceService::EndTurn() {
+  if (!IsLastTurn()) return;
+  trees_.Grow(Now(), reads_.IsGrowthAwaited());
+  TryOpens();
+  GiveAnswers();
+  streams_.Wake(
+      shared_.With([](devices::DeviceSessions& sessions) { return sessions.TakeWoken(); }));
+  absl::Time due = std::min(trees_.due_at(), reads_.due_at());
+  for (const PendingOpen& open : opens_) due = std::min(due, open.deadline);
+  {
+    base::MutexLock lock(timed_mutex_);
+    if (!timed_.empty()) due = std::min(due, timed_.begin()->first);
+  }
+  timer_.WakeAt(std::min(
+      due, shared_.With([](devices::DeviceSessions& sessions) { return sessions.ticks_at(); })));
+}
+
+// A root is told when it is leased.
+void DeviceService::GiveAnswers() {
+  const auto files = reads_.TakeGrown();
+  const auto opened = std::exchange(opened_, {});
+  const absl::Status leased = shared_.FlushLeases();
+  if (!leased.ok()) LogWarning("devices: {}", MessageOf(leased));
+  for (const auto& [call, file] : files)
+    call->Give(leased.ok() ? DeviceAnswer(file) : RefusalOf(leased));
+  for (const auto& [call, state] : opened)
+    call->Give(leased.ok() ? SessionAnswer(state) : RefusalOf(leased));
+}
+
+void DeviceService::Tick() {
+  const absl::Time now = Now();
+  const std::vector<std::string> ended =
+      shared_.With([&](devices::DeviceSessions& sessions) { return sessions.Tick(now); });
+  streams_.Wake(ended);
+  trees_.Retry(now);
+  reads_.Expire(now);
+  ExpireTimed(now);
+}
+
+void DeviceService::NoteWorld() {
+  Post([this] { FollowPresent(); });
+}
+
+void DeviceService::FollowPresent() {
+  const std::optional<WorldDifference> difference = trees_.Follow(Now());
+  if (!difference) return;
+  reads_.OnWorld(trees_.present());
+  if (!difference->is_all) RenewChanged(difference->packages);
+}
+
+// Only what a session has read is cooked at an edit.
+void DeviceService::RenewChanged(const std::vector<std::string>& changed) {
+  const ShownWorldPtr present = trees_.present();
+  const auto audiences =
+      shared_.With([](devices::DeviceSessions& sessions) { return sessions.Audiences(); });
+  for (const devices::Audience& audience : audiences) {
+    const ShownPlatform* const platform = present->Find(audience.platform);
+    if (platform == nullptr) continue;
+    for (const std::string& package : shared_.ReadAmong(audience, changed)) {
+      const bool is_there = present->world->table->Find(package).has_value();
+      if (is_there && !IsSmallCopy(*present, *platform, package))
+        reads_.Renew(audience.platform, package, present);
+    }
+  }
+}
+
+bool DeviceService::TakeResult(const WorldPtr& world, const std::string& platform,
+                               const std::string& package, const StoredResult& result) {
+  const ShownWorldPtr present = trees_.present();
+  if (present == nullptr || present->world != world) return false;
+  const PackageFilesPtr files = FilesOf(*world, package, result.action_key, result.result);
+  shared_.NoteMade(*files);
+  trees_.Add(present, platform, package, files);
+  return true;
+}
+
+void DeviceService::NoteCooked(const StoredResultPtr& result) {
+  if (result == nullptr || result->result.is_verdict) return;
+  Post([this, result] {
+    const ShownWorldPtr present = trees_.present();
+    // A result of an older world is looked up by whoever asks for it.
+    if (present == nullptr || result->holds_in != present->world->number) return;
+    if (present->Find(result->platform_name) == nullptr) return;
+    TakeResult(present->world, result->platform_name, result->package, *result);
+  });
+}
+
+// ------------------------------------------------------------------ the director before
+
+void DeviceService::Restore() {
+  const auto leases = deps_.store.Leases();
+  if (!leases.ok()) {
+    LogWarning("devices: the sessions of the director before are lost: {}",
+               MessageOf(leases.status()));
+    return;
+  }
+  std::vector<store::RootLease> ours;
+  for (const store::RootLease& lease : *leases) {
+    const auto owner = devices::ParseLeaseName(shared_.project(), lease.name);
+    if (!owner) continue;
+    ours.push_back(lease);
+    RestoreLease(lease, *owner);
+  }
+  shared_.With([&](devices::DeviceSessions& sessions) { sessions.NoteHeldLeases(ours); });
+}
+
+void DeviceService::RestoreLease(const store::RootLease& lease, const devices::LeaseOwner& owner) {
+  const auto world = WorldOfRoot(lease.root, answers_.reader());
+  if (!world.ok()) {
+    LogWarning("devices: lease={} is given up: {}", lease.name, MessageOf(world.status()));
+    return;
+  }
+  trees_.NoteLeased(devices::DigestOfWorld(*world), lease.root);
+  if (owner.session.empty()) return;
+  const absl::Status opened = shared_.With([&](devices::DeviceSessions& sessions) {
+    return sessions
+        .Open({.id = owner.session,
+               .audience = {.platform = world->platform, .cultures = world->cultures},
+               .at = devices::OpenSession::At{.root = lease.root, .world = *world},
+               .takes_last_good = owner.takes_last_good},
+              Now())
+        .status();
+  });
+  if (!opened.ok()) LogWarning("devices: lease={}: {}", lease.name, MessageOf(opened));
+}
+
+// ------------------------------------------------------------------ files
+
+DeviceCallPtr DeviceService::ReadPresent(PresentRead read, OnFile answer) {
+  auto call = std::make_shared<FileCall>(std::move(answer));
+  if (!tree::IsPlainPath(read.path)) {
+    call->Give(NotPlain(read.path));
+    return call;
+  }
+  FileRead asked{.call = call,
+                 .platform = std::move(read.platform),
+                 .path = std::move(read.path),
+                 .known_tags = std::move(read.known_tags),
+                 .deadline = DeadlineOf(Now(), read.wait_max)};
+  const ShownWorldPtr present = shared_.present();
+  if (present != nullptr && present->Find(asked.platform) != nullptr && shared_.why_not().empty()) {
+    PathRead path(asked.path, present->Find(asked.platform)->paths->OwnersOf(asked.path));
+    FillKnown({.shown = *present, .platform = asked.platform, .shared = shared_}, path);
+    // A world that began meanwhile may have other results.
+    if (path.Wanted().empty() && shared_.present() == present) {
+      if (const auto now = AnswerOf(path.Decide(), asked)) {
+        call->Give(*now);
+        return call;
+      }
+    }
+  }
+  const bool is_posted = Post([this, asked = std::move(asked)] { BeginRead(asked); });
+  if (!is_posted) call->Give(NotReady(std::string(kEnds)));
+  return call;
+}
+
+void DeviceService::BeginRead(FileRead read) {
+  if (stop_.is_cancelled()) return read.call->Give(NotReady(std::string(kEnds)));
+  FollowPresent();
+  const ShownWorldPtr present = trees_.present();
+  const std::string why_not = shared_.why_not();
+  if (present == nullptr || (read.session.empty() && !why_not.empty())) {
+    return read.call->Give(NotReady(why_not.empty() ? "the project is being made ready" : why_not));
+  }
+  if (!read.session.empty()) {
+    const auto seen = shared_.Renew(read.session, Now());
+    if (!seen.ok()) return read.call->Give(RefusalOf(seen.status()));
+    if (seen->shown == nullptr || seen->shown->number != present->number)
+      return ReadPast(std::move(read));
+  }
+  reads_.Begin(std::move(read), present);
+}
+
+DeviceCallPtr DeviceService::ReadInSession(SessionRead read, OnFile answer) {
+  auto call = std::make_shared<FileCall>(std::move(answer));
+  const auto seen = shared_.Renew(read.session, Now());
+  if (!seen.ok() || !tree::IsPlainPath(read.path)) {
+    call->Give(seen.ok() ? NotPlain(read.path) : RefusalOf(seen.status()));
+    return call;
+  }
+  FileRead asked{.call = call,
+                 .platform = seen->session.audience.platform,
+                 .path = std::move(read.path),
+                 .session = std::move(read.session),
+                 .known_tags = std::move(read.known_tags),
+                 .deadline = DeadlineOf(Now(), read.wait_max)};
+  if (const auto now = AnswerNow(*seen, asked, seen->session.view)) {
+    call->Give(*now);
+    return call;
+  }
+  const bool is_posted = Post([this, asked = std::move(asked)] { BeginRead(asked); });
+  if (!is_posted) call->Give(NotReady(std::string(kEnds)));
+  return call;
+}
+
+// What the view has: the session's root stays. nullopt: it has to be cooked, or looked for.
+std::optional<DeviceAnswer> DeviceService::AnswerNow(const SharedSessions::Seen& seen,
+                                                     const FileRead& read,
+                                                     const devices::DeviceViewPtr& view) {
+  if (seen.shown == nullptr || view == nullptr) return std::nullopt;
+  const ShownPlatform* const platform = seen.shown->Find(read.platform);
+  if (platform == nullptr) return std::nullopt;
+  PathRead path(read.path, platform->paths->OwnersOf(read.path));
+  FillKnown({.shown = *seen.shown,
+             .platform = read.platform,
+             .shared = shared_,
+             .view = view.get(),
+             .has_static = true,
+             .has_table = false},
+            path);
+  if (!path.Wanted().empty()) return std::nullopt;
+  const PathOutcome outcome = path.Decide();
+  // The last good version is looked for in a turn.
+  const bool may_be_good = seen.session.takes_last_good &&
+                           std::holds_alternative<PackageFault>(outcome) &&
+                           seen.session.standing == devices::SessionStanding::kPresent;
+  if (may_be_good) return std::nullopt;
+  std::optional<DeviceAnswer> answer = AnswerOf(outcome, read);
+  if (!answer) return RefusalOf(std::get<devices::PathConflict>(outcome));
+  auto* const file = std::get_if<DeviceFile>(&*answer);
+  if (file == nullptr) return answer;
+  shared_.NoteRead(read.session, path.Packages());
+  file->root = seen.session.root;
+  return answer;
+}
+
+// A session of an older world, or of one that is not held.
+void DeviceService::ReadPast(FileRead read) {
+  const std::shared_ptr<FileCall> call = read.call;
+  const absl::Time deadline = read.deadline;
+  RunTimed(call, deadline, [this, read = std::move(read)](const Cancellation& stop) {
+    const auto seen = shared_.Renew(read.session, Now());
+    if (!seen.ok()) return DeviceAnswer(RefusalOf(seen.status()));
+    if (const auto now = AnswerNow(*seen, read, seen->session.view)) return *now;
+    // The tree may have grown since the session last moved, and stays as it is now.
+    if (const auto now = AnswerNow(*seen, read, seen->newest)) return *now;
+    return past_.Answer(*seen, read, stop);
+  });
+}
+
+std::optional<DeviceFile> DeviceService::FindLastGood(const FileRead& read, const PathRead& path,
+                                                      const PackageFault& fault) {
+  const auto seen = shared_.Renew(read.session, Now());
+  if (!seen.ok() || !seen->session.takes_last_good) return std::nullopt;
+  DeviceFile file{.root = seen->session.root};
+  const std::optional<std::string> suffix = path.SuffixOf(fault.package);
+  const auto good =
+      suffix ? shared_.FindLastGood(seen->session.audience, fault.package, *suffix) : std::nullopt;
+  if (good) {
+    file.digest = good->file.digest;
+    file.is_executable = good->file.is_executable;
+    file.last_good = good->root;
+    return file;
+  }
+  const auto roots = deps_.store.Roots(shared_.project());
+  if (!roots.ok()) return std::nullopt;
+  const auto root = std::ranges::find(*roots, read.platform, &store::PublishedRoot::platform);
+  if (root == roots->end()) return std::nullopt;
+  const DeviceAnswer answer = answers_.FindInRoot(root->root, read.path);
+  const auto* const cooked = std::get_if<DeviceFile>(&answer);
+  if (cooked == nullptr) return std::nullopt;
+  file.digest = cooked->digest;
+  file.is_executable = cooked->is_executable;
+  file.last_good = root->root;
+  return file;
+}
+
+// ------------------------------------------------------------------ the store
+
+void DeviceService::RunTimed(const std::shared_ptr<FileCall>& call, absl::Time deadline,
+                             std::function<DeviceAnswer(const Cancellation& stop)> work) {
+  auto stop = std::make_shared<Cancellation>();
+  if (deadline < absl::InfiniteFuture()) {
+    base::MutexLock lock(timed_mutex_);
+    timed_.emplace(deadline, Timed{.call = call, .stop = stop});
+  }
+  timer_.WakeAt(deadline);
+  call->OnCancel([stop] { stop->Cancel(); });
+  pool_.Post([this, call, stop, work = std::move(work)] {
+    if (stop_.is_cancelled()) return call->Give(NotReady(std::string(kEnds)));
+    if (!call->is_over()) call->Give(work(*stop));
+  });
+  if (stop_.is_cancelled()) call->Give(NotReady(std::string(kEnds)));
+}
+
+void DeviceService::ExpireTimed(absl::Time now) {
+  std::vector<Timed> over;
+  {
+    base::MutexLock lock(timed_mutex_);
+    std::erase_if(timed_, [](const auto& one) { return one.second.call.expired(); });
+    while (!timed_.empty() && timed_.begin()->first <= now) {
+      over.push_back(timed_.begin()->second);
+      timed_.erase(timed_.begin());
+    }
+  }
+  for (const Timed& one : over) {
+    if (const auto stop = one.stop.lock()) stop->Cancel();
+    if (const auto call = one.call.lock())
+      call->Give(DeviceRefusal{.kind = RefusalKind::kDeadline, .text = "it took too long"});
+  }
+}
+
+DeviceCallPtr DeviceService::ReadInRoot(const Digest& root, std::string path, OnFile answer) {
+  auto call = std::make_shared<FileCall>(std::move(answer));
+  if (!tree::IsPlainPath(path)) {
+    call->Give(NotPlain(path));
+    return call;
+  }
+  RunTimed(call, absl::InfiniteFuture(), [this, root, path = std::move(path)](const Cancellation&) {
+    return answers_.FindInRoot(root, path);
+  });
+  return call;
+}
+
+DeviceCallPtr DeviceService::ReadBlob(const Digest& digest, OnFile answer) {
+  auto call = std::make_shared<FileCall>(std::move(answer));
+  RunTimed(call, absl::InfiniteFuture(),
+           [this, digest](const Cancellation&) { return answers_.FindBlob(digest); });
+  return call;
+}
+
+DeviceCallPtr DeviceService::ReadRecord(const Digest& action_key, OnRecord answer) {
+  auto call = std::make_shared<RecordCall>(std::move(answer));
+  pool_.Post([this, call, action_key] {
+    if (stop_.is_cancelled()) return call->Give(NotReady(std::string(kEnds)));
+    if (!call->is_over()) call->Give(answers_.FindRecord(action_key));
+  });
+  if (stop_.is_cancelled()) call->Give(NotReady(std::string(kEnds)));
+  return call;
+}
+
+DeviceCallPtr DeviceService::ReadRecordOutput(const Digest& action_key, std::string suffix,
+                                              absl::Duration wait_max, OnFile answer) {
+  auto call = std::make_shared<FileCall>(std::move(answer));
+  RunTimed(call, DeadlineOf(Now(), wait_max),
+           [this, action_key, suffix = std::move(suffix)](const Cancellation& stop) {
+             return answers_.FindRecordOutput(action_key, suffix, stop);
+           });
+  return call;
+}
+
+// ------------------------------------------------------------------ sessions
+
+DeviceCallPtr DeviceService::OpenSession(SessionAsk ask, absl::Duration wait_max,
+                                         OnSession answer) {
+  auto call = std::make_shared<SessionCall>(std::move(answer));
+  SortUnique(ask.cultures);
+  const absl::Time deadline = DeadlineOf(Now(), std::min(wait_max, kOpenPatience));
+  const bool is_posted = Post([this, call, ask = std::move(ask), deadline] {
+    if (!call->is_over()) BeginOpen(call, ask, deadline);
+  });
+  if (!is_posted) call->Give(NotReady(std::string(kEnds)));
+  return call;
+}
+
+void DeviceService::BeginOpen(const std::shared_ptr<SessionCall>& call, const SessionAsk& ask,
+                              absl::Time deadline) {
+  if (stop_.is_cancelled()) return call->Give(NotReady(std::string(kEnds)));
+  FollowPresent();
+  const devices::Audience audience{.platform = ask.platform, .cultures = ask.cultures};
+  const absl::Status valid = devices::ValidateDeviceWorld(
+      {.project = shared_.project(), .platform = ask.platform, .cultures = ask.cultures});
+  if (!valid.ok()) return call->Give(RefusalOf(valid));
+  const ShownWorldPtr present = trees_.present();
+  const std::string why_not = shared_.why_not();
+  if (present == nullptr)
+    return call->Give(NotReady(why_not.empty() ? "the project is being made ready" : why_not));
+  if (present->Find(ask.platform) == nullptr)
+    return call->Give(Absent(fmt::format("there is no platform {}", ask.platform)));
+  if (ask.root) return OpenAtRoot(call, audience, ask);
+  if (const absl::Status wanted = trees_.Want(audience, Now()); !wanted.ok())
+    return call->Give(RefusalOf(wanted));
+  opens_.push_back({.call = call,
+                    .audience = audience,
+                    .last_good = ask.last_good,
+                    .succeeds = ask.succeeds,
+                    .deadline = deadline});
+}
+
+void DeviceService::OpenAtRoot(const std::shared_ptr<SessionCall>& call,
+                               const devices::Audience& audience, const SessionAsk& ask) {
+  const auto world = WorldOfRoot(*ask.root, answers_.reader());
+  if (absl::IsNotFound(world.status())) {
+    return call->Give(DeviceRefusal{.kind = RefusalKind::kGone,
+                                    .text = fmt::format("the root {} was collected, or never was "
+                                                        "here",
+                                                        ask.root->ToString())});
+  }
+  if (!world.ok()) return call->Give(RefusalOf(world.status()));
+  Open(call, {.id = RandomId(),
+              .audience = audience,
+              .at = devices::OpenSession::At{.root = *ask.root, .world = *world},
+              .takes_last_good = ask.last_good,
+              .succeeds = ask.succeeds});
+}
+
+void DeviceService::TryOpens() {
+  const absl::Time now = Now();
+  for (PendingOpen& open : std::exchange(opens_, {})) {
+    if (open.call->is_over()) continue;
+    if (trees_.HasTree(open.audience)) {
+      Open(open.call, {.id = RandomId(),
+                       .audience = open.audience,
+                       .takes_last_good = open.last_good,
+                       .succeeds = open.succeeds});
+    } else if (open.deadline > now) {
+      opens_.push_back(std::move(open));
+    } else {
+      const BuildProgress& progress = trees_.progress();
+      open.call->Give(NotReady(fmt::format("the project is being looked at: {} of {} packages",
+                                           progress.done.load(), progress.total.load())));
+    }
+  }
+}
+
+void DeviceService::Open(const std::shared_ptr<SessionCall>& call, devices::OpenSession request) {
+  const auto session = shared_.With(
+      [&](devices::DeviceSessions& sessions) { return sessions.Open(request, Now()); });
+  if (!session.ok()) return call->Give(RefusalOf(session.status()));
+  opened_.emplace_back(call, StateOf(*session));
+}
+
+SessionAnswer DeviceService::RenewSession(const std::string& id) {
+  const auto seen = shared_.Renew(id, Now());
+  if (!seen.ok()) return Absent(MessageOf(seen.status()));
+  return StateOf(seen->session);
+}
+
+bool DeviceService::CloseSession(const std::string& id) {
+  const bool is_there = shared_.Renew(id, Now()).ok();
+  shared_.With([&](devices::DeviceSessions& sessions) { sessions.Close(id); });
+  Post([this, id] { streams_.Wake({id}); });
+  return is_there;
+}
+
+EventsAnswer DeviceService::ReadChanges(const std::string& id,
+                                        const std::optional<std::string>& last_event_id) {
+  return streams_.Open(id, last_event_id);
+}
+
+void DeviceService::NoteLost(const Digest& digest) {
+  LogWarning("devices: blob={} is lost", digest.ToString());
+  shared_.NoteLost(digest);
+}
+
+}  // namespace galley::director

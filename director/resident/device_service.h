@@ -1,0 +1,167 @@
+// DeviceService: what devices see of a resident director: the object behind all their faces.
+//
+//   a call       what is cooked is answered on the thread of the call, from immutable views
+//   turns        one thread: worlds, trees, reads that wait, sessions that open; stores what grew, and
+//                leases new roots before anybody is told
+//   builds       one thread: the first tree of a platform
+//   pool         paths in roots, blobs, records, older worlds: what blocks at the store
+//
+// What is decided is decided by classes without threads: PathRead, DeviceTrees, DeviceSessions,
+// ChangeLog, WorldDifference.
+//
+// Threads: any; Stop: one. The callbacks of calls run on the threads above.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "common/base/cancellation.h"
+#include "common/base/mutex.h"
+#include "common/store/interface/store.h"
+#include "director/devices/device_sessions.h"
+#include "director/journal/journal.h"
+#include "director/remake/remaker.h"
+#include "director/resident/event_streams.h"
+#include "director/resident/past_reads.h"
+#include "director/resident/present_project.h"
+#include "director/resident/shared_sessions.h"
+#include "director/resident/shown_trees.h"
+#include "director/resident/store_answers.h"
+#include "director/resident/task_pool.h"
+#include "director/resident/turn_timer.h"
+#include "director/resident/waiting_call.h"
+#include "director/resident/waiting_reads.h"
+#include "director/serve/device_calls.h"
+#include "director/shell/kept_sources.h"
+#include "director/shell/result_table.h"
+#include "director/shell/task_thread.h"
+
+namespace galley::director {
+
+class DeviceService final : public DeviceCalls {
+ public:
+  // Whoever opens a session waits so long for the tree, and then is told to come again.
+  static constexpr absl::Duration kOpenPatience = absl::Seconds(2);
+
+  // Everything in Deps outlives the service.
+  struct Deps {
+    PresentProject& present;
+    store::Store& store;
+    Journal& journal;
+    Remaker& remaker;
+    KeptSources* kept = nullptr;  // null: sources are not kept
+    std::string trust_domain;
+    std::vector<std::string> read_trust;
+    // `project` is the id of the project, `changes.term` that of the director.
+    devices::DeviceSessionsOptions sessions;
+  };
+  // Opens the sessions again whose leases an earlier director left.
+  explicit DeviceService(Deps deps);
+  // Calls Stop.
+  ~DeviceService() override;
+
+  // Another world may be the present one.
+  void NoteWorld();
+  // A cook of any class has brought this result, which is durable.
+  void NoteCooked(const StoredResultPtr& result);
+  // Answers all who wait, and ends the threads. Later calls are refused.
+  void Stop();
+
+  DeviceCallPtr ReadPresent(PresentRead read, OnFile answer) override;
+  DeviceCallPtr ReadInSession(SessionRead read, OnFile answer) override;
+  DeviceCallPtr ReadInRoot(const Digest& root, std::string path, OnFile answer) override;
+  DeviceCallPtr ReadBlob(const Digest& digest, OnFile answer) override;
+  DeviceCallPtr ReadRecord(const Digest& action_key, OnRecord answer) override;
+  DeviceCallPtr ReadRecordOutput(const Digest& action_key, std::string suffix,
+                                 absl::Duration wait_max, OnFile answer) override;
+  DeviceCallPtr OpenSession(SessionAsk ask, absl::Duration wait_max, OnSession answer) override;
+  SessionAnswer RenewSession(const std::string& id) override;
+  bool CloseSession(const std::string& id) override;
+  EventsAnswer ReadChanges(const std::string& id,
+                           const std::optional<std::string>& last_event_id) override;
+  void NoteLost(const Digest& digest) override;
+
+ private:
+  struct PendingOpen {
+    std::shared_ptr<SessionCall> call;
+    devices::Audience audience;
+    bool last_good = false;
+    std::string succeeds;
+    absl::Time deadline;
+  };
+  // Timed: a call at the store that ends at its deadline.
+  struct Timed {
+    std::weak_ptr<FileCall> call;
+    std::weak_ptr<Cancellation> stop;
+  };
+  using Turn = std::function<void()>;
+
+  WaitingReads::Deps DepsOfReads();
+  absl::Time Now();
+  // False: the service has stopped, and the turn is dropped.
+  bool Post(Turn turn);
+  void EndTurn();
+  bool IsLastTurn();
+  void GiveAnswers();
+  void Tick();
+  void FollowPresent();
+  void RenewChanged(const std::vector<std::string>& changed);
+  bool TakeResult(const WorldPtr& world, const std::string& platform, const std::string& package,
+                  const StoredResult& result);
+  std::optional<DeviceFile> FindLastGood(const FileRead& read, const PathRead& path,
+                                         const PackageFault& fault);
+  void Restore();
+  void RestoreLease(const store::RootLease& lease, const devices::LeaseOwner& owner);
+  void BeginRead(FileRead read);
+  void ReadPast(FileRead read);
+  std::optional<DeviceAnswer> AnswerNow(const SharedSessions::Seen& seen, const FileRead& read,
+                                        const devices::DeviceViewPtr& view);
+  void BeginOpen(const std::shared_ptr<SessionCall>& call, const SessionAsk& ask,
+                 absl::Time deadline);
+  void OpenAtRoot(const std::shared_ptr<SessionCall>& call, const devices::Audience& audience,
+                  const SessionAsk& ask);
+  void TryOpens();
+  void Open(const std::shared_ptr<SessionCall>& call, devices::OpenSession request);
+  void RunTimed(const std::shared_ptr<FileCall>& call, absl::Time deadline,
+                std::function<DeviceAnswer(const Cancellation& stop)> work);
+  void ExpireTimed(absl::Time now);
+
+  const Deps deps_;
+  const StoreAnswers answers_;
+  SharedSessions shared_;
+  EventStreams streams_;
+  PastReads past_;
+  Cancellation stop_;
+
+  base::Mutex time_mutex_;
+  absl::Time last_now_ GALLEY_GUARDED_BY(time_mutex_) = absl::InfinitePast();
+  base::Mutex post_mutex_;
+  bool has_stopped_ GALLEY_GUARDED_BY(post_mutex_) = false;
+  size_t turns_queued_ GALLEY_GUARDED_BY(post_mutex_) = 0;
+  base::Mutex timed_mutex_;
+  std::multimap<absl::Time, Timed> timed_ GALLEY_GUARDED_BY(timed_mutex_);
+
+  TaskThread turns_;
+  TaskThread builds_;
+  TaskPool pool_;
+
+  // The thread of turns only.
+  ShownTrees trees_;
+  WaitingReads reads_;
+  std::deque<PendingOpen> opens_;
+  // Given when the leases are flushed.
+  std::vector<std::pair<std::shared_ptr<SessionCall>, DeviceSessionState>> opened_;
+  size_t turns_without_end_ = 0;
+
+  TurnTimer timer_;
+};
+
+}  // namespace galley::director

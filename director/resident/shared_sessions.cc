@@ -1,0 +1,155 @@
+#include "director/resident/shared_sessions.h"
+
+#include <algorithm>
+
+#include "common/base/status_macros.h"
+
+namespace galley::director {
+
+ShownWorldPtr SharedSessions::present() const {
+  base::MutexLock lock(mutex_);
+  return held_.empty() ? nullptr : held_.back();
+}
+
+std::string SharedSessions::why_not() const {
+  base::MutexLock lock(mutex_);
+  return why_not_;
+}
+
+void SharedSessions::SetWhyNot(std::string why) {
+  base::MutexLock lock(mutex_);
+  why_not_ = std::move(why);
+}
+
+uint64_t SharedSessions::oldest() const {
+  base::MutexLock lock(mutex_);
+  return held_.empty() ? 0 : held_.front()->number;
+}
+
+std::shared_ptr<CookedTable> SharedSessions::TableOf(const std::string& platform) {
+  base::MutexLock lock(mutex_);
+  std::shared_ptr<CookedTable>& table = tables_[platform];
+  if (table == nullptr) table = std::make_shared<CookedTable>();
+  return table;
+}
+
+void SharedSessions::BeginWorld(ShownWorldPtr shown, absl::Time now) {
+  base::MutexLock lock(mutex_);
+  sessions_.BeginWorld(shown->number, now);
+  held_.push_back(std::move(shown));
+  if (held_.size() > worlds_max_) held_.pop_front();
+  const uint64_t oldest = held_.front()->number;
+  std::erase_if(shown_, [&](const auto& one) { return one.second->number < oldest; });
+}
+
+void SharedSessions::ReplacePresent(const ShownWorldPtr& shown) {
+  base::MutexLock lock(mutex_);
+  held_.back() = shown;
+  for (auto& [digest, one] : shown_) {
+    if (one->number == shown->number) one = shown;
+  }
+}
+
+void SharedSessions::SetNewest(const ShownWorldPtr& shown, devices::DeviceViewPtr view,
+                               std::optional<devices::WorldChange> changed, absl::Time now) {
+  base::MutexLock lock(mutex_);
+  shown_[view->world_digest] = shown;
+  sessions_.SetNewest(std::move(view), shown->number, std::move(changed), now);
+}
+
+ShownWorldPtr SharedSessions::ShownOf(const Digest& world_digest) const {
+  const auto found = shown_.find(world_digest);
+  return found == shown_.end() ? nullptr : found->second;
+}
+
+absl::StatusOr<SharedSessions::Seen> SharedSessions::Renew(const std::string& id, absl::Time now) {
+  base::MutexLock lock(mutex_);
+  ASSIGN_OR_RETURN(devices::SessionView session, sessions_.Renew(id, now));
+  Seen seen;
+  if (session.standing != devices::SessionStanding::kFrozen) {
+    seen.shown = ShownOf(session.world_digest);
+    seen.newest = sessions_.NewestOf(session.world_digest);
+  }
+  seen.session = std::move(session);
+  return seen;
+}
+
+void SharedSessions::NoteRead(const std::string& id, const std::vector<std::string>& packages) {
+  base::MutexLock lock(mutex_);
+  for (const std::string& package : packages) {
+    const PackageId next(static_cast<uint32_t>(ids_.size()));
+    sessions_.NoteRead(id, ids_.try_emplace(package, next).first->second);
+  }
+}
+
+std::vector<std::string> SharedSessions::ReadAmong(const devices::Audience& audience,
+                                                   const std::vector<std::string>& changed) const {
+  base::MutexLock lock(mutex_);
+  std::vector<PackageId> ids;
+  std::map<PackageId, std::string> names;
+  for (const std::string& package : changed) {
+    const auto known = ids_.find(package);
+    if (known == ids_.end()) continue;
+    ids.push_back(known->second);
+    names[known->second] = package;
+  }
+  std::vector<std::string> read;
+  for (const PackageId id : sessions_.ReadAmong(audience, ids)) read.push_back(names.at(id));
+  return read;
+}
+
+std::optional<SharedSessions::LastGood> SharedSessions::FindLastGood(
+    const devices::Audience& audience, const std::string& package,
+    const std::string& suffix) const {
+  base::MutexLock lock(mutex_);
+  std::optional<LastGood> best;
+  uint64_t newest = 0;
+  for (const auto& [digest, shown] : shown_) {
+    const devices::DeviceViewPtr view = sessions_.NewestOf(digest);
+    if (view == nullptr || shown->number == held_.back()->number || shown->number < newest)
+      continue;
+    if (view->world->platform != audience.platform || view->world->cultures != audience.cultures)
+      continue;
+    const devices::FileAnswer answer = view->Find(package, suffix);
+    const auto* file = std::get_if<devices::CookedFile>(&answer);
+    if (file == nullptr) continue;
+    best = LastGood{.file = *file, .root = view->root};
+    newest = shown->number;
+  }
+  return best;
+}
+
+void SharedSessions::NoteLost(const Digest& output) {
+  base::MutexLock lock(mutex_);
+  lost_.insert(output);
+  for (const auto& [platform, table] : tables_) table->DropWith(output);
+}
+
+void SharedSessions::NoteMade(const PackageFiles& files) {
+  base::MutexLock lock(mutex_);
+  if (lost_.empty()) return;
+  for (const record::Output& output : files.outputs) lost_.erase(output.digest);
+}
+
+bool SharedSessions::IsAnyLost(const PackageFiles& files) const {
+  base::MutexLock lock(mutex_);
+  return !lost_.empty() && std::ranges::any_of(files.outputs, [&](const record::Output& output) {
+    return lost_.contains(output.digest);
+  });
+}
+
+absl::Status SharedSessions::FlushLeases() {
+  store::LeaseChanges changes;
+  {
+    base::MutexLock lock(mutex_);
+    changes = sessions_.TakeLeaseChanges();
+  }
+  if (changes.released.empty() && changes.taken.empty()) return absl::OkStatus();
+  const absl::Status told = store_.ChangeLeases(changes);
+  if (told.ok()) return told;
+  base::MutexLock lock(mutex_);
+  sessions_.NoteLeasesLost(changes);
+  return Annotate(told, "leasing roots for devices");
+}
+
+}  // namespace galley::director

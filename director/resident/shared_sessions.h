@@ -1,0 +1,116 @@
+// SharedSessions: what the threads that call a DeviceService share: the present world and the older
+// ones that are held, what is known to be cooked in the present one, and the sessions of devices.
+//
+// The turns of the service change worlds and trees; a call of a device renews its session, and reads
+// the rest. Nobody may tell a device a root that FlushLeases has not leased.
+//
+// Threads: any; FlushLeases: one at a time.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "common/base/mutex.h"
+#include "common/store/interface/store.h"
+#include "director/devices/device_sessions.h"
+#include "director/resident/package_files.h"
+#include "director/resident/shown_world.h"
+
+namespace galley::director {
+
+class SharedSessions {
+ public:
+  // `store` outlives this object.
+  SharedSessions(devices::DeviceSessionsOptions options, store::Store& store)
+      : project_(options.project),
+        worlds_max_(options.worlds_max),
+        store_(store),
+        sessions_(std::move(options)) {}
+
+  const std::string& project() const { return project_; }
+  // The world that was begun last; nullptr: none was.
+  ShownWorldPtr present() const;
+  // Why the present world is not ready; empty: it is.
+  std::string why_not() const;
+  void SetWhyNot(std::string why);
+  // The number of the oldest world that is held; 0: none is.
+  uint64_t oldest() const;
+  // What is known to be cooked on the platform in the present world. Never nullptr.
+  std::shared_ptr<CookedTable> TableOf(const std::string& platform);
+
+  // DeviceSessions::BeginWorld and SetNewest.
+  void BeginWorld(ShownWorldPtr shown, absl::Time now);
+  // The present world has another World, of the same files: somebody touched one. REQUIRES: the
+  // number is the present one.
+  void ReplacePresent(const ShownWorldPtr& shown);
+  void SetNewest(const ShownWorldPtr& shown, devices::DeviceViewPtr view,
+                 std::optional<devices::WorldChange> changed, absl::Time now);
+
+  struct Seen {
+    devices::SessionView session;
+    ShownWorldPtr shown;            // the session's world; nullptr: it is not held
+    devices::DeviceViewPtr newest;  // of the session's tree; nullptr: it is not held
+  };
+  // DeviceSessions::Renew.
+  absl::StatusOr<Seen> Renew(const std::string& id, absl::Time now);
+  // The session has read these packages.
+  void NoteRead(const std::string& id, const std::vector<std::string>& packages);
+  // The packages among `changed` that a session of the audience has read.
+  std::vector<std::string> ReadAmong(const devices::Audience& audience,
+                                     const std::vector<std::string>& changed) const;
+
+  // LastGood: a file of an older world of the audience.
+  struct LastGood {
+    devices::CookedFile file;
+    Digest root;  // that has the file, and is leased
+  };
+  // The newest one of the held worlds before the present one; nullopt: none has it.
+  std::optional<LastGood> FindLastGood(const devices::Audience& audience,
+                                       const std::string& package, const std::string& suffix) const;
+
+  // The store lacks this output: it is not known to be cooked until it is made again.
+  void NoteLost(const Digest& output);
+  void NoteMade(const PackageFiles& files);
+  bool IsAnyLost(const PackageFiles& files) const;
+
+  // Calls `act` with the sessions, under the lock.
+  template <typename Act>
+  auto With(const Act& act) {
+    base::MutexLock lock(mutex_);
+    return act(sessions_);
+  }
+
+  // Tells the store the leases that changed. Blocks. After an error all changes are tried again by
+  // the next call.
+  absl::Status FlushLeases();
+
+ private:
+  ShownWorldPtr ShownOf(const Digest& world_digest) const GALLEY_REQUIRES(mutex_);
+
+  const std::string project_;
+  const size_t worlds_max_;
+  store::Store& store_;
+  mutable base::Mutex mutex_;
+  devices::DeviceSessions sessions_ GALLEY_GUARDED_BY(mutex_);
+  std::deque<ShownWorldPtr> held_ GALLEY_GUARDED_BY(mutex_);  // oldest first
+  std::string why_not_ GALLEY_GUARDED_BY(mutex_) = "the files of the project are looked at";
+  // The worlds of trees, by digest of the file `world`.
+  std::map<Digest, ShownWorldPtr> shown_ GALLEY_GUARDED_BY(mutex_);
+  std::map<std::string, std::shared_ptr<CookedTable>> tables_ GALLEY_GUARDED_BY(mutex_);
+  std::set<Digest> lost_ GALLEY_GUARDED_BY(mutex_);
+  // Ids of the packages that sessions have read, for DeviceSessions.
+  absl::flat_hash_map<std::string, PackageId> ids_ GALLEY_GUARDED_BY(mutex_);
+};
+
+}  // namespace galley::director

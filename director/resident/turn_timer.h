@@ -1,0 +1,65 @@
+// TurnTimer: calls a function on a thread of its own when a time has come.
+//
+// Threads: WakeAt: any.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <thread>
+#include <utility>
+
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "common/base/mutex.h"
+
+namespace galley::director {
+
+class TurnTimer {
+ public:
+  explicit TurnTimer(std::function<void()> wake)
+      : wake_(std::move(wake)), thread_([this] { Run(); }) {}
+  ~TurnTimer() { End(); }
+
+  // `wake` is called once at or after `at`; an earlier time replaces a later one.
+  void WakeAt(absl::Time at) {
+    {
+      base::MutexLock lock(mutex_);
+      if (at >= at_) return;
+      at_ = at;
+    }
+    changed_.NotifyAll();
+  }
+  // `wake` is not called any more when the call returns.
+  void End() {
+    {
+      base::MutexLock lock(mutex_);
+      is_ending_ = true;
+    }
+    changed_.NotifyAll();
+    if (thread_.joinable()) thread_.join();
+  }
+
+ private:
+  // A clock that is set must not hold the timer up for long.
+  static constexpr absl::Duration kSleepMax = absl::Seconds(1);
+
+  void Run() {
+    while (AwaitTime()) wake_();
+  }
+  bool AwaitTime() {
+    base::MutexLock lock(mutex_);
+    while (!is_ending_ && absl::Now() < at_)
+      changed_.WaitFor(mutex_, absl::ToChronoNanoseconds(std::min(at_ - absl::Now(), kSleepMax)));
+    at_ = absl::InfiniteFuture();
+    return !is_ending_;
+  }
+
+  const std::function<void()> wake_;
+  base::Mutex mutex_;
+  base::CondVar changed_;
+  absl::Time at_ GALLEY_GUARDED_BY(mutex_) = absl::InfiniteFuture();
+  bool is_ending_ GALLEY_GUARDED_BY(mutex_) = false;
+  std::thread thread_;
+};
+
+}  // namespace galley::director
