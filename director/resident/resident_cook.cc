@@ -82,6 +82,8 @@ void ResidentCook::TakeEvent(const CookEvent& event) {
   if (std::holds_alternative<CookEvent::Scanned>(event.what)) state_ = State::kCooking;
   if (const auto* const progressed = std::get_if<CookEvent::Progressed>(&event.what))
     return TakeProgress(*progressed);
+  const auto* const done = std::get_if<CookEvent::Done>(&event.what);
+  if (done != nullptr && deps_.note_result) deps_.note_result(done->result);
   host_.has_value() ? host_->sink.TakeEvent(event) : log_->Append(ToWire(event));
 }
 

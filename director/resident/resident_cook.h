@@ -44,6 +44,8 @@ class ResidentCook final : public CookEventSink {
     WatchedTables* watched = nullptr;  // null: all files are looked at
     // ResidentDirector::Options::write_files.
     const std::function<void(uint64_t cook, const v1::CookAsk& ask)>& write_files;
+    // Called with each result of the cook, on its thread. Null: nobody wants to know.
+    std::function<void(const StoredResultPtr& result)> note_result = nullptr;
   };
   // Host: the command that hosts the director for its own cook. `sink` and `stop` outlive the cook.
   struct Host {

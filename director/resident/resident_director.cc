@@ -60,6 +60,7 @@ ResidentDirector::ResidentDirector(Options options, std::unique_ptr<Director> di
       archive_(director_->project().state_directory()),
       last_(director_->project().state_directory()),
       store_size_(director_->stores().admin()),
+      present_project_(*director_),
       busy_at_(started_) {
   if (!is_hosted_) watched_.emplace(OpenWatch(director_->project()));
 }
@@ -87,16 +88,42 @@ absl::StatusOr<std::unique_ptr<ResidentDirector>> ResidentDirector::Open(Options
                                  .trace = resident->trace_,
                                  .figures = resident->figures_,
                                  .version = resident->build_.version(),
-                                 .project = serves_devices ? &resident->project_ : nullptr};
+                                 .project = serves_devices ? &resident->project_ : nullptr,
+                                 .world_changed = [of = resident.get()](const WorldPtr&) {
+                                   of->present_project_.NoteChange();
+                                 }};
   // Early clients wait for the lock. A door that goes waits for its clients: after the lock.
   ResidentDoors::Opened opened;
   base::MutexLock lock(resident->mutex_);
   RETURN_IF_ERROR(ResidentDoors::Open(deps, opened));
   resident->doors_ = std::make_unique<ResidentDoors>(deps, std::move(opened));
+  if (serves_devices) resident->ServeDevices();
   resident->is_open_ = true;
   if (!is_hosted) resident->KeepSources();
   if (!is_hosted) resident->GoOn();
   return resident;
+}
+
+void ResidentDirector::ServeDevices() {
+  present_project_.Attach(*doors_->present_world);
+  const project::StoreSection& store = director_->project().store;
+  devices_ = std::make_unique<DeviceService>(DeviceService::Deps{
+      .present = present_project_,
+      .store = director_->stores().store(),
+      .journal = director_->journal(),
+      .remaker = director_->remaker(),
+      .kept = director_->kept_sources(),
+      .trust_domain = store.trust,
+      .read_trust = store.read_trust,
+      .sessions = {.project = director_->project_id(), .changes = {.term = director_->term()}}});
+  present_project_.SetListener([this] { devices_->NoteWorld(); });
+}
+
+// The service outlives the doors, whose calls end with them.
+void ResidentDirector::StopDevices() {
+  if (devices_ == nullptr) return;
+  present_project_.SetListener(nullptr);
+  devices_->Stop();
 }
 
 void ResidentDirector::KeepSources() {
@@ -141,7 +168,10 @@ ResidentCook::Deps ResidentDirector::DepsOfCooks() {
           .last = last_,
           .trace = trace_,
           .watched = watched_.has_value() ? &*watched_ : nullptr,
-          .write_files = write_files_};
+          .write_files = write_files_,
+          .note_result = [this](const StoredResultPtr& result) {
+            if (devices_ != nullptr) devices_->NoteCooked(result);
+          }};
 }
 
 void ResidentDirector::Begin(const v1::CookAsk& ask, uint64_t number,
@@ -162,6 +192,7 @@ CookReport ResidentDirector::CookHosted(const v1::CookAsk& ask, ResidentCook::Ho
 ResidentDirector::~ResidentDirector() {
   metrics_.reset();
   if (keeping_ != nullptr) keeping_->End();
+  StopDevices();
   EndCooks(std::string(kStopped));
   if (doors_ != nullptr) doors_->Close();
 }
@@ -178,6 +209,7 @@ absl::Status ResidentDirector::Live(CookEventSink& sink, Cancellation& stop, con
   }
   metrics_.reset();
   if (keeping_ != nullptr) keeping_->End();
+  StopDevices();
   doors_->EndDevices();
   LogInfo("the director ends: {}", !mine.ok()            ? MessageOf(mine)
                                    : stop.is_cancelled() ? ending.why()

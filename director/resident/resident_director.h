@@ -23,6 +23,8 @@
 #include "director/host/director.h"
 #include "director/host/open_metrics.h"
 #include "director/resident/cook_archive.h"
+#include "director/resident/device_service.h"
+#include "director/resident/director_project.h"
 #include "director/resident/last_cooks.h"
 #include "director/resident/present_world.h"
 #include "director/resident/project_reader.h"
@@ -73,6 +75,8 @@ class ResidentDirector final : public ClientCalls {
   std::string client_address() const { return doors_->client_address(); }
   // The world of devices; null: the director serves none. From Open until Live begins to end.
   PresentWorld* present_world() { return doors_->present_world.get(); }
+  // Answers devices; null: the director serves none. From Open until Live begins to end.
+  DeviceCalls* devices() { return devices_.get(); }
 
   // Runs the cook of the command that hosts this director, on this thread, and closes the director.
   // REQUIRES: Options::is_hosted.
@@ -122,6 +126,8 @@ class ResidentDirector final : public ClientCalls {
   void LetGoOfEnded() GALLEY_REQUIRES(mutex_);
   std::unique_ptr<CookPermit> EnterSoon();
   void KeepSources();
+  void ServeDevices();
+  void StopDevices();
   bool IsAnyCooking();
 
   const bool is_hosted_;
@@ -140,6 +146,7 @@ class ResidentDirector final : public ClientCalls {
   Trace trace_;
   Cancellation asked_to_stop_;
   FiguresBoard figures_;
+  DirectorProject present_project_;
   std::unique_ptr<ResidentDoors> doors_;  // from Open until the end
   // Used by the thread of Live.
   bool has_left_ = false;
@@ -153,6 +160,8 @@ class ResidentDirector final : public ClientCalls {
   // From Open on; null: sources are not kept, or the director is hosted. Its thread asks for the
   // shell and the cooks.
   std::unique_ptr<SourceKeeping> keeping_;
+  // From Open on; null: no devices are served. Stopped before the doors' present world ends.
+  std::unique_ptr<DeviceService> devices_;
 
   // May be null. Destroyed first, because it calls Figures.
   std::unique_ptr<metrics::MetricsDoor> metrics_;

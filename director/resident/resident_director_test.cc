@@ -127,6 +127,105 @@ TEST_F(ResidentDirectorTest, AnIdleOneServesDevices) {
   EXPECT_FALSE(world.Get().ok() && world.Ask("/Game/none.txt", "pc", [](const auto&) {}).ok());
 }
 
+// DeviceDirectorTest: a director whose devices see copied files, which nobody has to cook.
+class DeviceDirectorTest : public ResidentDirectorTest {
+ protected:
+  void SetUp() override {
+    ResidentDirectorTest::SetUp();
+    Write("galley.toml",
+          "[project]\nname = \"tower\"\n[[mount]]\npath = \"/Game\"\ndir = \"content\"\n"
+          "[[rule]]\nmatch = \"/Game/**\"\ncooker = \"copy\"\n[[platform]]\nname = \"pc\"\n");
+    Write("worker",
+          fmt::format("#!/bin/sh\ncat <<'END'\n{}\nEND\n",
+                      record::EncodeDescriptions(
+                          {{.name = "copy", .identity = "1", .outputs = {{.suffix = ""}}}})));
+    ASSERT_EQ(::chmod(JoinPath(folder_, "worker").c_str(), 0755), 0);
+    Write("content/a.txt", "one");
+  }
+  void TearDown() override {
+    resident_.reset();
+    ResidentDirectorTest::TearDown();
+  }
+
+  void Begin() {
+    ResidentDirector::Options options =
+        OptionsOf(std::make_shared<const project::Project>(Load().value()));
+    options.serves_devices = true;
+    auto resident = ResidentDirector::Open(std::move(options), listener_, stop_);
+    ASSERT_TRUE(resident.ok()) << resident.status();
+    resident_ = *std::move(resident);
+  }
+  DeviceCalls& devices() { return *resident_->devices(); }
+
+  // Waits for the answer of a call.
+  template <typename Answer, typename Call>
+  static Answer Await(const Call& call) {
+    absl::Notification is_there;
+    std::optional<Answer> answer;
+    const DeviceCallPtr waiting = call([&](const Answer& given) {
+      answer = given;
+      is_there.Notify();
+    });
+    EXPECT_TRUE(is_there.WaitForNotificationWithTimeout(kPatience));
+    waiting->Cancel();
+    return *answer;
+  }
+  DeviceSessionState OpenSession() {
+    SessionAnswer answer;
+    AwaitOrFail(
+        [&] {
+          answer = Await<SessionAnswer>([&](DeviceCalls::OnSession taker) {
+            return devices().OpenSession({.platform = "pc"}, kPatience, std::move(taker));
+          });
+          return std::holds_alternative<DeviceSessionState>(answer);
+        },
+        "a session");
+    return std::get<DeviceSessionState>(answer);
+  }
+  DeviceAnswer Read(const std::string& session, const std::string& path) {
+    return Await<DeviceAnswer>([&](DeviceCalls::OnFile taker) {
+      return devices().ReadInSession({.session = session, .path = path}, std::move(taker));
+    });
+  }
+  Digest ReadDigest(const std::string& session, const std::string& path) {
+    const DeviceAnswer answer = Read(session, path);
+    const auto* const file = std::get_if<DeviceFile>(&answer);
+    return file == nullptr ? Digest() : file->digest;
+  }
+  DeviceSessionState StateOf(const std::string& session) {
+    return std::get<DeviceSessionState>(devices().RenewSession(session));
+  }
+
+  std::unique_ptr<ResidentDirector> resident_;
+};
+
+TEST_F(DeviceDirectorTest, ASessionSeesTheFilesOfItsOwnWorld) {
+  Begin();
+  const DeviceSessionState session = OpenSession();
+  EXPECT_EQ(ReadDigest(session.id, "Game/a.txt"), Digest::Of("one"));
+  Write("content/a.txt", "two");
+  AwaitOrFail([&] { return StateOf(session.id).newest_root != session.root; }, "a newer world");
+  EXPECT_EQ(ReadDigest(session.id, "Game/a.txt"), Digest::Of("one"));
+  const DeviceSessionState newer = OpenSession();
+  EXPECT_EQ(ReadDigest(newer.id, "Game/a.txt"), Digest::Of("two"));
+}
+
+TEST_F(DeviceDirectorTest, ASessionOutlivesItsDirector) {
+  Begin();
+  const DeviceSessionState session = OpenSession();
+  resident_.reset();
+  Begin();
+  AwaitOrFail(
+      [&] {
+        return std::holds_alternative<DeviceSessionState>(devices().RenewSession(session.id)) &&
+               StateOf(session.id).newest_root.has_value();
+      },
+      "the session");
+  EXPECT_EQ(ReadDigest(session.id, "Game/a.txt"), Digest::Of("one"));
+  EXPECT_FALSE(StateOf(session.id).is_frozen) << "the world is the same";
+  EXPECT_EQ(StateOf(session.id).newest_root, session.root);
+}
+
 TEST_F(ResidentDirectorTest, ACookOfWhatAStoreLostIsForTheCommandThatHostsItsDirector) {
   auto resident = ResidentDirector::Open(
       OptionsOf(std::make_shared<const project::Project>(Load().value())), listener_, stop_);

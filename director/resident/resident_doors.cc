@@ -44,8 +44,11 @@ ResidentDoors::ResidentDoors(const Deps& deps, Opened opened)
              .board = deps.figures,
              .version = deps.version}) {
   if (deps.project == nullptr) return;
-  present_world = std::make_unique<PresentWorld>(PresentWorld::Deps{
-      .director = deps.director, .admission = admission, .project = *deps.project, .clock = clock});
+  present_world = std::make_unique<PresentWorld>(PresentWorld::Deps{.director = deps.director,
+                                                                    .admission = admission,
+                                                                    .project = *deps.project,
+                                                                    .clock = clock,
+                                                                    .changed = deps.world_changed});
 }
 
 absl::Status ResidentDoors::Open(const Deps& deps, Opened& opened) {

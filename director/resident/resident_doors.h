@@ -4,6 +4,7 @@
 // Threads: one; `admission`, `present_world` and `meter`: any.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -32,6 +33,8 @@ struct ResidentDoors {
     FiguresBoard& figures;
     std::string version;               // of this build
     ProjectReader* project = nullptr;  // null: no devices are served
+    // PresentWorld::Deps::changed.
+    std::function<void(const WorldPtr& world)> world_changed = nullptr;
   };
   // Opened: the open doors. Clients may call from now on, while the other parts are constructed.
   // Destroying a door waits for its calls: hold no lock that a call may wait for.
