@@ -70,7 +70,7 @@ DeviceService::DeviceService(Deps deps)
              .kept = deps_.kept,
              .trust_domain = deps_.trust_domain,
              .read_trust = deps_.read_trust}),
-      pool_(kPoolThreads),
+      timed_(kPoolThreads, [this](absl::Time at) { timer_.WakeAt(at); }),
       trees_({.present = deps_.present,
               .store = deps_.store,
               .journal = deps_.journal,
@@ -125,15 +125,9 @@ void DeviceService::Stop() {
     for (const PendingOpen& open : std::exchange(opens_, {}))
       open.call->Give(NotReady(std::string(kEnds)));
   });
-  {
-    base::MutexLock lock(timed_mutex_);
-    for (const auto& [deadline, timed] : timed_) {
-      if (const auto stop = timed.stop.lock()) stop->Cancel();
-    }
-  }
+  timed_.End(NotReady(std::string(kEnds)));
   timer_.End();
   builds_.End();
-  pool_.End();
   {
     base::MutexLock lock(post_mutex_);
     has_stopped_ = true;
@@ -154,7 +148,7 @@ bool DeviceService::Post(Turn turn) {
   return true;
 }
 
-// What many turns bring is stored and leased together.
+// The news of many turns are stored and leased together.
 bool DeviceService::IsLastTurn() {
   base::MutexLock lock(post_mutex_);
   --turns_queued_;
@@ -172,10 +166,7 @@ void DeviceService::EndTurn() {
       shared_.With([](devices::DeviceSessions& sessions) { return sessions.TakeWoken(); }));
   absl::Time due = std::min(trees_.due_at(), reads_.due_at());
   for (const PendingOpen& open : opens_) due = std::min(due, open.deadline);
-  {
-    base::MutexLock lock(timed_mutex_);
-    if (!timed_.empty()) due = std::min(due, timed_.begin()->first);
-  }
+  due = std::min(due, timed_.due_at());
   timer_.WakeAt(std::min(
       due, shared_.With([](devices::DeviceSessions& sessions) { return sessions.ticks_at(); })));
 }
@@ -199,7 +190,7 @@ void DeviceService::Tick() {
   streams_.Wake(ended);
   trees_.Retry(now);
   reads_.Expire(now);
-  ExpireTimed(now);
+  timed_.Expire(now);
 }
 
 void DeviceService::NoteWorld() {
@@ -358,7 +349,8 @@ DeviceCallPtr DeviceService::ReadInSession(SessionRead read, OnFile answer) {
   return call;
 }
 
-// What the view has: the session's root stays. nullopt: it has to be cooked, or looked for.
+// Answers from the view alone, so that the session's root stays. nullopt: it has to be cooked, or
+// looked for.
 std::optional<DeviceAnswer> DeviceService::AnswerNow(const SharedSessions::Seen& seen,
                                                      const FileRead& read,
                                                      const devices::DeviceViewPtr& view) {
@@ -393,7 +385,7 @@ std::optional<DeviceAnswer> DeviceService::AnswerNow(const SharedSessions::Seen&
 void DeviceService::ReadPast(FileRead read) {
   const std::shared_ptr<FileCall> call = read.call;
   const absl::Time deadline = read.deadline;
-  RunTimed(call, deadline, [this, read = std::move(read)](const Cancellation& stop) {
+  timed_.Run(call, deadline, [this, read = std::move(read)](const Cancellation& stop) {
     const auto seen = shared_.Renew(read.session, Now());
     if (!seen.ok()) return DeviceAnswer(RefusalOf(seen.status()));
     if (const auto now = AnswerNow(*seen, read, seen->session.view)) return *now;
@@ -432,75 +424,40 @@ std::optional<DeviceFile> DeviceService::FindLastGood(const FileRead& read, cons
 
 // ------------------------------------------------------------------ the store
 
-void DeviceService::RunTimed(const std::shared_ptr<FileCall>& call, absl::Time deadline,
-                             std::function<DeviceAnswer(const Cancellation& stop)> work) {
-  auto stop = std::make_shared<Cancellation>();
-  if (deadline < absl::InfiniteFuture()) {
-    base::MutexLock lock(timed_mutex_);
-    timed_.emplace(deadline, Timed{.call = call, .stop = stop});
-  }
-  timer_.WakeAt(deadline);
-  call->OnCancel([stop] { stop->Cancel(); });
-  pool_.Post([this, call, stop, work = std::move(work)] {
-    if (stop_.is_cancelled()) return call->Give(NotReady(std::string(kEnds)));
-    if (!call->is_over()) call->Give(work(*stop));
-  });
-  if (stop_.is_cancelled()) call->Give(NotReady(std::string(kEnds)));
-}
-
-void DeviceService::ExpireTimed(absl::Time now) {
-  std::vector<Timed> over;
-  {
-    base::MutexLock lock(timed_mutex_);
-    std::erase_if(timed_, [](const auto& one) { return one.second.call.expired(); });
-    while (!timed_.empty() && timed_.begin()->first <= now) {
-      over.push_back(timed_.begin()->second);
-      timed_.erase(timed_.begin());
-    }
-  }
-  for (const Timed& one : over) {
-    if (const auto stop = one.stop.lock()) stop->Cancel();
-    if (const auto call = one.call.lock())
-      call->Give(DeviceRefusal{.kind = RefusalKind::kDeadline, .text = "it took too long"});
-  }
-}
-
 DeviceCallPtr DeviceService::ReadInRoot(const Digest& root, std::string path, OnFile answer) {
   auto call = std::make_shared<FileCall>(std::move(answer));
   if (!tree::IsPlainPath(path)) {
     call->Give(NotPlain(path));
     return call;
   }
-  RunTimed(call, absl::InfiniteFuture(), [this, root, path = std::move(path)](const Cancellation&) {
-    return answers_.FindInRoot(root, path);
-  });
+  timed_.Run(call, absl::InfiniteFuture(),
+             [this, root, path = std::move(path)](const Cancellation&) {
+               return answers_.FindInRoot(root, path);
+             });
   return call;
 }
 
 DeviceCallPtr DeviceService::ReadBlob(const Digest& digest, OnFile answer) {
   auto call = std::make_shared<FileCall>(std::move(answer));
-  RunTimed(call, absl::InfiniteFuture(),
-           [this, digest](const Cancellation&) { return answers_.FindBlob(digest); });
+  timed_.Run(call, absl::InfiniteFuture(),
+             [this, digest](const Cancellation&) { return answers_.FindBlob(digest); });
   return call;
 }
 
 DeviceCallPtr DeviceService::ReadRecord(const Digest& action_key, OnRecord answer) {
   auto call = std::make_shared<RecordCall>(std::move(answer));
-  pool_.Post([this, call, action_key] {
-    if (stop_.is_cancelled()) return call->Give(NotReady(std::string(kEnds)));
-    if (!call->is_over()) call->Give(answers_.FindRecord(action_key));
-  });
-  if (stop_.is_cancelled()) call->Give(NotReady(std::string(kEnds)));
+  timed_.Run(call, absl::InfiniteFuture(),
+             [this, action_key](const Cancellation&) { return answers_.FindRecord(action_key); });
   return call;
 }
 
 DeviceCallPtr DeviceService::ReadRecordOutput(const Digest& action_key, std::string suffix,
                                               absl::Duration wait_max, OnFile answer) {
   auto call = std::make_shared<FileCall>(std::move(answer));
-  RunTimed(call, DeadlineOf(Now(), wait_max),
-           [this, action_key, suffix = std::move(suffix)](const Cancellation& stop) {
-             return answers_.FindRecordOutput(action_key, suffix, stop);
-           });
+  timed_.Run(call, DeadlineOf(Now(), wait_max),
+             [this, action_key, suffix = std::move(suffix)](const Cancellation& stop) {
+               return answers_.FindRecordOutput(action_key, suffix, stop);
+             });
   return call;
 }
 

@@ -1,12 +1,12 @@
 // DeviceService: what devices see of a resident director: the object behind all their faces.
 //
 //   a call       what is cooked is answered on the thread of the call, from immutable views
-//   turns        one thread: worlds, trees, reads that wait, sessions that open; stores what grew, and
-//                leases new roots before anybody is told
+//   turns        one thread: worlds, trees, reads that wait, sessions that open; new folders are
+//                stored, and new roots leased, before anybody is told
 //   builds       one thread: the first tree of a platform
 //   pool         paths in roots, blobs, records, older worlds: what blocks at the store
 //
-// What is decided is decided by classes without threads: PathRead, DeviceTrees, DeviceSessions,
+// Decisions are made by classes without threads: PathRead, DeviceTrees, DeviceSessions,
 // ChangeLog, WorldDifference.
 //
 // Threads: any; Stop: one. The callbacks of calls run on the threads above.
@@ -15,7 +15,6 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -35,7 +34,7 @@
 #include "director/resident/shared_sessions.h"
 #include "director/resident/shown_trees.h"
 #include "director/resident/store_answers.h"
-#include "director/resident/task_pool.h"
+#include "director/resident/timed_calls.h"
 #include "director/resident/turn_timer.h"
 #include "director/resident/waiting_call.h"
 #include "director/resident/waiting_reads.h"
@@ -97,11 +96,6 @@ class DeviceService final : public DeviceCalls {
     std::string succeeds;
     absl::Time deadline;
   };
-  // Timed: a call at the store that ends at its deadline.
-  struct Timed {
-    std::weak_ptr<FileCall> call;
-    std::weak_ptr<Cancellation> stop;
-  };
   using Turn = std::function<void()>;
 
   WaitingReads::Deps DepsOfReads();
@@ -130,9 +124,6 @@ class DeviceService final : public DeviceCalls {
                   const SessionAsk& ask);
   void TryOpens();
   void Open(const std::shared_ptr<SessionCall>& call, devices::OpenSession request);
-  void RunTimed(const std::shared_ptr<FileCall>& call, absl::Time deadline,
-                std::function<DeviceAnswer(const Cancellation& stop)> work);
-  void ExpireTimed(absl::Time now);
 
   const Deps deps_;
   const StoreAnswers answers_;
@@ -146,12 +137,10 @@ class DeviceService final : public DeviceCalls {
   base::Mutex post_mutex_;
   bool has_stopped_ GALLEY_GUARDED_BY(post_mutex_) = false;
   size_t turns_queued_ GALLEY_GUARDED_BY(post_mutex_) = 0;
-  base::Mutex timed_mutex_;
-  std::multimap<absl::Time, Timed> timed_ GALLEY_GUARDED_BY(timed_mutex_);
 
   TaskThread turns_;
   TaskThread builds_;
-  TaskPool pool_;
+  TimedCalls timed_;
 
   // The thread of turns only.
   ShownTrees trees_;

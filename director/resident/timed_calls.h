@@ -1,0 +1,75 @@
+// TimedCalls: calls whose work blocks, on threads of their own: each ends at its deadline, when its
+// client leaves, or at the end of all.
+//
+// Threads: any; End: one.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "common/base/cancellation.h"
+#include "common/base/mutex.h"
+#include "director/resident/task_pool.h"
+#include "director/resident/waiting_call.h"
+#include "director/serve/device_calls.h"
+
+namespace galley::director {
+
+class TimedCalls {
+ public:
+  // `wake_at` is called when Expire is to be called at that time.
+  TimedCalls(size_t threads, std::function<void(absl::Time at)> wake_at)
+      : wake_at_(std::move(wake_at)), pool_(threads) {}
+
+  // Runs `work`, which gives the answer, and is to end soon when its argument is cancelled.
+  template <typename Answer>
+  void Run(const std::shared_ptr<WaitingCall<Answer>>& call, absl::Time deadline,
+           std::type_identity_t<std::function<Answer(const Cancellation& stop)>> work) {
+    auto stop = std::make_shared<Cancellation>();
+    Timed timed{.stop = stop, .refuse = [weak = std::weak_ptr(call)](const DeviceRefusal& refusal) {
+                  if (const auto waiting = weak.lock()) waiting->Give(refusal);
+                }};
+    if (!Note(deadline, timed)) return call->Give(ended_);
+    call->OnCancel([stop] { stop->Cancel(); });
+    pool_.Post([call, stop, work = std::move(work)] {
+      if (!call->is_over()) call->Give(work(*stop));
+    });
+    if (deadline < absl::InfiniteFuture()) wake_at_(deadline);
+  }
+
+  // Ends the calls whose deadlines have passed.
+  void Expire(absl::Time now);
+  absl::Time due_at() const;
+  // Refuses all calls, now and later, and waits for their work.
+  void End(const DeviceRefusal& refusal);
+
+ private:
+  struct Timed {
+    std::weak_ptr<Cancellation> stop;
+    std::function<void(const DeviceRefusal& refusal)> refuse;
+    void End(const DeviceRefusal& refusal) const {
+      if (const auto cancelled = stop.lock()) cancelled->Cancel();
+      refuse(refusal);
+    }
+  };
+
+  // False: the end has come.
+  bool Note(absl::Time deadline, const Timed& timed);
+  void DropOver() GALLEY_REQUIRES(mutex_);
+
+  const std::function<void(absl::Time at)> wake_at_;
+  mutable base::Mutex mutex_;
+  bool has_ended_ GALLEY_GUARDED_BY(mutex_) = false;
+  size_t noted_ GALLEY_GUARDED_BY(mutex_) = 0;  // since the last DropOver
+  std::multimap<absl::Time, Timed> timed_ GALLEY_GUARDED_BY(mutex_);
+  DeviceRefusal ended_;  // written by End, before has_ended_
+  TaskPool pool_;
+};
+
+}  // namespace galley::director
