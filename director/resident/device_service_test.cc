@@ -277,7 +277,7 @@ TEST_F(DeviceServiceTest, ARequestMovesThreeTimesAtMost) {
   AwaitWaiting("/Game/a.png");
   for (int i = 0; i < 4; ++i) {
     Edit("content/a.png", "edit " + std::to_string(i));
-    // Each world is begun before the next one comes.
+    // The world is begun before the next one comes.
     const DeviceAnswer other = Get("Game/none");
     EXPECT_EQ(RefusalIn(other).kind, RefusalKind::kAbsent);
     Held<SessionAnswer> turn;
@@ -407,6 +407,36 @@ TEST_F(DeviceServiceTest, AfterAnEditASessionSeesItsOwnWorldOr409WithTheNewerRoo
   const DeviceRefusal refusal = RefusalIn(GetIn(session.id, "Game/b.png.ktx2"));
   EXPECT_EQ(refusal.kind, RefusalKind::kSuperseded);
   EXPECT_EQ(refusal.root, StateOf(session.id).newest_root);
+}
+
+TEST_F(DeviceServiceTest, AnOlderWorldIsServedFromTheActionCache) {
+  const WorldPtr world = MakeNow();
+  ASSERT_TRUE(world->snapshot->DigestOf("/Game/b.png").ok());
+  fake_.SetWorld(world);
+  Serve();
+  const DeviceSessionState session = Open();
+  const Digest key = Cache(*world, "/Game/b.png", "b", Made({{".ktx2", "cached"}}));
+  Edit("content/b.png", "edited");
+  AwaitNewest(session.id, session.root);
+  const DeviceFile file = FileOf(GetIn(session.id, "Game/b.png.ktx2"));
+  EXPECT_EQ(file.digest, Digest::Of("cached"));
+  EXPECT_EQ(file.tag, FileTag(key, file.digest));
+  EXPECT_EQ(file.root, session.root);
+}
+
+TEST_F(DeviceServiceTest, ATreeBeginsWithWhatStandsByTheJournal) {
+  JournalMeta meta = journal_->meta();
+  meta.store_id = memory_.Info()->store_id;
+  ASSERT_TRUE(journal_->SetMeta(meta).ok());
+  const WorldPtr world = MakeNow();
+  Note(*world, "/Game/a.png", "a", Made({{".ktx2", "of the last cook"}}));
+  fake_.SetWorld(world);
+  Serve();
+  const DeviceSessionState session = Open();
+  EXPECT_EQ(InTree(session.root, "Game/a.png.ktx2"), Digest::Of("of the last cook"));
+  EXPECT_TRUE(AskIn(session.id, "Game/a.png.ktx2").is_there());
+  EXPECT_TRUE(Ask("Game/a.png.ktx2").is_there());
+  EXPECT_EQ(fake_.AskedFor("/Game/a.png"), 0);
 }
 
 TEST_F(DeviceServiceTest, AnEditWhileASessionWaitsIsItsAnswer) {

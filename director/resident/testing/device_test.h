@@ -3,10 +3,14 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "common/record/action.h"
+#include "common/record/observation.h"
+#include "common/record/recipe.h"
 #include "common/store/testing/memory_store.h"
 #include "director/journal/journal.h"
 #include "director/remake/remaker.h"
@@ -67,6 +71,36 @@ class DeviceTest : public ShellTest {
     return result;
   }
 
+  // Puts the result of a package that looked at nothing but its source into the action cache.
+  // Returns its key.
+  Digest Cache(const World& world, const std::string& package, const std::string& source,
+               const record::Result& result) {
+    const project::ResolvedRecipe recipe = world.table->RecipesOf(package)->at(kLinux);
+    const Digest key = record::ActionKey({recipe.recipe, Digest::Of(source), {}, "main"}).value();
+    EXPECT_TRUE(
+        memory_
+            .Commit({.results = {{record::WeakKey(Digest::Of(source), recipe.digest, "main"),
+                                  record::EncodeSetOf(std::span<const record::Observed>()), key,
+                                  record::EncodeResult(result)}}})
+            .ok());
+    return key;
+  }
+  // Notes the result in the journal, as a cook does.
+  void Note(const World& world, const std::string& package, const std::string& source,
+            const record::Result& result, std::vector<record::Observed> observed = {}) {
+    const project::ResolvedRecipe recipe = world.table->RecipesOf(package)->at(kLinux);
+    JournalUpdate update{.package = package, .platform = "linux"};
+    update.record.recipe = recipe.digest;
+    update.record.source = Digest::Of(source);
+    update.record.weak_key = record::WeakKey(Digest::Of(source), recipe.digest, "main");
+    update.record.action_key = Digest::Of("key of " + package);
+    update.record.recipe_bytes = record::EncodeRecipe(recipe.recipe);
+    update.record.result = record::EncodeResult(result);
+    update.record.observed = std::move(observed);
+    EXPECT_TRUE(journal_->Record({{update}}, false).ok());
+  }
+
+  static constexpr PlatformIndex kLinux = 2;  // in ShellTest's project
   std::vector<record::CookerDescription> cookers_;
   std::shared_ptr<project::Project> rules_;
   uint64_t number_ = 0;
