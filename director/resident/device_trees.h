@@ -1,8 +1,8 @@
-// DeviceTrees: the DeviceTrees of held worlds: which there are, what is added to them, and when they
-// grow.
+// DeviceTrees: the DeviceTrees of held worlds: which there are, what is added to them, and when
+// they grow.
 //
-// A tree is named by its file `world`. An older world that comes again goes on with the tree that it
-// had. Trees of worlds that are let go are dropped.
+// A tree is named by its file `world`. An older world that comes again goes on with the tree that
+// it had. Trees of worlds that are let go are dropped.
 //
 // Threads: none; owned by the thread of the turns.
 #pragma once

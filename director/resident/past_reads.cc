@@ -101,7 +101,7 @@ DeviceAnswer PastReads::AnswerHeld(const SharedSessions::Seen& seen, const FileR
                     fmt::format("{} was not cooked in the session's world", read.path));
 }
 
-// One package alone can have the path: others would have to be cooked, too.
+// Only a path of one package: others would have to be cooked, too.
 std::optional<DeviceAnswer> PastReads::AnswerOfCache(const SharedSessions::Seen& seen,
                                                      const FileRead& read, const PathOwners& owners,
                                                      const Cancellation& stop) {

@@ -1,5 +1,5 @@
-// PastReads: answers to sessions of worlds that are not the present one: what their trees have, what
-// the action cache has of a world that is held, and else that the world can no longer make it.
+// PastReads: answers to sessions of worlds that are not the present one: what their trees have,
+// what the action cache has of a world that is held, and else that the world can no longer make it.
 //
 // Threads: any; the functions block.
 #pragma once

@@ -1,5 +1,5 @@
-// PastResults: results of packages in an older world, from the action cache alone: what a session of
-// that world asks for, and its tree does not have.
+// PastResults: results of packages in an older world, from the action cache alone: what a session
+// of that world asks for, and its tree does not have.
 //
 // The key is made from the sources as the older world had them. A source that was not hashed then,
 // and has changed since, has no key any more; neither has a package that reads cooked outputs of

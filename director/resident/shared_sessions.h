@@ -1,8 +1,8 @@
 // SharedSessions: what the threads that call a DeviceService share: the present world and the older
 // ones that are held, what is known to be cooked in the present one, and the sessions of devices.
 //
-// The turns of the service change worlds and trees; a call of a device renews its session, and reads
-// the rest. Nobody may tell a device a root that FlushLeases has not leased.
+// The turns of the service change worlds and trees; a call of a device renews its session, and
+// reads the rest. Nobody may tell a device a root that FlushLeases has not leased.
 //
 // Threads: any; FlushLeases: one at a time.
 #pragma once
@@ -46,7 +46,7 @@ class SharedSessions {
   void SetWhyNot(std::string why);
   // The number of the oldest world that is held; 0: none is.
   uint64_t oldest() const;
-  // What is known to be cooked on the platform in the present world. Never nullptr.
+  // Returns what is known to be cooked on the platform in the present world. Never nullptr.
   std::shared_ptr<CookedTable> TableOf(const std::string& platform);
 
   // DeviceSessions::BeginWorld and SetNewest.

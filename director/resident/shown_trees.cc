@@ -90,7 +90,7 @@ void ShownTrees::Begin(ShownWorldPtr shown, const WorldDifference& difference, a
   if (!held_.empty()) NoteDifference(held_.back()->number, difference);
   held_.push_back(shown);
   DropOld();
-  // Who asks from now on sees the new world, and nothing of what it made otherwise.
+  // From now on nobody sees older results of packages that differ.
   for (const auto& [name, platform] : shown->platforms) {
     const std::shared_ptr<CookedTable> table = deps_.shared.TableOf(name);
     if (difference.is_all) {
@@ -295,7 +295,7 @@ void ShownTrees::TakeBuilt(const TreeBuild& build, absl::StatusOr<BuiltTree> bui
   CatchUp(now);
 }
 
-// What changed since the build began does not stand any more.
+// Results of packages that changed since the build began do not stand any more.
 void ShownTrees::TakeStanding(const ShownWorld& shown, const std::string& platform,
                               const CookedPackages& standing) {
   const bool is_present = shown.number == held_.back()->number;

@@ -86,8 +86,8 @@ std::optional<devices::StaticFile> SmallCopyOf(const ShownWorld& shown,
                                                const std::string& package);
 
 // The package as devices see it before it is cooked. nullopt: the world does not show it. Hashes a
-// small file of the cooker `copy`. ABORTED: the file has changed since. CANCELLED: `stop`, which may
-// be null.
+// small file of the cooker `copy`. ABORTED: the file has changed since. CANCELLED: `stop`, which
+// may be null.
 absl::StatusOr<std::optional<devices::ShownPackage>> ShowPackage(const ShownWorld& shown,
                                                                  const ShownPlatform& platform,
                                                                  const std::string& package,

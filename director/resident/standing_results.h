@@ -1,9 +1,9 @@
 // FindStanding: the results that hold in the present world by the journal, without any look-up:
 // the beginning of a DeviceTree. Cooks and devices have brought them.
 //
-// A result stands when its record is trusted (no change since concerns it), its package has the same
-// recipe, does not fail, and everything else that its cook observed is the same (AskJournal). The
-// packages that a generator made are left out: whoever asks for one of them has it looked up.
+// A result stands when its record is trusted (no change since concerns it), its package has the
+// same recipe, does not fail, and everything else that its cook observed is the same (AskJournal).
+// The packages that a generator made are left out: whoever asks for one of them has it looked up.
 //
 // Cost: a scan of the journal. Threads: any; the world must be the present one before and after the
 // call, or the journal may have spoken of a newer one.

@@ -1,6 +1,6 @@
-// BuildTree: makes the DeviceTree of an audience from nothing: the folder `static` of the world, what
-// stands by the journal, what is known to be cooked, and the nodes of roots that an earlier director
-// has leased. Its blobs are in the store when the call returns.
+// BuildTree: makes the DeviceTree of an audience from nothing: the folder `static` of the world,
+// what stands by the journal, what is known to be cooked, and the nodes of roots that an earlier
+// director has leased. Its blobs are in the store when the call returns.
 //
 // Small copied files are hashed once, with progress. Cost: linear in the packages of the world.
 // Threads: any; blocks.
@@ -55,7 +55,7 @@ struct TreeBuild {
 struct BuiltTree {
   StaticTreePtr static_tree;
   std::unique_ptr<devices::DeviceTree> tree;  // has grown once
-  // What stands; nullopt: it was not looked for, or the world ended meanwhile.
+  // The results that stand; nullopt: none were looked for, or the world ended meanwhile.
   std::optional<CookedPackages> standing;
 };
 

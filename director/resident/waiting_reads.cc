@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view kChanging = "the project changes all the time; ask again";
 
-// What the node of a package has; nullptr: the view has no node of it.
+// The files in the node of a package; nullptr: the view has no such node.
 PackageFilesPtr FilesInView(const KnownFiles& known, const std::string& package) {
   const devices::DeviceNode* const node = known.view->nodes.Find(devices::NodeKeyOf(package));
   if (node == nullptr) return nullptr;

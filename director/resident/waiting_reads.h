@@ -1,5 +1,5 @@
-// WaitingReads: the turns' part of reads that wait for packages: each asks for the packages that its
-// path needs, and is answered when they have an outcome in its world.
+// WaitingReads: the turns' part of reads that wait for packages: each asks for the packages that
+// its path needs, and is answered when they have an outcome in its world.
 //
 //   present  goes on in each newer world, at most kMovesMax times; then it is not ready
 //   session  ends with its world: OnWorld hands it over as superseded

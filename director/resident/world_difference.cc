@@ -39,7 +39,8 @@ void AddAsChanged(const std::vector<std::string>& packages, std::vector<content:
     changes.push_back({.path = package, .was_there = true, .is_there = true});
 }
 
-// The packages of the files that differ, those whose rules differ, and those that need what is gone.
+// The packages of the files that differ, those whose rules differ, and those that need what is
+// gone.
 std::vector<std::string> ChangedByThemselves(const World& before, const World& after,
                                              std::vector<content::Change>& changes,
                                              const NeedingPackages& needing) {

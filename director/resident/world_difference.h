@@ -1,8 +1,8 @@
 // DifferenceOf: the packages whose results, or places, may differ between two worlds of a director.
 //
 // A package differs when its source, sidecar or rules do, or when something differs that its last
-// cook looked at, read or referred to (host/impact.h). The journal need not have a record: a package
-// that was never cooked differs only by itself.
+// cook looked at, read or referred to (host/impact.h). The journal need not have a record: a
+// package that was never cooked differs only by itself.
 //
 // Threads: any.
 #pragma once
@@ -28,7 +28,8 @@ struct WorldDifference {
   bool operator==(const WorldDifference&) const = default;
 };
 
-// Returns the packages with hard references to one of these packages, which are gone: they fail now.
+// Returns the packages with hard references to one of these packages, which are gone: they fail
+// now.
 using NeedingPackages =
     std::function<std::vector<std::string>(const std::vector<std::string>& gone)>;
 

@@ -13,8 +13,8 @@
 // the call, also before the call returns, or on a thread of the service; it must not block, and may
 // call DeviceCalls. Ownership: the service owns a waiting call, whoever else holds its handle; a
 // handle that is dropped cancels nothing. The face cancels: when its client leaves. The service
-// outlives all calls and readers; when it stops, each waiting call is answered (kNotReady), and each
-// reader ends.
+// outlives all calls and readers; when it stops, each waiting call is answered (kNotReady), and
+// each reader ends.
 #pragma once
 
 #include <cstddef>
