@@ -294,7 +294,7 @@ DeviceCallPtr DeviceService::ReadPresent(PresentRead read, OnFile answer) {
                  .known_tags = std::move(read.known_tags),
                  .deadline = DeadlineOf(Now(), read.wait_max)};
   const ShownWorldPtr present = shared_.present();
-  if (present != nullptr && present->Find(asked.platform) != nullptr && shared_.why_not().empty()) {
+  if (IsCurrent(present) && present->Find(asked.platform) != nullptr) {
     PathRead path(asked.path, present->Find(asked.platform)->paths->OwnersOf(asked.path));
     FillKnown({.shown = *present, .platform = asked.platform, .shared = shared_}, path);
     // A world that began meanwhile may have other results.
@@ -308,6 +308,12 @@ DeviceCallPtr DeviceService::ReadPresent(PresentRead read, OnFile answer) {
   const bool is_posted = Post([this, asked = std::move(asked)] { BeginRead(asked); });
   if (!is_posted) call->Give(NotReady(std::string(kEnds)));
   return call;
+}
+
+// True: no newer world has come, and nothing is about to be replaced.
+bool DeviceService::IsCurrent(const ShownWorldPtr& shown) const {
+  const absl::StatusOr<WorldPtr> world = deps_.present.Get();
+  return shown != nullptr && world.ok() && *world == shown->world;
 }
 
 void DeviceService::BeginRead(FileRead read) {
@@ -329,6 +335,8 @@ void DeviceService::BeginRead(FileRead read) {
 
 DeviceCallPtr DeviceService::ReadInSession(SessionRead read, OnFile answer) {
   auto call = std::make_shared<FileCall>(std::move(answer));
+  // The project sees that its world is used, and looks whether files have changed.
+  static_cast<void>(deps_.present.Get());
   const auto seen = shared_.Renew(read.session, Now());
   if (!seen.ok() || !tree::IsPlainPath(read.path)) {
     call->Give(seen.ok() ? NotPlain(read.path) : RefusalOf(seen.status()));
@@ -533,6 +541,9 @@ void DeviceService::TryOpens() {
                                            progress.done.load(), progress.total.load())));
     }
   }
+  std::set<devices::Audience> wanted;
+  for (const PendingOpen& open : opens_) wanted.insert(open.audience);
+  trees_.KeepWanted(wanted);
 }
 
 void DeviceService::Open(const std::shared_ptr<SessionCall>& call, devices::OpenSession request) {

@@ -114,6 +114,7 @@ class DeviceService final : public DeviceCalls {
                                          const PackageFault& fault);
   void Restore();
   void RestoreLease(const store::RootLease& lease, const devices::LeaseOwner& owner);
+  bool IsCurrent(const ShownWorldPtr& shown) const;
   void BeginRead(FileRead read);
   void ReadPast(FileRead read);
   std::optional<DeviceAnswer> AnswerNow(const SharedSessions::Seen& seen, const FileRead& read,

@@ -475,6 +475,35 @@ TEST_F(DeviceServiceTest, OnlyWhatASessionHasReadIsCookedAtAnEdit) {
   EXPECT_EQ(fake_.AskedFor("/Game/b.png"), 0);
 }
 
+TEST_F(DeviceServiceTest, ASessionThatFollowsAnotherHasReadWhatThatOneHas) {
+  Begin();
+  const DeviceSessionState first = Open();
+  fake_.Cooks("/Game/a.png", Made({{".ktx2", "old"}}));
+  GetIn(first.id, "Game/a.png.ktx2");
+  const SessionAnswer second = TryOpen({.platform = "linux", .succeeds = first.id});
+  ASSERT_TRUE(std::holds_alternative<DeviceSessionState>(second));
+  service_->CloseSession(first.id);
+  fake_.Forget("/Game/a.png");
+  Edit("content/a.png", "edited");
+  AwaitWaiting("/Game/a.png");
+}
+
+TEST_F(DeviceServiceTest, SeventeenWorldsAreOneTooMany) {
+  Begin();
+  const DeviceSessionState session = Open();
+  const DeviceSessionState other = Open();
+  Digest newest = *session.newest_root;
+  for (int i = 0; i < 16; ++i) {
+    EXPECT_FALSE(StateOf(session.id).is_frozen) << i;
+    Edit("content/a.png", "edit " + std::to_string(i));
+    AwaitNewest(other.id, newest);
+    newest = *StateOf(other.id).newest_root;
+  }
+  EXPECT_TRUE(StateOf(session.id).is_frozen);
+  EXPECT_EQ(FileOf(GetIn(session.id, "Game/read.txt")).digest, Digest::Of("me"));
+  EXPECT_EQ(RefusalIn(GetIn(session.id, "Game/a.png.ktx2")).kind, RefusalKind::kSuperseded);
+}
+
 TEST_F(DeviceServiceTest, AFileThatComesAndGoesIsAddedAndRemovedInOneEvent) {
   Begin();
   const DeviceSessionState session = Open();

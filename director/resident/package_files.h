@@ -83,15 +83,10 @@ class CookedTable {
     std::ranges::sort(needing);
     return needing;
   }
-  // Sorted by package.
+  // In no order.
   CookedPackages All() const {
-    CookedPackages all;
-    {
-      base::MutexLock lock(mutex_);
-      all.assign(packages_.begin(), packages_.end());
-    }
-    std::ranges::sort(all, {}, &CookedPackages::value_type::first);
-    return all;
+    base::MutexLock lock(mutex_);
+    return CookedPackages(packages_.begin(), packages_.end());
   }
 
  private:

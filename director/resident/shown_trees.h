@@ -80,6 +80,10 @@ class ShownTrees {
   // Sees to it that the audience gets a tree in the present world. RESOURCE_EXHAUSTED: too many
   // audiences. REQUIRES: the present world has the platform.
   absl::Status Want(const devices::Audience& audience, absl::Time now);
+  // Only these audiences are still wanted. An audience with sessions keeps its tree anyway.
+  void KeepWanted(const std::set<devices::Audience>& audiences) {
+    std::erase_if(wanted_, [&](const auto& one) { return !audiences.contains(one); });
+  }
   // True: the audience has a tree in the present world, whose view was told.
   bool HasTree(const devices::Audience& audience) const;
   // How far the build is that an audience waits for.

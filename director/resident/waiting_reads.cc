@@ -271,12 +271,15 @@ void WaitingReads::TakeFailure(uint64_t id, const std::string& package, const As
 
 // False: the outcome is of another world; the package is asked for again, or the read has ended.
 bool WaitingReads::IsOfWorld(uint64_t id, const std::string& package, const WorldPtr& world) {
-  if (world == Find(id)->shown->world) return true;
+  const ShownWorldPtr before = Find(id)->shown;
+  if (world == before->world) return true;
   deps_.follow();
   const Read* const read = Find(id);
   if (read == nullptr) return false;
   if (world == read->shown->world) return true;
-  if (CountMove(id) && !Find(id)->asks.contains(package)) AskFor(id, package);
+  // A read that has moved to a newer world has asked again.
+  if (read->asks.contains(package) || !CountMove(id)) return false;
+  AskFor(id, package);
   return false;
 }
 
