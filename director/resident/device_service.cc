@@ -97,6 +97,8 @@ WaitingReads::Deps DeviceService::DepsOfReads() {
                      const StoredResult& result) {
                 return TakeResult(world, platform, package, result);
               },
+          .add_known = [this](const std::string& platform,
+                              const std::string& package) { trees_.AddKnown(platform, package); },
           .follow =
               [this] {
                 FollowPresent();

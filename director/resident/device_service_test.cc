@@ -488,6 +488,18 @@ TEST_F(DeviceServiceTest, ASessionThatFollowsAnotherHasReadWhatThatOneHas) {
   AwaitWaiting("/Game/a.png");
 }
 
+TEST_F(DeviceServiceTest, ATreeThatIsYoungerThanAResultGetsItsNodeAllTheSame) {
+  Begin();
+  const DeviceSessionState first = Open();
+  service_->CloseSession(first.id);
+  Edit("content/b.png", "edited");
+  // Cooked for the present world while no audience has a tree there.
+  fake_.Cooks("/Game/a.png", Made({{".ktx2", "texture"}}));
+  Get("Game/a.png.ktx2");
+  const DeviceFile file = FileOf(GetIn(Open().id, "Game/a.png.ktx2"));
+  EXPECT_EQ(InTree(*file.root, "Game/a.png.ktx2"), Digest::Of("texture"));
+}
+
 TEST_F(DeviceServiceTest, SeventeenWorldsAreOneTooMany) {
   Begin();
   const DeviceSessionState session = Open();

@@ -43,7 +43,7 @@ void DeviceTrees::Insert(uint64_t world, std::unique_ptr<devices::DeviceTree> tr
 bool DeviceTrees::Reuse(uint64_t world, const devices::DeviceWorld& device_world) {
   const auto found = trees_.find(devices::DigestOfWorld(device_world));
   if (found == trees_.end()) return false;
-  found->second.world = world;
+  found->second.world = std::max(found->second.world, world);
   return true;
 }
 

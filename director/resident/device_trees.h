@@ -41,8 +41,8 @@ class DeviceTrees {
   // `blobs` come with the tree's next growth.
   void Insert(uint64_t world, std::unique_ptr<devices::DeviceTree> tree,
               std::vector<devices::NamedBlob> blobs);
-  // True: a tree with this file `world` is held; it is a tree of the newer world `world` from now
-  // on.
+  // True: a tree with this file `world` is held; it is a tree of the world `world` from now on,
+  // unless it is one of a newer world already.
   bool Reuse(uint64_t world, const devices::DeviceWorld& device_world);
   // Adds a result to all trees of the world for the platform. Returns the faults, for the log: a
   // tree has another result of the package, which stays, or the outputs cannot be in a tree.

@@ -80,6 +80,12 @@ TEST_F(DeviceTreesTest, AWorldThatComesAgainGoesOnWithItsTree) {
   EXPECT_EQ(trees_.Find(3, kLinux)->newest()->growth, 1u);
 }
 
+TEST_F(DeviceTreesTest, ATreeOfANewerWorldDoesNotGoBack) {
+  Insert(2, WorldOf("one"));
+  EXPECT_TRUE(trees_.Reuse(1, WorldOf("one")));
+  EXPECT_NE(trees_.Find(2, kLinux), nullptr);
+}
+
 TEST_F(DeviceTreesTest, TheNewestTreeBeforeAWorldHasGrown) {
   Insert(1, WorldOf("one"));
   EXPECT_EQ(trees_.NewestBefore(3, kLinux), 0u) << "it has no view yet";

@@ -87,6 +87,8 @@ WorldDifference ShownTrees::DifferenceTo(const World& world) const {
 }
 
 void ShownTrees::Begin(ShownWorldPtr shown, const WorldDifference& difference, absl::Time now) {
+  // The newer trees begin with all that the older ones were given.
+  Grow(now, /*is_awaited=*/true);
   if (!held_.empty()) NoteDifference(held_.back()->number, difference);
   held_.push_back(shown);
   DropOld();
@@ -122,7 +124,6 @@ void ShownTrees::DropOld() {
   const uint64_t oldest = held_.front()->number;
   std::erase_if(since_, [&](const auto& one) { return one.first < oldest; });
   std::erase_if(statics_, [&](const auto& one) { return one.first.first < oldest; });
-  std::erase_if(unsaved_, [&](const auto& one) { return one.world < oldest; });
   trees_.DropBefore(oldest);
 }
 
@@ -336,6 +337,11 @@ bool ShownTrees::Add(const ShownWorldPtr& shown, const std::string& platform,
   if (is_building_) late_.emplace_back(platform, package);
   AddToTrees(*shown, platform, package, *files);
   return true;
+}
+
+void ShownTrees::AddKnown(const std::string& platform, const std::string& package) {
+  const PackageFilesPtr files = deps_.shared.TableOf(platform)->Find(package);
+  if (files != nullptr && !held_.empty()) AddToTrees(*held_.back(), platform, package, *files);
 }
 
 void ShownTrees::AddToTrees(const ShownWorld& shown, const std::string& platform,

@@ -92,6 +92,9 @@ class ShownTrees {
   // The package was cooked. Returns false when `shown` is not the present world: nothing is noted.
   bool Add(const ShownWorldPtr& shown, const std::string& platform, const std::string& package,
            const PackageFilesPtr& files);
+  // Sees to it that the trees of the present world get the package, if it is known to be cooked: a
+  // tree may be younger than the result.
+  void AddKnown(const std::string& platform, const std::string& package);
   // Tells the sessions what the trees have now. Blocks while blobs are stored.
   void Grow(absl::Time now, bool is_awaited);
   // When Grow or Retry is needed next.

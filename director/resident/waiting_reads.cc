@@ -335,6 +335,7 @@ void WaitingReads::TakeFile(uint64_t id, const FoundFile& found) {
   if (read.ask.session.empty()) return Finish(id, FileAnswerOf(found, read.ask.known_tags));
   deps_.shared.NoteRead(read.ask.session, read.path.Packages());
   if (!SmallCopyOf(*read.shown, *read.shown->Find(read.ask.platform), found.package)) {
+    deps_.add_known(read.ask.platform, found.package);
     grown_.insert_or_assign(id, found);
     return;
   }

@@ -70,6 +70,8 @@ class WaitingReads {
     std::function<bool(const WorldPtr& world, const std::string& platform,
                        const std::string& package, const StoredResult& result)>
         take_result;
+    // The trees of the present world are to have the package, which is cooked.
+    std::function<void(const std::string& platform, const std::string& package)> add_known;
     // The present world, after a look whether there is a newer one.
     std::function<ShownWorldPtr()> follow;
     // A session's world has ended before the read was answered.
