@@ -166,6 +166,7 @@ void DeviceService::EndTurn() {
   GiveAnswers();
   streams_.Wake(
       shared_.With([](devices::DeviceSessions& sessions) { return sessions.TakeWoken(); }));
+  if (shared_.TakeMissed()) streams_.WakeAll();
   absl::Time due = std::min(trees_.due_at(), reads_.due_at());
   for (const PendingOpen& open : opens_) due = std::min(due, open.deadline);
   due = std::min(due, timed_.due_at());
@@ -178,7 +179,10 @@ void DeviceService::GiveAnswers() {
   const auto files = reads_.TakeGrown();
   const auto opened = std::exchange(opened_, {});
   const absl::Status leased = shared_.FlushLeases();
-  if (!leased.ok()) LogWarning("devices: {}", MessageOf(leased));
+  if (!leased.ok()) {
+    LogWarning("devices: {}", MessageOf(leased));
+    timer_.WakeAt(Now() + ShownTrees::kRetryInterval);
+  }
   for (const auto& [call, file] : files)
     call->Give(leased.ok() ? DeviceAnswer(file) : RefusalOf(leased));
   for (const auto& [call, state] : opened)
@@ -259,7 +263,7 @@ void DeviceService::Restore() {
     ours.push_back(lease);
     RestoreLease(lease, *owner);
   }
-  shared_.With([&](devices::DeviceSessions& sessions) { sessions.NoteHeldLeases(ours); });
+  shared_.NoteHeldLeases(std::move(ours));
 }
 
 void DeviceService::RestoreLease(const store::RootLease& lease, const devices::LeaseOwner& owner) {
@@ -350,7 +354,9 @@ DeviceCallPtr DeviceService::ReadInSession(SessionRead read, OnFile answer) {
                  .session = std::move(read.session),
                  .known_tags = std::move(read.known_tags),
                  .deadline = DeadlineOf(Now(), read.wait_max)};
-  if (const auto now = AnswerNow(*seen, asked, seen->session.view)) {
+  std::optional<DeviceAnswer> now;
+  if (!seen->is_settling) now = AnswerNow(*seen, asked, seen->session.view);
+  if (now) {
     call->Give(*now);
     return call;
   }

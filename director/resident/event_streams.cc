@@ -30,8 +30,7 @@ class EventStreams::Stream final : public DeviceEvents {
 
   std::optional<std::vector<devices::ChangeEventPtr>> Take(size_t events_max) override {
     if (of_.has_ended()) return std::nullopt;
-    auto events = of_.shared_.With(
-        [&](devices::DeviceSessions& sessions) { return sessions.EventsSince(session_, after_); });
+    auto events = of_.shared_.EventsSince(session_, after_);
     if (!events.ok()) return std::nullopt;
     if (events->size() > events_max) events->resize(events_max);
     if (!events->empty()) after_ = events->back()->id;
@@ -77,16 +76,23 @@ void EventStreams::Wake(const std::vector<std::string>& sessions) {
   }
 }
 
-void EventStreams::End() {
+void EventStreams::WakeAll() {
   std::vector<std::string> sessions;
   {
     base::MutexLock lock(mutex_);
-    has_ended_ = true;
     for (const auto& [session, waker] : wakers_) {
       if (sessions.empty() || sessions.back() != session) sessions.push_back(session);
     }
   }
   Wake(sessions);
+}
+
+void EventStreams::End() {
+  {
+    base::MutexLock lock(mutex_);
+    has_ended_ = true;
+  }
+  WakeAll();
 }
 
 void EventStreams::Remove(const std::string& session, const std::shared_ptr<Waker>& waker) {

@@ -29,6 +29,7 @@ class EventStreams {
   EventsAnswer Open(const std::string& id, const std::optional<std::string>& last_event_id);
   // The streams of these sessions may have something to take.
   void Wake(const std::vector<std::string>& sessions);
+  void WakeAll();
   // Ends all streams.
   void End();
   size_t size() const;

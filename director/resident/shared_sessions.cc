@@ -54,6 +54,7 @@ void SharedSessions::SetNewest(const ShownWorldPtr& shown, devices::DeviceViewPt
                                std::optional<devices::WorldChange> changed, absl::Time now) {
   base::MutexLock lock(mutex_);
   shown_[view->world_digest] = shown;
+  has_unleased_ = true;
   sessions_.SetNewest(std::move(view), shown->number, std::move(changed), now);
 }
 
@@ -71,7 +72,59 @@ absl::StatusOr<SharedSessions::Seen> SharedSessions::Renew(const std::string& id
     seen.newest = sessions_.NewestOf(session.world_digest);
   }
   seen.session = std::move(session);
+  TellLeasedRoots(seen);
   return seen;
+}
+
+// A root is told when the store keeps it.
+void SharedSessions::TellLeasedRoots(Seen& seen) {
+  devices::SessionView& session = seen.session;
+  const auto own = leased_.find(devices::LeaseName(
+      project_, {.session = session.id, .takes_last_good = session.takes_last_good}));
+  if (own != leased_.end() && own->second != session.root) {
+    seen.is_settling = true;
+    session.root = own->second;
+  }
+  Digest& newest = newest_leased_[session.audience];
+  if (leased_roots_.contains(session.newest_root)) newest = session.newest_root;
+  session.newest_root = newest;
+}
+
+absl::StatusOr<std::vector<devices::ChangeEventPtr>> SharedSessions::EventsSince(
+    const std::string& id, const std::optional<devices::EventId>& after) {
+  base::MutexLock lock(mutex_);
+  ASSIGN_OR_RETURN(std::vector<devices::ChangeEventPtr> events, sessions_.EventsSince(id, after));
+  if (!has_unleased_ || events.empty()) return events;
+  is_missed_ = true;
+  return std::vector<devices::ChangeEventPtr>();
+}
+
+bool SharedSessions::TakeMissed() {
+  base::MutexLock lock(mutex_);
+  return !has_unleased_ && std::exchange(is_missed_, false);
+}
+
+void SharedSessions::NoteHeldLeases(std::vector<store::RootLease> leases) {
+  base::MutexLock lock(mutex_);
+  NoteLeased({.taken = leases});
+  sessions_.NoteHeldLeases(std::move(leases));
+}
+
+void SharedSessions::ForgetLease(const std::string& name) {
+  const auto lease = leased_.find(name);
+  if (lease == leased_.end()) return;
+  const auto root = leased_roots_.find(lease->second);
+  if (--root->second == 0) leased_roots_.erase(root);
+  leased_.erase(lease);
+}
+
+void SharedSessions::NoteLeased(const store::LeaseChanges& changes) {
+  for (const std::string& name : changes.released) ForgetLease(name);
+  for (const store::RootLease& lease : changes.taken) {
+    ForgetLease(lease.name);
+    leased_[lease.name] = lease.root;
+    ++leased_roots_[lease.root];
+  }
 }
 
 void SharedSessions::NoteRead(const std::string& id, const std::vector<std::string>& packages) {
@@ -144,11 +197,15 @@ absl::Status SharedSessions::FlushLeases() {
     base::MutexLock lock(mutex_);
     changes = sessions_.TakeLeaseChanges();
   }
-  if (changes.released.empty() && changes.taken.empty()) return absl::OkStatus();
-  const absl::Status told = store_.ChangeLeases(changes);
-  if (told.ok()) return told;
+  const bool is_empty = changes.released.empty() && changes.taken.empty();
+  const absl::Status told = is_empty ? absl::OkStatus() : store_.ChangeLeases(changes);
   base::MutexLock lock(mutex_);
-  sessions_.NoteLeasesLost(changes);
+  if (told.ok()) {
+    NoteLeased(changes);
+    has_unleased_ = false;
+  } else {
+    sessions_.NoteLeasesLost(changes);
+  }
   return Annotate(told, "leasing roots for devices");
 }
 

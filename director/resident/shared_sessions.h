@@ -58,7 +58,9 @@ class SharedSessions {
                  std::optional<devices::WorldChange> changed, absl::Time now);
 
   struct Seen {
+    // With the last roots that are leased, its own and the newest one, in place of later ones.
     devices::SessionView session;
+    bool is_settling = false;       // the session's view is of a root that is not leased yet
     ShownWorldPtr shown;            // the session's world; nullptr: it is not held
     devices::DeviceViewPtr newest;  // of the session's tree; nullptr: it is not held
   };
@@ -84,6 +86,14 @@ class SharedSessions {
   void NoteMade(const PackageFiles& files);
   bool IsAnyLost(const PackageFiles& files) const;
 
+  // DeviceSessions::EventsSince. None, while roots that they name are not leased (TakeMissed).
+  absl::StatusOr<std::vector<devices::ChangeEventPtr>> EventsSince(
+      const std::string& id, const std::optional<devices::EventId>& after);
+  // True: since the last call, a stream asked for events that could not be told.
+  bool TakeMissed();
+  // DeviceSessions::NoteHeldLeases.
+  void NoteHeldLeases(std::vector<store::RootLease> leases);
+
   // Calls `act` with the sessions, under the lock.
   template <typename Act>
   auto With(const Act& act) {
@@ -92,11 +102,14 @@ class SharedSessions {
   }
 
   // Tells the store the leases that changed. Blocks. After an error all changes are tried again by
-  // the next call.
+  // the next call. REQUIRES: SetNewest is not called meanwhile.
   absl::Status FlushLeases();
 
  private:
   ShownWorldPtr ShownOf(const Digest& world_digest) const GALLEY_REQUIRES(mutex_);
+  void NoteLeased(const store::LeaseChanges& changes) GALLEY_REQUIRES(mutex_);
+  void ForgetLease(const std::string& name) GALLEY_REQUIRES(mutex_);
+  void TellLeasedRoots(Seen& seen) GALLEY_REQUIRES(mutex_);
 
   const std::string project_;
   const size_t worlds_max_;
@@ -109,6 +122,13 @@ class SharedSessions {
   std::map<Digest, ShownWorldPtr> shown_ GALLEY_GUARDED_BY(mutex_);
   std::map<std::string, std::shared_ptr<CookedTable>> tables_ GALLEY_GUARDED_BY(mutex_);
   std::set<Digest> lost_ GALLEY_GUARDED_BY(mutex_);
+  // The leases that the store has: roots by name, and how many leases a root has.
+  std::map<std::string, Digest> leased_ GALLEY_GUARDED_BY(mutex_);
+  absl::flat_hash_map<Digest, size_t> leased_roots_ GALLEY_GUARDED_BY(mutex_);
+  // The newest roots of audiences that were leased.
+  std::map<devices::Audience, Digest> newest_leased_ GALLEY_GUARDED_BY(mutex_);
+  bool has_unleased_ GALLEY_GUARDED_BY(mutex_) = false;  // a view came since the last flush
+  bool is_missed_ GALLEY_GUARDED_BY(mutex_) = false;
   // Ids of the packages that sessions have read, for DeviceSessions.
   absl::flat_hash_map<std::string, PackageId> ids_ GALLEY_GUARDED_BY(mutex_);
 };
