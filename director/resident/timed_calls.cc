@@ -7,11 +7,12 @@ constexpr size_t kNotedMax = 1'024;
 
 }  // namespace
 
-bool TimedCalls::Note(absl::Time deadline, const Timed& timed) {
+bool TimedCalls::Post(absl::Time deadline, const Timed& timed, std::function<void()> task) {
   base::MutexLock lock(mutex_);
   if (has_ended_) return false;
   if (++noted_ > kNotedMax) DropOver();
   timed_.emplace(deadline, timed);
+  pool_->Post(std::move(task));
   return true;
 }
 
@@ -49,7 +50,7 @@ void TimedCalls::End(const DeviceRefusal& refusal) {
     timed.swap(timed_);
   }
   for (const auto& [deadline, one] : timed) one.End(refusal);
-  pool_.End();
+  pool_.reset();  // waits for the work that has begun
 }
 
 }  // namespace galley::director

@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -15,7 +16,7 @@
 #include "absl/time/time.h"
 #include "common/base/cancellation.h"
 #include "common/base/mutex.h"
-#include "director/resident/task_pool.h"
+#include "common/base/task_pool.h"
 #include "director/resident/waiting_call.h"
 #include "director/serve/device_calls.h"
 
@@ -25,7 +26,7 @@ class TimedCalls {
  public:
   // `wake_at` is called when Expire is to be called at that time.
   TimedCalls(size_t threads, std::function<void(absl::Time at)> wake_at)
-      : wake_at_(std::move(wake_at)), pool_(threads) {}
+      : wake_at_(std::move(wake_at)), pool_(std::in_place, threads) {}
 
   // Runs `work`, which gives the answer, and is to end soon when its argument is cancelled.
   template <typename Answer>
@@ -35,11 +36,11 @@ class TimedCalls {
     Timed timed{.stop = stop, .refuse = [weak = std::weak_ptr(call)](const DeviceRefusal& refusal) {
                   if (const auto waiting = weak.lock()) waiting->Give(refusal);
                 }};
-    if (!Note(deadline, timed)) return call->Give(ended_);
     call->OnCancel([stop] { stop->Cancel(); });
-    pool_.Post([call, stop, work = std::move(work)] {
+    const bool is_posted = Post(deadline, timed, [call, stop, work = std::move(work)] {
       if (!call->is_over()) call->Give(work(*stop));
     });
+    if (!is_posted) return call->Give(ended_);
     if (deadline < absl::InfiniteFuture()) wake_at_(deadline);
   }
 
@@ -60,7 +61,7 @@ class TimedCalls {
   };
 
   // False: the end has come.
-  bool Note(absl::Time deadline, const Timed& timed);
+  bool Post(absl::Time deadline, const Timed& timed, std::function<void()> task);
   void DropOver() GALLEY_REQUIRES(mutex_);
 
   const std::function<void(absl::Time at)> wake_at_;
@@ -68,8 +69,8 @@ class TimedCalls {
   bool has_ended_ GALLEY_GUARDED_BY(mutex_) = false;
   size_t noted_ GALLEY_GUARDED_BY(mutex_) = 0;  // since the last DropOver
   std::multimap<absl::Time, Timed> timed_ GALLEY_GUARDED_BY(mutex_);
-  DeviceRefusal ended_;  // written by End, before has_ended_
-  TaskPool pool_;
+  DeviceRefusal ended_;                 // written by End, before has_ended_
+  std::optional<base::TaskPool> pool_;  // until End; used under mutex_, and by End
 };
 
 }  // namespace galley::director
