@@ -219,7 +219,8 @@ void DeviceService::RenewChanged(const std::vector<std::string>& changed) {
     const ShownPlatform* const platform = present->Find(audience.platform);
     if (platform == nullptr) continue;
     for (const std::string& package : shared_.ReadAmong(audience, changed)) {
-      const bool is_there = present->world->table->Find(package).has_value();
+      const std::string file = package.substr(0, package.find("/_gen/"));
+      const bool is_there = present->world->table->Find(file).has_value();
       if (is_there && !IsSmallCopy(*present, *platform, package))
         reads_.Renew(audience.platform, package, present);
     }

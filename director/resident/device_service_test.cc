@@ -488,6 +488,28 @@ TEST_F(DeviceServiceTest, ASessionThatFollowsAnotherHasReadWhatThatOneHas) {
   AwaitWaiting("/Game/a.png");
 }
 
+TEST_F(DeviceServiceTest, AGeneratedPackageThatWasReadIsCookedAgainAfterItsGenerator) {
+  Write("content/town.level", "t");
+  const WorldPtr world = MakeNow();
+  fake_.SetWorld(world);
+  Serve();
+  const std::string cell = "/Game/town.level/_gen/cell.level";
+  const record::Result town = MadeWith({{".bin", "town"}}, {"_gen/cell.level"});
+  fake_.Cooks("/Game/town.level", town);
+  fake_.Cooks(cell, Made({{".bin", "cell"}}));
+  const DeviceSessionState session = Open();
+  GetIn(session.id, cell.substr(1) + ".bin");
+  Note(*world, "/Game/town.level", "t", town);
+  Note(*world, cell, "_gen/cell.level", Made({{".bin", "cell"}}));
+  fake_.Forget("/Game/town.level");
+  fake_.Forget(cell);
+  Edit("content/town.level", "edited");
+  AwaitOrFail([&] { return fake_.Waiting().contains("/Game/town.level"); }, "the generator");
+  EXPECT_FALSE(fake_.Waiting().contains(cell)) << "it may not be generated any more";
+  fake_.Cooks("/Game/town.level", town);
+  AwaitOrFail([&] { return fake_.Waiting().contains(cell); }, "the generated package");
+}
+
 TEST_F(DeviceServiceTest, ATreeThatIsYoungerThanAResultGetsItsNodeAllTheSame) {
   Begin();
   const DeviceSessionState first = Open();

@@ -18,7 +18,10 @@ std::vector<const PathOwner*> PathRead::All() const {
 
 std::vector<std::string> PathRead::Packages() const {
   std::vector<std::string> packages;
-  for (const PathOwner* const owner : All()) packages.push_back(owner->package);
+  for (const PathOwner* const owner : All()) {
+    packages.push_back(owner->package);
+    packages.insert(packages.end(), owner->generators.begin(), owner->generators.end());
+  }
   SortUnique(packages);
   return packages;
 }

@@ -60,7 +60,7 @@ class PathRead {
   // REQUIRES: nothing is wanted.
   PathOutcome Decide() const;
 
-  // The packages that may have the path, sorted, each once.
+  // The packages that may have the path, and their generators, sorted, each once.
   std::vector<std::string> Packages() const;
   // The suffix with which the package may have the path; nullopt: it is none of its owners.
   std::optional<std::string> SuffixOf(const std::string& package) const;

@@ -120,6 +120,11 @@ TEST_F(GeneratedReadTest, TheGeneratorIsCookedFirst) {
   EXPECT_TRUE(std::holds_alternative<FoundFile>(read_.Decide()));
 }
 
+TEST_F(GeneratedReadTest, AReadIsOneOfTheGeneratorToo) {
+  EXPECT_THAT(read_.Packages(),
+              ElementsAre("/Game/town.level", "/Game/town.level/_gen/cell.level"));
+}
+
 TEST_F(GeneratedReadTest, ANameThatTheGeneratorDoesNotListIsAbsent) {
   read_.TakeFiles("/Game/town.level", Files({".bin"}, {"Game/town.level/_gen/other.level"}));
   EXPECT_THAT(read_.Wanted(), IsEmpty());

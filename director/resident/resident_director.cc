@@ -117,6 +117,7 @@ void ResidentDirector::ServeDevices() {
       .read_trust = store.read_trust,
       .sessions = {.project = director_->project_id(), .changes = {.term = director_->term()}}});
   present_project_.SetListener([this] { devices_->NoteWorld(); });
+  devices_->NoteWorld();  // the world may have come before the listener
 }
 
 // The service outlives the doors, whose calls end with them.

@@ -7,9 +7,11 @@
 
 #include "common/base/status_macros.h"
 #include "director/core/effects.h"
+#include "director/core/packages/package_data.h"
 #include "director/devices/node_path.h"
 #include "director/resident/standing_results.h"
 #include "director/resident/store_answers.h"
+#include "director/shell/stage_path.h"
 #include "fmt/format.h"
 
 namespace galley::director {
@@ -50,11 +52,14 @@ PackageFilesPtr FilesKnown(const KnownFiles& known, const std::string& package) 
   return files != nullptr && known.shared.IsAnyLost(*files) ? nullptr : files;
 }
 
-// An owner of its own: the read of a package whatever its paths are.
-PathOwners OwnerOf(const std::string& package) {
-  PathOwners owners;
-  owners.owners.push_back({.path = "", .package = package, .suffix = ""});
-  return owners;
+// An owner of its own: the read of a package whatever its paths are. A generated package is cooked
+// if its generator still lists it.
+PathOwners OwnerOf(const ShownWorld& shown, const std::string& package) {
+  PathOwner owner{.path = StagePath(*shown.world->project, package), .package = package};
+  for (std::string_view name = GeneratorName(package); !name.empty(); name = GeneratorName(name))
+    owner.generators.emplace_back(name);
+  std::ranges::reverse(owner.generators);
+  return {.owners = {std::move(owner)}};
 }
 
 }  // namespace
@@ -165,7 +170,7 @@ void WaitingReads::Plan(uint64_t id) {
   const ShownPlatform* const platform = read.shown->Find(read.ask.platform);
   if (platform == nullptr)
     return Finish(id, Absent(fmt::format("there is no platform {}", read.ask.platform)));
-  read.path = PathRead(read.ask.path, read.is_renewal() ? OwnerOf(read.ask.path)
+  read.path = PathRead(read.ask.path, read.is_renewal() ? OwnerOf(*read.shown, read.ask.path)
                                                         : platform->paths->OwnersOf(read.ask.path));
   Fill(read);
   WithdrawUnwanted(read);

@@ -88,7 +88,8 @@ class DeviceTest : public ShellTest {
   // Notes the result in the journal, as a cook does.
   void Note(const World& world, const std::string& package, const std::string& source,
             const record::Result& result, std::vector<record::Observed> observed = {}) {
-    const project::ResolvedRecipe recipe = world.table->RecipesOf(package)->at(kLinux);
+    const std::string file = package.substr(0, package.find("/_gen/"));
+    const project::ResolvedRecipe recipe = world.table->RecipesOf(file)->at(kLinux);
     JournalUpdate update{.package = package, .platform = "linux"};
     update.record.recipe = recipe.digest;
     update.record.source = Digest::Of(source);
