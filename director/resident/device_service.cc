@@ -5,7 +5,7 @@
 #include <set>
 #include <string_view>
 
-#include "absl/time/clock.h"
+#include "common/base/clock.h"
 #include "common/base/log.h"
 #include "common/base/sort_unique.h"
 #include "common/base/status_macros.h"
@@ -79,9 +79,10 @@ DeviceService::DeviceService(Deps deps)
               .builds = builds_,
               .stop = stop_,
               .post = [this](Turn turn) { Post(std::move(turn)); },
+              .now = [this] { return Now(); },
               .worlds_max = deps_.sessions.worlds_max}),
       reads_(DepsOfReads()),
-      timer_([this] { Post([this] { Tick(); }); }) {
+      timer_([this] { return Now(); }, [this] { Post([this] { Tick(); }); }) {
   Post([this] { Restore(); });
   NoteWorld();
 }
@@ -112,10 +113,13 @@ WaitingReads::Deps DeviceService::DepsOfReads() {
           .now = [this] { return Now(); }};
 }
 
-// Never goes back, also where the clock is set.
+// Wall time, for leases, which neither goes back nor stands still where the clock is set back.
 absl::Time DeviceService::Now() {
+  SystemClock clock;
   base::MutexLock lock(time_mutex_);
-  last_now_ = std::max(last_now_, absl::Now());
+  const absl::Time monotonic = clock.Monotonic();
+  const absl::Duration passed = monotonic - std::exchange(last_monotonic_, monotonic);
+  last_now_ = std::max(last_now_ + passed, clock.Now());
   return last_now_;
 }
 

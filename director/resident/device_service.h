@@ -135,6 +135,7 @@ class DeviceService final : public DeviceCalls {
 
   base::Mutex time_mutex_;
   absl::Time last_now_ GALLEY_GUARDED_BY(time_mutex_) = absl::InfinitePast();
+  absl::Time last_monotonic_ GALLEY_GUARDED_BY(time_mutex_);
   base::Mutex post_mutex_;
   bool has_stopped_ GALLEY_GUARDED_BY(post_mutex_) = false;
   size_t turns_queued_ GALLEY_GUARDED_BY(post_mutex_) = 0;

@@ -4,7 +4,6 @@
 #include <memory>
 #include <utility>
 
-#include "absl/time/clock.h"
 #include "common/base/errors.h"
 #include "common/base/log.h"
 #include "common/base/sort_unique.h"
@@ -282,7 +281,7 @@ void ShownTrees::Build(const devices::Audience& audience) {
 
 void ShownTrees::TakeBuilt(const TreeBuild& build, absl::StatusOr<BuiltTree> built) {
   is_building_ = false;
-  const absl::Time now = absl::Now();
+  const absl::Time now = deps_.now();
   if (!built.ok()) {
     if (!deps_.stop.is_cancelled())
       LogWarning("devices: the tree of platform {} is built again: {}", build.audience.platform,

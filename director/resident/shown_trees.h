@@ -61,6 +61,7 @@ class ShownTrees {
     const Cancellation& stop;
     // Posts a turn.
     std::function<void(std::function<void()> turn)> post;
+    std::function<absl::Time()> now;  // never goes back
     size_t worlds_max = 16;
   };
   explicit ShownTrees(Deps deps) : deps_(std::move(deps)), trees_(FoldOfNames()) {}

@@ -8,7 +8,6 @@
 #include <thread>
 #include <utility>
 
-#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "common/base/mutex.h"
 
@@ -16,11 +15,11 @@ namespace galley::director {
 
 class TurnTimer {
  public:
-  explicit TurnTimer(std::function<void()> wake)
-      : wake_(std::move(wake)), thread_([this] { Run(); }) {}
+  TurnTimer(std::function<absl::Time()> now, std::function<void()> wake)
+      : now_(std::move(now)), wake_(std::move(wake)), thread_([this] { Run(); }) {}
   ~TurnTimer() { End(); }
 
-  // `wake` is called once at or after `at`; an earlier time replaces a later one.
+  // `wake` is called once at or after `at` by `now`; an earlier time replaces a later one.
   void WakeAt(absl::Time at) {
     {
       base::MutexLock lock(mutex_);
@@ -48,12 +47,13 @@ class TurnTimer {
   }
   bool AwaitTime() {
     base::MutexLock lock(mutex_);
-    while (!is_ending_ && absl::Now() < at_)
-      changed_.WaitFor(mutex_, absl::ToChronoNanoseconds(std::min(at_ - absl::Now(), kSleepMax)));
+    while (!is_ending_ && now_() < at_)
+      changed_.WaitFor(mutex_, absl::ToChronoNanoseconds(std::min(at_ - now_(), kSleepMax)));
     at_ = absl::InfiniteFuture();
     return !is_ending_;
   }
 
+  const std::function<absl::Time()> now_;
   const std::function<void()> wake_;
   base::Mutex mutex_;
   base::CondVar changed_;
