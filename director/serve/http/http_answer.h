@@ -83,6 +83,7 @@ struct HttpAnswer {
   HttpCaching caching = HttpCaching::kNoStore;
   std::optional<http::EntityTag> tag;  // strong: of the bytes without a coding
   bool is_codable = false;             // zstd or gzip may make it smaller
+  std::string digest_field;            // Repr-Digest of the bytes without a coding; "": not sent
   std::vector<HttpField> fields;       // further ones: "Galley-Root", "Retry-After", "Location"
   HttpBody body;
 };

@@ -87,11 +87,19 @@ std::vector<HttpField> CommonFields(const HttpAnswer& answer, ContentCoding codi
   return fields;
 }
 
+// Repr-Digest of a 200 and a 206. A digest is of the bytes in their coding, and only that of the bytes
+// without one is known (RFC 9530, 3).
+void AddDigest(const HttpAnswer& answer, ContentCoding coding, std::vector<HttpField>& fields) {
+  if (coding == ContentCoding::kIdentity && !answer.digest_field.empty())
+    fields.push_back({"Repr-Digest", answer.digest_field});
+}
+
 ResponsePlan PlanWhole(const HttpAnswer& answer, const std::optional<CodedSize>& coded) {
   const ContentCoding coding = coded ? coded->coding : ContentCoding::kIdentity;
   ResponsePlan plan{.status = answer.status,
                     .fields = CommonFields(answer, coding),
                     .is_stream = IsStream(answer.body)};
+  AddDigest(answer, coding, plan.fields);
   if (!answer.content_type.empty()) plan.fields.push_back({"Content-Type", answer.content_type});
   if (coded) plan.fields.push_back({"Content-Encoding", std::string(http::NameOf(coding))});
   if (plan.is_stream) {
@@ -134,6 +142,7 @@ ResponsePlan PlanPartial(const HttpAnswer& answer, const std::vector<http::ByteR
                          std::string_view boundary) {
   const uint64_t size = SizeOf(answer.body);
   ResponsePlan plan{.status = 206, .fields = CommonFields(answer, ContentCoding::kIdentity)};
+  AddDigest(answer, ContentCoding::kIdentity, plan.fields);
   if (ranges.size() == 1) {
     plan.fields.push_back({"Content-Range", http::ContentRange(ranges[0], size)});
     if (!answer.content_type.empty()) plan.fields.push_back({"Content-Type", answer.content_type});

@@ -185,6 +185,19 @@ TEST(ResponsePlanTest, ACodedBodyHasAWeakTagOfItsOwn) {
   EXPECT_EQ(RangeOf(plan.parts.at(0)), (ByteRange{0, 39}));
 }
 
+TEST(ResponsePlanTest, TheDigestIsOfTheWholeBytesWithoutACoding) {
+  HttpAnswer answer = File();
+  answer.digest_field = "sha-256=:AAAA:";
+  EXPECT_EQ(ValueOf(Plan("", answer), "Repr-Digest"), "sha-256=:AAAA:");
+  EXPECT_EQ(ValueOf(Plan("Range: bytes=0-4\n", answer), "Repr-Digest"), "sha-256=:AAAA:");
+  EXPECT_EQ(ValueOf(Plan("If-None-Match: *\n", answer), "Repr-Digest"), std::nullopt);
+  const ResponsePlan coded =
+      PlanResponse(Terms("Accept-Encoding: zstd\n"), answer,
+                   CodedSize{.coding = ContentCoding::kZstd, .size_bytes = 100}, kBoundary);
+  EXPECT_EQ(ValueOf(coded, "Content-Encoding"), "zstd");
+  EXPECT_EQ(ValueOf(coded, "Repr-Digest"), std::nullopt);
+}
+
 TEST(ResponsePlanTest, ErrorsHaveNoConditionsAndAreNeverStored) {
   HttpAnswer answer = File();
   answer.status = 404;
