@@ -21,7 +21,6 @@ constexpr LaterKey kLaterKeys[] = {
     {"cook", "prove"},
     {"cook", "startup"},
     {"director", "ahead"},
-    {"director", "http"},
     {"farm", "endpoint"},
     {"farm", "instance"},
     {"farm", "launcher", "reapi"},

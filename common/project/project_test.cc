@@ -119,6 +119,7 @@ dir = ".galley/cooked"
 [director]
 memory = "8GiB"
 metrics = "127.0.0.1:9464"
+http = "127.0.0.1:8080"
 [farm]
 workers = 0
 slots = 1
@@ -130,6 +131,7 @@ placement = "cost"
   EXPECT_EQ(project->name, "tower");
   EXPECT_EQ(project->director.memory_bytes, 8ull << 30);
   EXPECT_EQ(project->director.metrics, "127.0.0.1:9464");
+  EXPECT_EQ(project->director.http, "127.0.0.1:8080");
   EXPECT_TRUE(project->fix_case);
   ASSERT_EQ(project->mounts.size(), 2u);
   EXPECT_EQ(project->mounts[1].directory, JoinPath(dir_, "dlc"));

@@ -253,6 +253,7 @@ absl::Status ReadStore(const Layers& layers, const std::string& root, StoreSecti
 
 absl::Status ReadDirector(const Layers& layers, DirectorSection& director) {
   director.metrics = Text(layers, "director.metrics", "");
+  director.http = Text(layers, "director.http", "");
   const Layers::Value* const value = layers.Find("director.memory");
   if (value == nullptr || std::get<std::string>(value->value.data).empty()) return absl::OkStatus();
   const absl::StatusOr<uint64_t> size = ParseSize(std::get<std::string>(value->value.data));

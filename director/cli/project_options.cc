@@ -23,6 +23,7 @@ absl::StatusOr<project::Project> ProjectOptions::Open(const GlobalOptions& globa
   if (workers) overrides["farm.workers"] = std::to_string(*workers);
   if (!launcher.empty()) overrides["farm.launcher"] = launcher;
   if (!metrics.empty()) overrides["director.metrics"] = metrics;
+  if (!http.empty()) overrides["director.http"] = http;
   return OpenProject(global, overrides);
 }
 
@@ -32,6 +33,7 @@ std::vector<std::string> ProjectOptions::Arguments() const {
   if (!launcher.empty()) arguments.insert(arguments.end(), {"--launcher", launcher});
   if (!out.empty()) arguments.insert(arguments.end(), {"--out", AbsolutePath(out)});
   if (!metrics.empty()) arguments.insert(arguments.end(), {"--metrics", metrics});
+  if (!http.empty()) arguments.insert(arguments.end(), {"--http", http});
   return arguments;
 }
 

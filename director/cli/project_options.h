@@ -14,7 +14,8 @@ namespace galley::cli {
 
 struct ProjectOptions {
   std::optional<uint32_t> workers;
-  std::string launcher, out, metrics;  // empty: galley.toml decides
+  // Empty: galley.toml decides. `http` is an option of serve alone, which adds it.
+  std::string launcher, out, metrics, http;
 
   // `metrics_help`: the help of --metrics.
   void AddTo(CLI::App& command, const char* metrics_help);
