@@ -70,6 +70,7 @@ class Maker {
     MakeWorkers();
     MakeBytes();
     MakeStore();
+    if (figures_.http) MakeHttp(*figures_.http);
     MakeProcess();
     return std::move(all_);
   }
@@ -242,6 +243,27 @@ class Maker {
     }
     Gauge("galley_store_remote_up", "1: the remote store answers; 0: it is down.")
         .AddIf(store.is_remote_up);
+  }
+
+  void MakeHttp(const Http& http) {
+    {
+      Metric answers = Counter("galley_http_answers_total",
+                               "Answers to devices and browsers, by the class of their status.");
+      for (const auto& [status, count] : http.answers) answers.Add({{"status", status}}, count);
+    }
+    Counter("galley_http_sent_bytes_total", "Bytes sent to devices and browsers.")
+        .Add({}, http.sent_bytes);
+    Counter("galley_http_clients_left_total", "Clients that left before their answer.")
+        .Add({}, http.left);
+    Counter("galley_http_connections_refused_total",
+            "Connections that were refused, since there were as many as may be.")
+        .Add({}, http.refused);
+    Counter("galley_http_connections_timed_out_total",
+            "Connections that were closed, since their client did nothing for too long.")
+        .Add({}, http.timed_out);
+    Gauge("galley_http_connections", "Open connections of devices and browsers.")
+        .Add({}, http.connections);
+    Gauge("galley_http_streams", "Open streams of changes.").Add({}, http.streams);
   }
 
   void MakeProcess() {

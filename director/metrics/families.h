@@ -2,8 +2,8 @@
 //
 // Names follow https://prometheus.io/docs/practices/naming/: galley_, then what is measured, base
 // units, _total for counters; metrics of the process have the names that all clients use. Labels
-// are cooker, outcome, cause, launcher, class, state, exit_code, platform: each label has few
-// values. A worker's name is a label only of metrics of single workers, for at most kWorkersMax
+// are cooker, outcome, cause, launcher, class, state, exit_code, platform, status: each label has
+// few values. A worker's name is a label only of metrics of single workers, for at most kWorkersMax
 // workers.
 #pragma once
 

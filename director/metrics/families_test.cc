@@ -54,6 +54,13 @@ Figures All() {
                     .bytes_max = 1000,
                     .disk = {{50, 500}},
                     .is_remote_up = false},
+          .http = Http{.answers = {{"2xx", 11}, {"5xx", 1}},
+                       .sent_bytes = 12,
+                       .left = 13,
+                       .connections = 14,
+                       .streams = 15,
+                       .refused = 16,
+                       .timed_out = 17},
           .process = {.started = 1'699'999'999, .cpu_seconds = 1.5, .memory_bytes = 77}};
 }
 
@@ -90,6 +97,13 @@ TEST(FamiliesTest, EachFigureHasItsSeries) {
         "galley_store_disk_free_bytes 50\n",
         "galley_store_disk_size_bytes 500\n",
         "galley_store_remote_up 0\n",
+        "galley_http_answers_total{status=\"2xx\"} 11\n",
+        "galley_http_sent_bytes_total 12\n",
+        "galley_http_clients_left_total 13\n",
+        "galley_http_connections 14\n",
+        "galley_http_streams 15\n",
+        "galley_http_connections_refused_total 16\n",
+        "galley_http_connections_timed_out_total 17\n",
         "process_cpu_seconds_total 1.5\n",
         "process_resident_memory_bytes 77\n",
         "process_start_time_seconds 1699999999\n"})
@@ -107,8 +121,9 @@ TEST(FamiliesTest, BucketsAreCumulativeAndEndAtInfinity) {
 
 TEST(FamiliesTest, WhatIsNotKnownIsLeftOut) {
   const std::string text = TextOf({});
-  for (const char* name : {"galley_store_size_bytes", "galley_store_remote_up",
-                           "galley_store_quarantined_blobs", "certificate", "last_success"})
+  for (const char* name :
+       {"galley_store_size_bytes", "galley_store_remote_up", "galley_store_quarantined_blobs",
+        "certificate", "last_success", "galley_http"})
     EXPECT_THAT(text, Not(HasSubstr(name)));
 }
 
@@ -128,8 +143,9 @@ TEST(FamiliesTest, NoMoreThan500WorkersHaveSeries) {
 }
 
 TEST(FamiliesTest, NamesAreAsPrometheusWantsThem) {
-  const std::set<std::string> labels = {"cooker", "outcome",  "cause",   "launcher", "class",
-                                        "state",  "platform", "version", "worker",   "exit_code"};
+  const std::set<std::string> labels = {"cooker", "outcome",   "cause",    "launcher",
+                                        "class",  "state",     "platform", "version",
+                                        "worker", "exit_code", "status"};
   std::set<std::string> names;
   for (const auto& family : FamiliesOf(All())) {
     SCOPED_TRACE(family.name);

@@ -52,6 +52,16 @@ struct Store {
   std::optional<bool> is_remote_up;                   // nullopt: there is no remote
 };
 
+// The HTTP of devices.
+struct Http {
+  Counts answers;  // by the class of their status: "2xx", "3xx", "4xx", "5xx"
+  uint64_t sent_bytes = 0;
+  uint64_t left = 0;                      // clients that left before their answer
+  uint64_t connections = 0, streams = 0;  // open
+  uint64_t refused = 0;                   // connections that found no room
+  uint64_t timed_out = 0;                 // connections
+};
+
 struct Process {
   double started = 0;      // since 1970
   double cpu_seconds = 0;  // all threads
@@ -85,6 +95,7 @@ struct Figures {
   uint64_t workers_fetched = 0, workers_uploaded = 0;
 
   Store store;
+  std::optional<Http> http;  // nullopt: the director answers no devices
   Process process;
 };
 
