@@ -30,7 +30,7 @@ absl::StatusOr<std::string> KeptToken(const std::string& file) {
   if (stat.ok()) {
     if (!S_ISREG(stat->mode) || (stat->mode & 077) != 0) {
       return FailedPreconditionError(
-          "{}: others than its owner may read the token of workers: delete the file (a new one is "
+          "{}: others than its owner may read this token: delete the file (a new one is "
           "made), or `chmod 600` it",
           file);
     }

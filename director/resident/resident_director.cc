@@ -46,6 +46,18 @@ std::unique_ptr<content::FolderWatch> OpenWatch(const project::Project& project)
   return nullptr;
 }
 
+metrics::Http HttpFiguresOf(const HttpDoorFigures& figures) {
+  metrics::Http out{.sent_bytes = figures.sent_bytes,
+                    .left = figures.left,
+                    .connections = figures.open,
+                    .streams = figures.streams,
+                    .refused = figures.refused,
+                    .timed_out = figures.timed_out};
+  for (size_t i = 0; i < figures.answers.size(); ++i)
+    out.answers[fmt::format("{}xx", i + 2)] = figures.answers[i];
+  return out;
+}
+
 }  // namespace
 
 ResidentDirector::ResidentDirector(Options options, std::unique_ptr<Director> director)
@@ -71,7 +83,8 @@ absl::StatusOr<std::unique_ptr<ResidentDirector>> ResidentDirector::Open(Options
   const bool is_hosted = options.is_hosted;
   options.director.is_resident = !is_hosted;
   const std::string listen = options.listen;
-  const bool serves_devices = options.serves_devices && !is_hosted;
+  const bool has_http = !options.director.project->director.http.empty();
+  const bool serves_devices = (options.serves_devices || has_http) && !is_hosted;
   ASSIGN_OR_RETURN(std::unique_ptr<Director> director,
                    Director::Open(options.director, sink, stop));
   auto resident = std::unique_ptr<ResidentDirector>(
@@ -101,6 +114,8 @@ absl::StatusOr<std::unique_ptr<ResidentDirector>> ResidentDirector::Open(Options
   resident->is_open_ = true;
   if (!is_hosted) resident->KeepSources();
   if (!is_hosted) resident->GoOn();
+  if (resident->doors_->device_door != nullptr)
+    resident->doors_->device_door->Serve(*resident->devices_);
   return resident;
 }
 
@@ -204,11 +219,12 @@ absl::Status ResidentDirector::Live(CookEventSink& sink, Cancellation& stop, con
   while (!asked_to_stop_.is_cancelled() && mine.ok()) {
     store_size_.LookIfAsked();
     RestIfIdle();
-    doors_->LookAtCertificates();
+    doors_->Look();
     asked_to_stop_.Pause(kLookInterval);
     mine = director_->MayWrite();
   }
   metrics_.reset();
+  if (doors_->device_door != nullptr) doors_->device_door->Close();
   if (keeping_ != nullptr) keeping_->End();
   StopDevices();
   doors_->EndDevices();
@@ -357,6 +373,8 @@ absl::StatusOr<v1::StatusAnswer> ResidentDirector::Status(const v1::StatusAsk& a
         *answer.add_cooks() = cook->View();
       }
     }
+    if (doors_ != nullptr && doors_->device_door != nullptr)
+      ViewDevices(*doors_->device_door, answer);
   }
   if (const auto shell = Shell(); shell != nullptr) ViewWorkers(*shell, ask, answer);
   ViewStore(*director_, store_size_.AskForBytes(), answer);
@@ -371,14 +389,18 @@ absl::StatusOr<v1::StatusAnswer> ResidentDirector::Status(const v1::StatusAsk& a
 
 metrics::Figures ResidentDirector::Figures() {
   std::vector<DirectorMeter::CookUnderWay> cooks;
+  std::optional<metrics::Http> devices;
   {
     base::MutexLock lock(mutex_);
     if (doors_ == nullptr) return {};  // the director is about to open
     for (const auto& [number, cook] : cooks_) {
       if (!cook->has_ended()) cooks.push_back(cook->UnderWay());
     }
+    if (doors_->device_door != nullptr) devices = HttpFiguresOf(doors_->device_door->figures());
   }
-  return doors_->meter.Read(cooks);
+  metrics::Figures figures = doors_->meter.Read(cooks);
+  figures.http = std::move(devices);
+  return figures;
 }
 
 // A director that nobody asks for long, neither for a cook nor for a package, lets its workers go,

@@ -56,7 +56,8 @@ class ResidentDirector final : public ClientCalls {
     ShownCommands::Run show;  // null: no command is run for clients
     bool is_hosted = false;   // by a command, for one cook
     std::string listen;       // address for clients of other machines, "host:port"; empty: none
-    // Keeps a world current for devices, without any cook (PresentWorld). Not with is_hosted.
+    // Keeps a world current for devices, without any cook (PresentWorld). Not with is_hosted. True
+    // in any case with [director] http.
     bool serves_devices = false;
   };
   // Opens the project, answers Prometheus if the project says so, and listens. Errors:
@@ -73,6 +74,8 @@ class ResidentDirector final : public ClientCalls {
   const std::string& address() const { return doors_->door->address(); }
   // The address for clients of other machines; empty: none.
   std::string client_address() const { return doors_->client_address(); }
+  // The URL for devices; empty: none.
+  std::string device_url() const { return doors_->device_url(); }
   // The world of devices; null: the director serves none. From Open until Live begins to end.
   PresentWorld* present_world() { return doors_->present_world.get(); }
   // Answers devices; null: the director serves none. From Open until Live begins to end.

@@ -39,6 +39,7 @@ ResidentDoors::ResidentDoors(const Deps& deps, Opened opened)
                  .figures = &deps.figures}),
       client_address_file(AddressFileOf(deps)),
       clients(std::move(opened.clients)),
+      devices(std::move(opened.devices)),
       meter({.director = deps.director,
              .admission = admission,
              .board = deps.figures,
@@ -58,12 +59,17 @@ absl::Status ResidentDoors::Open(const Deps& deps, Opened& opened) {
   if (!door.ok()) return Infrastructure(door.status());
   opened.door = *std::move(door);
   ASSIGN_OR_RETURN(opened.clients, ListenToClients(deps, *opened.door));
+  if (!deps.is_hosted) {
+    ASSIGN_OR_RETURN(opened.devices,
+                     DeviceDoor::Open(deps.director.project(), deps.director.stores().store()));
+  }
   if (opened.clients == nullptr) return absl::OkStatus();
   LogInfo("clients address={}", opened.clients->address());
   return WriteFileAtomic(AddressFileOf(deps), opened.clients->address() + "\n");
 }
 
 void ResidentDoors::Close() {
+  if (devices != nullptr) devices->Close();
   if (clients != nullptr) {
     ::unlink(client_address_file.c_str());
     clients->Close();
@@ -77,6 +83,7 @@ void ResidentDoors::Close() {
 void ResidentDoors::RemoveSocket() {
   door->RemoveSocket();
   if (clients != nullptr) ::unlink(client_address_file.c_str());
+  if (devices != nullptr) devices->Close();
 }
 
 }  // namespace galley::director

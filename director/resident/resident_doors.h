@@ -1,5 +1,5 @@
-// ResidentDoors: the doors of a director for clients and workers, the admission of its cooks, and
-// the world that its devices see.
+// ResidentDoors: the doors of a director for clients, workers and devices, the admission of its
+// cooks, and the world that its devices see.
 //
 // Threads: one; `admission`, `present_world` and `meter`: any.
 #pragma once
@@ -13,6 +13,7 @@
 #include "director/host/cook_admission.h"
 #include "director/host/director.h"
 #include "director/host/director_meter.h"
+#include "director/resident/device_door.h"
 #include "director/resident/present_world.h"
 #include "director/resident/project_reader.h"
 #include "director/serve/client_calls.h"
@@ -40,7 +41,8 @@ struct ResidentDoors {
   // Destroying a door waits for its calls: hold no lock that a call may wait for.
   struct Opened {
     std::unique_ptr<DirectorDoor> door;
-    std::unique_ptr<TcpDoor> clients;  // null: only clients of this machine
+    std::unique_ptr<TcpDoor> clients;         // null: only clients of this machine
+    std::unique_ptr<DeviceDoor> device_door;  // null: no HTTP
   };
   // Opens the doors into `opened`; after an error `opened` may hold a part of them. Errors:
   // outcome_status.h.
@@ -48,8 +50,8 @@ struct ResidentDoors {
   ResidentDoors(const Deps& deps, Opened opened);
   ~ResidentDoors() { Close(); }
 
-  // Ends the calls of other machines, then devices and workers, then the calls at `door`. Running
-  // calls may use `admission` and `meter` meanwhile.
+  // Ends the requests of devices and the calls of other machines, then the world of devices and the
+  // workers, then the calls at `door`. Running calls may use `admission` and `meter` meanwhile.
   void Close();
   // No device is served any more.
   void EndDevices() {
@@ -57,10 +59,14 @@ struct ResidentDoors {
   }
 
   std::string client_address() const { return clients == nullptr ? "" : clients->address(); }
-  void LookAtCertificates() {
+  // The URL for devices; empty: none.
+  std::string device_url() const { return device_door == nullptr ? "" : device_door->url(); }
+  // Looks at certificates and open files. Called each second.
+  void Look() {
     if (clients != nullptr) clients->LookAtCertificates();
+    if (device_door != nullptr) device_door->Look();
   }
-  // Removes the socket and the address file, so that nobody finds this director any more. Calls go
+  // Removes the socket and the address files, so that nobody finds this director any more. Calls go
   // on.
   void RemoveSocket();
 
@@ -68,6 +74,8 @@ struct ResidentDoors {
   CookAdmission admission;
   const std::string client_address_file;
   std::unique_ptr<TcpDoor> clients;  // null: only clients of this machine
+  // Null: no HTTP. Stays until the end, since calls at `door` ask it for figures.
+  const std::unique_ptr<DeviceDoor> device_door;
   DirectorMeter meter;
   SystemClock clock;
   std::unique_ptr<PresentWorld> present_world;  // null: no devices are served

@@ -98,4 +98,12 @@ void ViewKeptSources(const std::optional<SourceKeeping::Progress>& progress,
   kept.set_bytes_kept(progress->bytes_kept);
 }
 
+void ViewDevices(const DeviceDoor& door, v1::StatusAnswer& answer) {
+  const HttpDoorFigures figures = door.figures();
+  v1::StatusAnswer::Devices& devices = *answer.mutable_devices();
+  devices.set_url(door.url());
+  devices.set_connections(figures.open);
+  devices.set_streams(figures.streams);
+}
+
 }  // namespace galley::director

@@ -9,6 +9,7 @@
 
 #include "absl/time/time.h"
 #include "director/host/director.h"
+#include "director/resident/device_door.h"
 #include "director/resident/source_keeping.h"
 #include "director/shell/director_shell.h"
 #include "galley/v1/director.pb.h"
@@ -24,5 +25,6 @@ void ViewStore(const Director& director, uint64_t bytes, v1::StatusAnswer& answe
 // `progress`: nullopt: unknown.
 void ViewKeptSources(const std::optional<SourceKeeping::Progress>& progress,
                      v1::StatusAnswer& answer);
+void ViewDevices(const DeviceDoor& door, v1::StatusAnswer& answer);
 
 }  // namespace galley::director
