@@ -69,6 +69,9 @@ void AddDirectorCommands(CLI::App& app, Arguments& arguments) {
   AddOption(*serve, "--listen HOST:PORT", o.listen,
             "Also answer clients of other machines at ADDR, by TLS: who shows a certificate "
             "with a role");
+  AddOption(*serve, "--http HOST:PORT", o.project.http,
+            "Also answer devices and browsers at http://ADDR, and cook what they ask for, instead "
+            "of [director] http");
   CLI::Option* detach = serve->add_flag("--detach", o.detach,
                                         "Start it in the background, and return when it is ready");
   CLI::Option* const stop =
@@ -79,7 +82,6 @@ void AddDirectorCommands(CLI::App& app, Arguments& arguments) {
       ->description(
           "With --stop: the director of another machine, where `galley serve --listen` says")
       ->needs(stop);
-  NotYet(*serve, {.flags = {}, .with_value = {"--http"}}, o.global, arguments.refusal);
   serve->callback([&] { arguments.action = [&o] { return RunServe(o); }; });
 
   AddWorker(app, arguments);

@@ -26,6 +26,7 @@
 #include "director/cli/shown_command.h"
 #include "director/host/open_metrics.h"
 #include "director/host/outcome_status.h"
+#include "director/resident/device_door.h"
 #include "director/resident/resident_director.h"
 #include "fmt/format.h"
 
@@ -54,6 +55,7 @@ std::string ErrorFileOf(const project::Project& project) {
 nlohmann::json ServingEvent(const project::Project& project, pid_t process) {
   nlohmann::json event = {{"event", "serving"}, {"project", project.name}, {"process", process}};
   if (const std::string url = director::MetricsUrl(project); !url.empty()) event["metrics"] = url;
+  if (const std::string url = director::DeviceUrl(project); !url.empty()) event["devices"] = url;
   return event;
 }
 
@@ -142,6 +144,8 @@ int Serve(const ServeOptions& options, project::Project loaded) {
                          metrics_url.empty() ? "" : ", metrics at " + metrics_url));
   if (const std::string clients = (*resident)->client_address(); !clients.empty())
     report.Say(fmt::format("clients of other machines at {}", clients));
+  if (const std::string url = (*resident)->device_url(); !url.empty())
+    report.Say(fmt::format("devices: {}", url));
   if (options.global.json) PrintJson(ServingEvent(*project, ::getpid()));
   TellTakenUp(options.global, (*resident)->taken_up());
   std::fflush(stdout);
@@ -240,6 +244,8 @@ int ServeDetached(const ServeOptions& options, const project::Project& project) 
                            metrics.empty() ? "" : ", its metrics " + metrics)
                    .c_str(),
                stderr);
+    if (const std::string url = director::DeviceUrl(project); !url.empty())
+      std::fputs(fmt::format("devices: {}\n", url).c_str(), stderr);
   }
   TellTakenUp(options.global, taken_up);
   return kDone;
@@ -307,6 +313,8 @@ int RunServe(const ServeOptions& options) {
     return Fail(options.global, kUsage, MessageOf(farm));
   if (const absl::Status metrics = metrics::CheckAddress(project->director.metrics); !metrics.ok())
     return Fail(options.global, kUsage, MessageOf(metrics));
+  if (const absl::Status devices = director::CheckDeviceDoor(*project); !devices.ok())
+    return Fail(options.global, kUsage, MessageOf(devices));
   return options.detach ? ServeDetached(options, *project) : Serve(options, *std::move(project));
 }
 

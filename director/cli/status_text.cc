@@ -95,6 +95,20 @@ std::string LastCookRow(const v1::EndedCook& cook, absl::Time now) {
                      cook.why().empty() ? "" : ": " + EscapeControl(cook.why()));
 }
 
+std::string DevicesLine(const v1::StatusAnswer& status) {
+  const v1::StatusAnswer::Devices& devices = status.devices();
+  return fmt::format("devices: {}; open connections: {}, streams of changes: {}",
+                     EscapeControl(devices.url()), Grouped(devices.connections()),
+                     Grouped(devices.streams()));
+}
+
+nlohmann::json DevicesJson(const v1::StatusAnswer& status) {
+  if (!status.has_devices()) return nullptr;
+  return {{"url", status.devices().url()},
+          {"connections", status.devices().connections()},
+          {"streams", status.devices().streams()}};
+}
+
 }  // namespace
 
 std::string AgeText(absl::Duration age) {
@@ -215,6 +229,7 @@ std::string StatusText(const v1::StatusAnswer& status, absl::Time now, size_t co
     lines.push_back(WorkerRow(worker));
   lines.push_back(StoreLine(status));
   if (status.store().has_kept_sources()) lines.push_back(KeptSourcesLine(status));
+  if (status.has_devices()) lines.push_back(DevicesLine(status));
   if (!status.watch().empty())
     lines.push_back(fmt::format("files: {}", EscapeControl(status.watch())));
   for (const std::string& wrong : status.wrong())
@@ -276,6 +291,7 @@ nlohmann::json StatusJson(const v1::StatusAnswer& status) {
             {"free_bytes", status.store().free_bytes()},
             {"remote_down", status.store().remote_down()},
             {"kept_sources", KeptSourcesJson(status.store())}}},
+          {"devices", DevicesJson(status)},
           {"watch", status.watch()},
           {"wrong", status.wrong()}};
 }

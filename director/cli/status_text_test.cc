@@ -90,6 +90,20 @@ TEST(StatusTextTest, HowMuchOfTheWorldIsKeptIsSaidIfItIs) {
               HasSubstr("sources kept: 7 of 1,020,000 files (512 B of 3.4 GiB)\n"));
 }
 
+TEST(StatusTextTest, TheAddressForDevicesIsSaidIfThereIsOne) {
+  v1::StatusAnswer status = WithLastCooks();
+  EXPECT_THAT(StatusText(status, kStatusNow, 400), Not(HasSubstr("devices:")));
+  EXPECT_TRUE(StatusJson(status)["devices"].is_null());
+  status.mutable_devices()->set_url("http://127.0.0.1:8080");
+  status.mutable_devices()->set_connections(1'200);
+  status.mutable_devices()->set_streams(3);
+  EXPECT_THAT(
+      StatusText(status, kStatusNow, 400),
+      HasSubstr(
+          "\ndevices: http://127.0.0.1:8080; open connections: 1,200, streams of changes: 3\n"));
+  EXPECT_EQ(StatusJson(status)["devices"]["connections"], 1'200);
+}
+
 TEST(StatusTextTest, ACommandThatHostsItsOwnCookIsNamed) {
   v1::StatusAnswer status = WithLastCooks();
   status.set_is_hosted(true);
