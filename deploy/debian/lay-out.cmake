@@ -13,7 +13,7 @@ file(COPY ${source}/deploy/systemd/store.conf DESTINATION ${root}/etc/galley)
 file(RENAME ${root}/usr/share/zsh/site-functions ${root}/usr/share/zsh/vendor-completions)
 
 # Examples, as they lie in the repository.
-foreach(folder ci condor container kubernetes slurm)
+foreach(folder ci condor container kubernetes nginx slurm)
   file(COPY ${source}/deploy/${folder} DESTINATION ${doc}/examples)
 endforeach()
 file(COPY ${source}/deploy/systemd/worker.conf DESTINATION ${doc}/examples/systemd)

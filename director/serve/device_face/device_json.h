@@ -34,7 +34,7 @@ absl::StatusOr<SessionAsk> ReadSessionAsk(std::string_view json);
 
 std::string SessionJson(const DeviceSessionState& session);
 std::string RecordJson(const DeviceRecord& record);
-// One line, without its end.
+// Returns a line, without its end.
 std::string EventJson(const devices::ChangeEvent& event);
 
 }  // namespace galley::director

@@ -87,8 +87,8 @@ std::vector<HttpField> CommonFields(const HttpAnswer& answer, ContentCoding codi
   return fields;
 }
 
-// Repr-Digest of a 200 and a 206. A digest is of the bytes in their coding, and only that of the bytes
-// without one is known (RFC 9530, 3).
+// Repr-Digest of a 200 and a 206. A digest is of the bytes in their coding, and only that of the
+// bytes without one is known (RFC 9530, 3).
 void AddDigest(const HttpAnswer& answer, ContentCoding coding, std::vector<HttpField>& fields) {
   if (coding == ContentCoding::kIdentity && !answer.digest_field.empty())
     fields.push_back({"Repr-Digest", answer.digest_field});

@@ -30,6 +30,7 @@ SKIPPED = {
     "damage": "needs a damaged store or a full disk: tests/e2e/store/rot_test.py, full_disk_test.py and store_verify_test.py make them",
     "service": "is configuration of a CI service, which this machine is not",
     "metrics": "needs a director that stays, or Prometheus: tests/e2e/serve/metrics_test.py and tests/interop/prometheus_test.py run both",
+    "devices": "needs a director that stays at a fixed port: tests/e2e/serve/http_test.py asks one for all that the page specifies",
     "variant": "shows the same command with other arguments or sources, of which the page shows a part",
     "large": "takes a large tree, or minutes",
 }

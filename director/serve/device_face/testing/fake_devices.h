@@ -78,7 +78,7 @@ class FakeDevices final : public DeviceCalls {
   }
   void SetRecord(RecordAnswer answer) { record_ = std::move(answer); }
   void SetSession(SessionAnswer answer) { session_ = std::move(answer); }
-  // What ReadChanges refuses with; nullopt: it gives a reader of `events`.
+  // Has ReadChanges refuse; until then it gives a reader of `events`.
   void RefuseChanges(DeviceRefusal refusal) { changes_refusal_ = std::move(refusal); }
   void Push(devices::ChangeEvent event) {
     std::function<void()> wake;
