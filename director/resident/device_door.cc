@@ -126,6 +126,7 @@ void DeviceDoor::Close() {
   is_closed_ = true;
   ::unlink(url_file_.c_str());
   door_->Stop();
+  blobs_->Stop();
 }
 
 void DeviceDoor::Gate::Serve(DeviceCalls& calls) {

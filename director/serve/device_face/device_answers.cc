@@ -90,8 +90,10 @@ HttpAnswer RefusalAnswer(const DeviceRefusal& refusal) {
   return MakeProblem(problem);
 }
 
+bool AreLost(const absl::Status& why) { return absl::IsNotFound(why) || absl::IsDataLoss(why); }
+
 HttpAnswer UnreadAnswer(const Digest& digest, const absl::Status& why, LostBytes if_lost) {
-  if (!absl::IsNotFound(why) && !absl::IsDataLoss(why)) {
+  if (!AreLost(why)) {
     return MakeProblem({.status = 500,
                         .text = fmt::format("The store cannot read blob {}: {}.", digest.ToString(),
                                             MessageOf(why))});

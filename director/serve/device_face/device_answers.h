@@ -28,6 +28,9 @@ HttpAnswer FileAnswer(const DeviceFile& file, std::string_view path, HttpBody bo
 
 // A problem with the members that the refusal has.
 HttpAnswer RefusalAnswer(const DeviceRefusal& refusal);
+// Says whether the store has no such bytes; otherwise it could not be asked. REQUIRES: `why` is an
+// error.
+bool AreLost(const absl::Status& why);
 // The bytes of `digest` cannot be read. REQUIRES: `why` is an error.
 HttpAnswer UnreadAnswer(const Digest& digest, const absl::Status& why, LostBytes if_lost);
 

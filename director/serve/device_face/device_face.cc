@@ -44,6 +44,7 @@ class LateBlob final : public HttpBlobSource {
 
 // FileReply: all that is needed to make an answer of a DeviceAnswer, on whichever thread.
 struct FileReply {
+  DeviceCalls& calls;
   HttpResponder responder;
   std::shared_ptr<VerifiedBlobs> blobs;
   std::string path;
@@ -58,11 +59,14 @@ void SendFile(const FileReply& reply, const DeviceFile& file) {
         FileAnswer(file, reply.path, std::shared_ptr<HttpBlobSource>(late)));
   }
   // The callback has no reference to the blobs: it may be dropped by their own threads.
-  reply.blobs->Open(file.digest, [responder = reply.responder, path = reply.path,
-                                  if_lost = reply.if_lost, file](absl::StatusOr<HttpBody> body) {
-    responder.Answer(body.ok() ? FileAnswer(file, path, *std::move(body))
-                               : UnreadAnswer(file.digest, body.status(), if_lost));
-  });
+  reply.blobs->Open(file.digest,
+                    [&calls = reply.calls, responder = reply.responder, path = reply.path,
+                     if_lost = reply.if_lost, file](absl::StatusOr<HttpBody> body) {
+                      if (body.ok())
+                        return responder.Answer(FileAnswer(file, path, *std::move(body)));
+                      if (AreLost(body.status())) calls.NoteLost(file.digest);
+                      responder.Answer(UnreadAnswer(file.digest, body.status(), if_lost));
+                    });
 }
 
 void SendAnswer(const FileReply& reply, const DeviceAnswer& answer) {
@@ -145,7 +149,8 @@ class RequestAnswerer {
 
  private:
   DeviceCalls::OnFile OnFile(const std::string& path, LostBytes if_lost) const {
-    return [reply = FileReply{.responder = responder_,
+    return [reply = FileReply{.calls = calls_,
+                              .responder = responder_,
                               .blobs = blobs_,
                               .path = path,
                               .if_lost = if_lost,

@@ -199,6 +199,8 @@ TEST_F(DeviceFaceTest, BytesThatTheStoreLostAreNoAnswer) {
   const HttpAnswer answer = Get("/v1/linux/a");
   EXPECT_EQ(answer.status, 503);
   EXPECT_EQ(ValueOf(answer, "Retry-After"), "1");
+  // Whoever answers hears of each, so that the next answer names other bytes.
+  EXPECT_THAT(devices_.lost(), ElementsAre(lost.digest, lost.digest, lost.digest));
 }
 
 // Refusals.

@@ -61,9 +61,10 @@ absl::Status ReadField(const std::string& name, const json& value, SessionAsk& a
   if (name == "cultures") return ReadCultures(value, ask.cultures);
   if (name == "root") return ReadRoot(value, ask.root);
   if (name == "last_good") return ReadFlag(value, name, ask.last_good);
+  if (name == "succeeds") return ReadText(value, name, ask.succeeds);
   return InvalidArgumentError(
       "The body has a field \"{}\" that nobody knows: expected platform, cultures, root, "
-      "last_good.",
+      "last_good, succeeds.",
       name.substr(0, kAskedTextBytesMax));
 }
 

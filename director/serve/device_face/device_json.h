@@ -1,7 +1,7 @@
 // The JSON that devices send and get: sessions, records, and what changed.
 //
 //   POST /v1/sessions      {"platform":"linux","cultures":["de"],"root":"<hex>/<size>",
-//                           "last_good":true}
+//                           "last_good":true,"succeeds":"<session>"}
 //   a session              {"session":"...","platform":"linux","cultures":["de"],
 //                           "root":"<hex>/<size>","newest_root":"<hex>/<size>","frozen":false,
 //                           "last_good":true}

@@ -17,12 +17,13 @@ using testing::HasSubstr;
 TEST(DeviceJsonTest, AnAskMayNameCulturesARootAndTheLastGoodVersion) {
   const Digest root = Digest::Of("root");
   const auto ask = ReadSessionAsk(R"({"platform":"linux","cultures":["en","de"],"root":")" +
-                                  root.ToString() + R"(","last_good":true})");
+                                  root.ToString() + R"(","last_good":true,"succeeds":"s0"})");
   ASSERT_TRUE(ask.ok()) << ask.status();
   EXPECT_EQ(ask->platform, "linux");
   EXPECT_THAT(ask->cultures, ElementsAre("en", "de"));
   EXPECT_EQ(ask->root, root);
   EXPECT_TRUE(ask->last_good);
+  EXPECT_EQ(ask->succeeds, "s0");
   const auto small = ReadSessionAsk(R"({"platform":"linux"})");
   ASSERT_TRUE(small.ok()) << small.status();
   EXPECT_FALSE(small->root.has_value() || small->last_good);
@@ -32,9 +33,9 @@ TEST(DeviceJsonTest, AsksThatMakeNoSenseAreRefusedWithASentence) {
   for (const std::string text :
        {"", "{", "[]", "null", "7", "{}", R"({"platform":""})", R"({"platform":7})",
         R"({"platform":"linux","root":"ab/7"})", R"({"platform":"linux","root":null})",
-        R"({"platform":"linux","last_good":"yes"})", R"({"platform":"linux","cultures":"de"})",
-        R"({"platform":"linux","cultures":[7]})", R"({"platform":"linux","plattform":1})",
-        R"({"platform":"linux"} x)"}) {
+        R"({"platform":"linux","last_good":"yes"})", R"({"platform":"linux","succeeds":""})",
+        R"({"platform":"linux","cultures":"de"})", R"({"platform":"linux","cultures":[7]})",
+        R"({"platform":"linux","plattform":1})", R"({"platform":"linux"} x)"}) {
     const auto ask = ReadSessionAsk(text);
     EXPECT_TRUE(absl::IsInvalidArgument(ask.status())) << text;
     EXPECT_TRUE(MessageOf(ask.status()).ends_with(".")) << MessageOf(ask.status());

@@ -29,8 +29,19 @@ VerifiedBlobs::VerifiedBlobs(store::Store& store, Options options)
     : store_(store),
       options_(options),
       memory_(options.memory_bytes_max),
-      files_(options.files_max),
-      pool_(options.threads) {}
+      files_(options.files_max) {
+  pool_.emplace(options.threads);
+}
+
+void VerifiedBlobs::Stop() {
+  std::map<Digest, std::vector<OnBody>> dropped;  // destroyed without the lock
+  {
+    const base::MutexLock lock(mutex_);
+    has_stopped_ = true;
+    dropped.swap(opening_);
+  }
+  pool_.reset();
+}
 
 void VerifiedBlobs::Open(const Digest& digest, OnBody on_body) {
   if (IsSmall(digest)) {
@@ -39,11 +50,14 @@ void VerifiedBlobs::Open(const Digest& digest, OnBody on_body) {
   }
   {
     const base::MutexLock lock(mutex_);
-    std::vector<OnBody>& waiting = opening_[digest];
-    waiting.push_back(std::move(on_body));
-    if (waiting.size() > 1) return;
+    if (!has_stopped_) {
+      std::vector<OnBody>& waiting = opening_[digest];
+      waiting.push_back(std::move(on_body));
+      if (waiting.size() == 1) pool_->Post([this, digest] { Finish(digest); });
+      return;
+    }
   }
-  pool_.Post([this, digest] { Finish(digest); });
+  on_body(absl::UnavailableError("the director ends"));
 }
 
 void VerifiedBlobs::Finish(const Digest& digest) {
@@ -52,6 +66,7 @@ void VerifiedBlobs::Finish(const Digest& digest) {
   {
     const base::MutexLock lock(mutex_);
     const auto found = opening_.find(digest);
+    if (found == opening_.end()) return;  // stopped
     waiting = std::move(found->second);
     opening_.erase(found);
   }

@@ -17,6 +17,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -42,17 +43,19 @@ class VerifiedBlobs {
 
   // `store` outlives this object.
   VerifiedBlobs(store::Store& store, Options options);
+  ~VerifiedBlobs() { Stop(); }
 
   // Gives the body to `on_body`: at once if it is in memory. Never blocks. Who asks for a blob that
   // others wait for waits with them. NOT_FOUND: the store has no such blob. DATA_LOSS: its bytes
-  // are wrong, and nobody has others. Others: faults of the store. After the destructor `on_body`
-  // is not called.
+  // are wrong, and nobody has others. UNAVAILABLE: after Stop. Others: faults of the store.
   void Open(const Digest& digest, OnBody on_body) GALLEY_EXCLUDES(mutex_);
   // The same on this thread. Blocks.
   absl::StatusOr<HttpBody> OpenNow(const Digest& digest) GALLEY_EXCLUDES(mutex_);
   // Closes files that the store dropped or replaced, so that their room on the disk is free again.
   // Called now and then. Cost: a stat for each file that is held open.
   void LetGoOfDropped() GALLEY_EXCLUDES(mutex_);
+  // Drops the callbacks of blobs that are not open, and returns when none runs any more.
+  void Stop() GALLEY_EXCLUDES(mutex_);
 
  private:
   using FilePtr = std::shared_ptr<VerifiedFile>;
@@ -74,7 +77,8 @@ class VerifiedBlobs {
   RecentTable<FilePtr> files_ GALLEY_GUARDED_BY(mutex_);
   // The callbacks of blobs that are being opened.
   std::map<Digest, std::vector<OnBody>> opening_ GALLEY_GUARDED_BY(mutex_);
-  base::TaskPool pool_;  // last: its threads use all the others
+  bool has_stopped_ GALLEY_GUARDED_BY(mutex_) = false;
+  std::optional<base::TaskPool> pool_;  // used with mutex_ held until has_stopped_
 };
 
 }  // namespace galley::director

@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -216,6 +217,23 @@ TEST_F(VerifiedBlobsTest, ManyWhoWaitForOneBlobCostOneRead) {
   gate.Notify();
   AwaitOrFail([&] { return answers == 100; }, "a hundred answers");
   EXPECT_EQ(store_->locates, 1);
+}
+
+TEST_F(VerifiedBlobsTest, NoCallbackRunsAfterItWasStopped) {
+  const Digest digest = Put(Large('a'));
+  absl::Notification gate;
+  store_->gate = &gate;
+  std::atomic<int> answers = 0;
+  blobs_->Open(digest, [&](const absl::StatusOr<HttpBody>&) { ++answers; });
+  AwaitOrFail([&] { return store_->locates == 1; }, "the read");
+  std::thread stop([&] { blobs_->Stop(); });
+  gate.Notify();
+  stop.join();
+  const int before = answers;
+  absl::Status status;
+  blobs_->Open(digest, [&](const absl::StatusOr<HttpBody>& body) { status = body.status(); });
+  EXPECT_TRUE(absl::IsUnavailable(status)) << status;
+  EXPECT_EQ(answers, before);
 }
 
 TEST(VerifiedBlobsInMemoryTest, LargeBlobsInSegmentsAreReadWhole) {

@@ -143,6 +143,15 @@ class FakeDevices final : public DeviceCalls {
     return std::make_unique<FakeEvents>(events);
   }
 
+  void NoteLost(const Digest& digest) override {
+    const base::MutexLock lock(mutex_);
+    lost_.push_back(digest);
+  }
+  std::vector<Digest> lost() const {
+    const base::MutexLock lock(mutex_);
+    return lost_;
+  }
+
   // The last calls, for tests without threads.
   std::optional<PresentRead> present;
   std::optional<SessionRead> in_session;
@@ -189,6 +198,7 @@ class FakeDevices final : public DeviceCalls {
   std::map<std::string, DeviceAnswer> answers_ GALLEY_GUARDED_BY(mutex_);
   std::vector<std::shared_ptr<Call>> calls_ GALLEY_GUARDED_BY(mutex_);
   int cancelled_ GALLEY_GUARDED_BY(mutex_) = 0;
+  std::vector<Digest> lost_ GALLEY_GUARDED_BY(mutex_);
   RecordAnswer record_ = DeviceRefusal{};
   SessionAnswer session_ = DeviceRefusal{};
   std::optional<DeviceRefusal> changes_refusal_;
