@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <climits>
 #include <optional>
@@ -9,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/base/descriptor_limit.h"
 #include "common/base/digest.h"
 #include "common/base/errors.h"
 #include "common/base/file.h"
@@ -55,6 +57,7 @@ std::vector<std::string> OwnHosts(const project::Project& project) {
 
 absl::StatusOr<HttpDoor::Options> OptionsOf(const project::Project& project) {
   HttpDoor::Options options{.address = project.director.http};
+  options.limits.connections_max = DeviceConnectionsMax(CurrentDescriptorLimit().soft);
   if (listen::IsLocalAddress(options.address)) return options;
   options.tls = {.certificate = project.farm.tls_cert, .key = project.farm.tls_key};
   options.hosts = OwnHosts(project);
@@ -80,6 +83,10 @@ absl::Status CheckDeviceDoor(const project::Project& project) {
       "token: expected [farm] tls_cert and tls_key, or a loopback address, as in "
       "\"127.0.0.1:8080\"",
       address);
+}
+
+size_t DeviceConnectionsMax(uint64_t descriptors) {
+  return std::clamp<uint64_t>(descriptors / 2, 1, 16'384);
 }
 
 std::string DeviceUrl(const project::Project& project) {

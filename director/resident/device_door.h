@@ -10,6 +10,8 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -35,6 +37,10 @@ inline constexpr const char* kHttpTokenFile = "http-token";
 // reach it, and there is no certificate; a platform has the name of something else under /v1. OK
 // for a project without [director] http.
 absl::Status CheckDeviceDoor(const project::Project& project);
+
+// Returns how many connections a door has at most, if the process may have `descriptors`: half of
+// these, at most 16,384. Each idle stream of changes has a connection.
+size_t DeviceConnectionsMax(uint64_t descriptors);
 
 // Returns "http://127.0.0.1:8080"; empty: the project's director answers no devices.
 std::string DeviceUrl(const project::Project& project);

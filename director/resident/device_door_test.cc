@@ -136,6 +136,12 @@ TEST_F(DeviceDoorOfProjectTest, PlatformsWithNamesOfOtherThingsAreRefused) {
   EXPECT_EQ(Refusal(), "");
 }
 
+TEST(DeviceConnectionsTest, OthersHaveHalfOfTheDescriptors) {
+  EXPECT_EQ(DeviceConnectionsMax(1'024), 512u);
+  EXPECT_EQ(DeviceConnectionsMax(1'048'576), 16'384u);
+  EXPECT_EQ(DeviceConnectionsMax(0), 1u);
+}
+
 TEST_F(DeviceDoorOfProjectTest, OtherMachinesNeedTlsAndTheToken) {
   UseCertificate();
   project_.director.http = "0.0.0.0:0";
