@@ -24,10 +24,12 @@ class Http:
     """Requests at a URL, each on a connection of its own."""
 
     def __init__(self, url):
-        self.url = url
+        self.url, self.tls = url, None
         self.host = urllib.parse.urlsplit(url).netloc
 
     def connect(self):
+        if self.tls:
+            return http.client.HTTPSConnection(self.host, timeout=LIMIT_S, context=self.tls)
         return http.client.HTTPConnection(self.host, timeout=LIMIT_S)
 
     def ask(self, method, path, body=None, fields=None):

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """`galley serve --http`: devices ask for files, which are cooked when they are not; sessions see one world; changes are told."""
-import http.client, json, os, random, shutil, signal, socket, subprocess, threading, unittest
+import http.client, json, os, random, shutil, signal, socket, ssl, subprocess, threading, unittest
 
-from harness import COPY, LIMIT_S, SLOW, is_running, kill, read_file
+from harness import COPY, LIMIT_S, SLOW, SOURCE, is_running, kill, read_file
 from http_case import Changes, Http, HttpTest
 from exposition import read_metrics
 
@@ -386,6 +386,29 @@ class DoorTest(HttpTest):
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertIn(f"`{name}`", done.stderr)
             self.assertEqual(self.galley("cook", "--project", other).returncode, 0, "without HTTP the name is free")
+
+    def test_other_machines_ask_by_tls_with_the_token(self):
+        certs = self.path("certs")
+        done = subprocess.run([os.path.join(SOURCE, "deploy/dev-certs"), certs, "localhost", "127.0.0.1"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done)
+        farm = f'[farm]\ntls_cert = "{certs}/director.pem"\ntls_key = "{certs}/director.key"\n'
+        project = self.project({"a.txt": "a"}, [COPY], extra=farm)
+        client = self.serve_http(project, address="0.0.0.0:0")
+        self.assertRegex(client.url, r"^https://0\.0\.0\.0:[1-9]\d*$")
+        token_file = os.path.join(project, ".galley/state/http-token")
+        self.assertEqual(os.stat(token_file).st_mode & 0o777, 0o600)
+        token = read_file(token_file).decode().strip()
+        client.tls = ssl.create_default_context(cafile=f"{certs}/ca.pem")
+        client.host = client.host.replace("0.0.0.0", "localhost")
+        self.assertEqual(client.get("/v1/pc/Game/a.txt").status, 401)
+        self.assertEqual(client.get("/v1/pc/Game/a.txt", Authorization="Bearer " + token[::-1]).status, 401)
+        answer = self.get_ready(client, "/v1/pc/Game/a.txt", Authorization=f"Bearer {token}")
+        self.assertEqual((answer.status, answer.body), (200, b"a"), answer)
+        client.tls = None  # plain HTTP is answered with an error, or with nothing
+        try:
+            self.assertEqual(client.get("/v1/pc/Game/a.txt", Authorization=f"Bearer {token}").status, 400)
+        except (OSError, http.client.HTTPException):
+            pass
 
     def test_an_address_in_use_is_exit_3(self):
         project = self.project({"a.txt": "a"}, [COPY])
