@@ -1,5 +1,6 @@
 #include "director/serve/device_face/device_face.h"
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -75,8 +76,11 @@ void SendAnswer(const FileReply& reply, const DeviceAnswer& answer) {
   SendFile(reply, std::get<DeviceFile>(answer));
 }
 
+// The call holds the responder, so the hook does not hold the call, which is the service's.
 void CancelIfLeft(const HttpResponder& responder, const DeviceCallPtr& call) {
-  responder.OnLeave([call] { call->Cancel(); });
+  responder.OnLeave([waiting = std::weak_ptr<DeviceCall>(call)] {
+    if (const DeviceCallPtr left = waiting.lock()) left->Cancel();
+  });
 }
 
 bool IsJson(const HttpRequest& request) {

@@ -281,6 +281,14 @@ TEST_F(DeviceFaceTest, AClientThatLeavesCancelsItsCall) {
   EXPECT_FALSE(asked->has_answer());
 }
 
+TEST_F(DeviceFaceTest, ACallThatIsDroppedIsAnswered) {
+  const auto asked = Begin("GET /v1/linux/a HTTP/1.1\n");
+  devices_.DropWaiting();
+  const base::MutexLock lock(asked->mutex);
+  ASSERT_TRUE(asked->answer.has_value());
+  EXPECT_EQ(asked->answer->status, 500);
+}
+
 // Sessions and records.
 
 TEST_F(DeviceFaceTest, ASessionIsOpenedAndHasAPlace) {

@@ -90,6 +90,13 @@ class FakeDevices final : public DeviceCalls {
     if (wake) wake();
   }
 
+  // Forgets the calls that wait, and answers none of them.
+  void DropWaiting() {
+    std::vector<std::shared_ptr<Call>> dropped;  // destroyed without the lock
+    const base::MutexLock lock(mutex_);
+    dropped.swap(calls_);
+  }
+
   // The calls that wait, and those that were cancelled before their answer.
   int waiting() const {
     const base::MutexLock lock(mutex_);
