@@ -39,7 +39,7 @@ ResidentDoors::ResidentDoors(const Deps& deps, Opened opened)
                  .figures = &deps.figures}),
       client_address_file(AddressFileOf(deps)),
       clients(std::move(opened.clients)),
-      devices(std::move(opened.devices)),
+      device_door(std::move(opened.device_door)),
       meter({.director = deps.director,
              .admission = admission,
              .board = deps.figures,
@@ -60,7 +60,7 @@ absl::Status ResidentDoors::Open(const Deps& deps, Opened& opened) {
   opened.door = *std::move(door);
   ASSIGN_OR_RETURN(opened.clients, ListenToClients(deps, *opened.door));
   if (!deps.is_hosted) {
-    ASSIGN_OR_RETURN(opened.devices,
+    ASSIGN_OR_RETURN(opened.device_door,
                      DeviceDoor::Open(deps.director.project(), deps.director.stores().store()));
   }
   if (opened.clients == nullptr) return absl::OkStatus();
@@ -69,7 +69,7 @@ absl::Status ResidentDoors::Open(const Deps& deps, Opened& opened) {
 }
 
 void ResidentDoors::Close() {
-  if (devices != nullptr) devices->Close();
+  if (device_door != nullptr) device_door->Close();
   if (clients != nullptr) {
     ::unlink(client_address_file.c_str());
     clients->Close();
@@ -83,7 +83,7 @@ void ResidentDoors::Close() {
 void ResidentDoors::RemoveSocket() {
   door->RemoveSocket();
   if (clients != nullptr) ::unlink(client_address_file.c_str());
-  if (devices != nullptr) devices->Close();
+  if (device_door != nullptr) device_door->Close();
 }
 
 }  // namespace galley::director
