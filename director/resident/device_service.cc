@@ -83,7 +83,8 @@ DeviceService::DeviceService(Deps deps)
               .worlds_max = deps_.sessions.worlds_max}),
       reads_(DepsOfReads()),
       timer_([this] { return Now(); }, [this] { Post([this] { Tick(); }); }) {
-  Post([this] { Restore(); });
+  // Before the first call: a session of the director before must never be told that it ended.
+  Restore();
   NoteWorld();
 }
 

@@ -367,7 +367,8 @@ TEST_F(DeviceServiceTest, ARootIsLeasedBeforeItIsTold) {
   fake_.Cooks("/Game/a.png", Made({{".ktx2", "texture"}}));
   const DeviceFile file = FileOf(GetIn(session.id, "Game/a.png.ktx2"));
   bool is_leased = false;
-  for (const store::RootLease& lease : memory_.Leases().value())
+  const std::vector<store::RootLease> leases = memory_.Leases().value();
+  for (const store::RootLease& lease : leases)
     is_leased |= lease.root == *file.root && lease.name.find(session.id) != std::string::npos;
   EXPECT_TRUE(is_leased);
 }
@@ -380,7 +381,8 @@ TEST_F(DeviceServiceTest, AClosedSessionIsAbsentAndItsLeaseEnds) {
   EXPECT_EQ(RefusalIn(GetIn(session.id, "Game/read.txt")).kind, RefusalKind::kAbsent);
   AwaitOrFail(
       [&] {
-        for (const store::RootLease& lease : memory_.Leases().value()) {
+        const std::vector<store::RootLease> leases = memory_.Leases().value();
+        for (const store::RootLease& lease : leases) {
           if (lease.name.find(session.id) != std::string::npos) return false;
         }
         return true;
@@ -548,7 +550,8 @@ TEST_F(DeviceServiceTest, AFileThatComesAndGoesIsAddedAndRemovedInOneEvent) {
   std::vector<devices::ChangeEventPtr> told;
   AwaitOrFail(
       [&] {
-        for (const auto& event : events->Take(10).value()) told.push_back(event);
+        const std::vector<devices::ChangeEventPtr> taken = events->Take(10).value();
+        told.insert(told.end(), taken.begin(), taken.end());
         return !told.empty();
       },
       "an event");
@@ -591,7 +594,8 @@ TEST_F(DeviceServiceTest, AFailureAfterAnEditIsToldWhenItIsQuiet) {
   std::string error;
   AwaitOrFail(
       [&] {
-        for (const auto& event : events->Take(10).value()) {
+        const std::vector<devices::ChangeEventPtr> taken = events->Take(10).value();
+        for (const devices::ChangeEventPtr& event : taken) {
           for (const devices::PackageFailure& failure : event->failures) error = failure.error;
         }
         return !error.empty();

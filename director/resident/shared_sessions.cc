@@ -55,6 +55,8 @@ void SharedSessions::SetNewest(const ShownWorldPtr& shown, devices::DeviceViewPt
   base::MutexLock lock(mutex_);
   shown_[view->world_digest] = shown;
   has_unleased_ = true;
+  if (shown->number == held_.back()->number)
+    newest_[{.platform = view->world->platform, .cultures = view->world->cultures}] = view->root;
   sessions_.SetNewest(std::move(view), shown->number, std::move(changed), now);
 }
 
@@ -85,9 +87,9 @@ void SharedSessions::TellLeasedRoots(Seen& seen) {
     seen.is_settling = true;
     session.root = own->second;
   }
-  Digest& newest = newest_leased_[session.audience];
-  if (leased_roots_.contains(session.newest_root)) newest = session.newest_root;
-  session.newest_root = newest;
+  if (leased_roots_.contains(session.newest_root)) return;
+  const auto leased = newest_leased_.find(session.audience);
+  session.newest_root = leased == newest_leased_.end() ? Digest() : leased->second;
 }
 
 absl::StatusOr<std::vector<devices::ChangeEventPtr>> SharedSessions::EventsSince(
@@ -124,6 +126,9 @@ void SharedSessions::NoteLeased(const store::LeaseChanges& changes) {
     ForgetLease(lease.name);
     leased_[lease.name] = lease.root;
     ++leased_roots_[lease.root];
+  }
+  for (const auto& [audience, root] : newest_) {
+    if (leased_roots_.contains(root)) newest_leased_[audience] = root;
   }
 }
 

@@ -125,7 +125,8 @@ class SharedSessions {
   // The leases that the store has: roots by name, and how many leases a root has.
   std::map<std::string, Digest> leased_ GALLEY_GUARDED_BY(mutex_);
   absl::flat_hash_map<Digest, size_t> leased_roots_ GALLEY_GUARDED_BY(mutex_);
-  // The newest roots of audiences that were leased.
+  // The newest roots of audiences in the present world, and the newest ones that were leased.
+  std::map<devices::Audience, Digest> newest_ GALLEY_GUARDED_BY(mutex_);
   std::map<devices::Audience, Digest> newest_leased_ GALLEY_GUARDED_BY(mutex_);
   bool has_unleased_ GALLEY_GUARDED_BY(mutex_) = false;  // a view came since the last flush
   bool is_missed_ GALLEY_GUARDED_BY(mutex_) = false;

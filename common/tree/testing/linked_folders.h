@@ -31,9 +31,9 @@ inline LinkedTree ParseLinkedTree(const std::string& text) {
     }
     const size_t equals = word.find('=');
     std::string path = word.substr(0, equals);
-    const std::string content = equals == std::string::npos ? path : word.substr(equals + 1);
     const bool is_executable = path.back() == '!';
     if (is_executable) path.pop_back();
+    const std::string content = equals == std::string::npos ? path : word.substr(equals + 1);
     tree.files.push_back({path, Digest::Of(content), is_executable});
   }
   return tree;

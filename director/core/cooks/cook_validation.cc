@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "director/core/cooks/resolved_reference.h"
+#include "director/core/packages/barred_generator.h"
 #include "director/core/packages/failure_texts.h"
 
 namespace galley::director {
@@ -146,7 +147,7 @@ void CookValidation::AddUnlisted(const Claimant& cook, PackageId id,
     const std::string& target = packages_.NameOf(edge.target);
     const std::string_view generator = GeneratorName(target);
     if (!cook.Follows(edge) || cook.Wants(edge.target) || cook.Stands(edge.target) ||
-        generator.empty() ||
+        generator.empty() || HasBarredGenerator(cook, edge.target) ||
         (packages_[edge.target].generated != nullptr && !cook.IsNever(generator)))
       return;
     const record::ReferenceKind kind = edge.category == InstigatorCategory::kHardDependency

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string_view>
 
+#include "director/core/packages/barred_generator.h"
 #include "director/core/packages/package_data.h"
 #include "director/core/packages/tally.h"
 
@@ -23,16 +24,6 @@ void NoteResults(const PackageData& package, PlatformMask judged,
     result.has_failed = slot.phase == Phase::kFailed || (judged & MaskOf(platform)) != 0;
     result.source = slot.source;
   }
-}
-
-bool HasBarredGenerator(const Claimant& cook, PackageId id) {
-  if (cook.barred.empty()) return false;
-  for (std::string_view name = GeneratorName(cook.packages.NameOf(id)); !name.empty();
-       name = GeneratorName(name)) {
-    const PackageId generator = cook.packages.Find(name);
-    if (generator.valid() && cook.BarredOf(generator) != 0) return true;
-  }
-  return false;
 }
 
 CookManifest::Member MemberOf(const Claimant& cook, PackageId id) {

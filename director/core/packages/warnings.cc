@@ -1,7 +1,11 @@
 #include "director/core/packages/warnings.h"
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
+
+#include "director/core/packages/barred_generator.h"
+#include "director/core/packages/cook_manifest.h"
 
 namespace galley::director {
 namespace {
@@ -10,10 +14,30 @@ namespace {
 // has one mistake, not as many.
 constexpr size_t kUnsolicitedMax = 10'000;
 
+// True: the package is in the settled cook with this content.
+bool HasContent(const CookManifest& manifest, PackageId package, uint32_t content) {
+  const std::optional<uint32_t> member = manifest.Find(package);
+  return member.has_value() && manifest.members()[*member].content == content;
+}
+
+// Adds the targets of which the cook would not know alone whether they are generated.
+void AddUnknownTargets(const Claimant& cook, const Edges& edges, PackageId from,
+                       std::vector<PackageId>& targets) {
+  if (cook.barred.empty()) return;
+  const PlatformMask platforms = cook.request.platforms & ~cook.BarredOf(from);
+  edges.ForEachReference(from, [&](const Edge& edge) {
+    if (cook.Follows(edge) && (edge.platforms & platforms) != 0 &&
+        !cook.manifest->Has(edge.target) && !cook.Stands(edge.target) &&
+        HasBarredGenerator(cook, edge.target))
+      targets.push_back(edge.target);
+  });
+}
+
 }  // namespace
 
 void Warnings::TellOnce(CookMask cooks, PackageId id, const record::Warning& warning) {
-  claimants_.ForEachOf(cooks & ~claimants_.masks().settling, [&](const Claimant& cook) {
+  claimants_.ForEachOf(cooks, [&](const Claimant& cook) {
+    if (cook.manifest != nullptr && !HasContent(*cook.manifest, id, packages_[id].content)) return;
     if (cooks_[cook.slot].told.emplace(id, warning).second)
       effects_.Note(PackageWarned{id, std::nullopt, warning.kind, warning.text}, cook.bit());
   });
@@ -56,18 +80,20 @@ void Warnings::NoteFailedTargets(const Claimant& cook) {
   const CookManifest& manifest = *cook.manifest;
   const std::vector<CookManifest::Member>& members = manifest.members();
   for (uint32_t i = 0; i < members.size(); ++i) {
-    std::vector<uint32_t> targets;  // members are numbered by name
+    std::vector<PackageId> targets;
     manifest.ForEachReference(i, [&](const CookManifest::Reference& reference) {
       if (!reference.is_generated && members[reference.target].has_no_result())
-        targets.push_back(reference.target);
+        targets.push_back(members[reference.target].package);
     });
-    std::ranges::sort(targets);
+    AddUnknownTargets(cook, graph_.edges(), members[i].package, targets);
+    std::ranges::sort(targets, {}, [this](PackageId id) { return packages_.NameOf(id); });
     targets.erase(std::unique(targets.begin(), targets.end()), targets.end());
-    for (const uint32_t target : targets) {
+    for (const PackageId target : targets) {
+      const std::optional<uint32_t> member = manifest.Find(target);
+      const bool has_failed = member.has_value() && members[*member].has_failed;
       of.failed_targets.emplace_back(
-          members[i].package,
-          "refers to " + packages_.NameOf(members[target].package) +
-              (members[target].has_failed ? ", which failed" : ", which was not cooked"));
+          members[i].package, "refers to " + packages_.NameOf(target) +
+                                  (has_failed ? ", which failed" : ", which was not cooked"));
     }
   }
 }

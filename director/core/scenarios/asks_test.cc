@@ -664,6 +664,7 @@ TEST(AsksTest, ABlockingLookUpDoesNotWaitForThoseOfACook) {
   CoreHarness shell(project, options);
   shell.hold_look_ups = true;
   shell.Request(all, {.request = 1});
+  for (size_t i = 0; i < all.size(); ++i) shell.Send(Tick{});
   const size_t before = shell.look_ups.size();
   ASSERT_LT(before, all.size());
   shell.Ask(7, "Z");

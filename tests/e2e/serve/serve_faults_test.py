@@ -395,7 +395,7 @@ class ServeFaultsTest(ResidentTest):
         self.serve(project, "--workers", "1")
         cook = self.start_cook(project)
         held = self.wait_for_held()
-        toml = self.read("game/galley.toml")
+        toml = self.read("game/galley.toml").decode()
         self.write("game/galley.toml", toml + "[resources]\nspare = 1\n")
         waiting = self.start_cook(project)  # not beside the other; it reads galley.toml when its turn comes
         self.wait_until(lambda: "waiting" in [c["state"] for c in self.cooks(project).values()])

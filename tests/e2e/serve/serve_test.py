@@ -160,7 +160,7 @@ class ServeTest(ResidentTest):
         first = self.start_cook(project)
         self.wait_until(lambda: [c["state"] for c in self.status(project)["cooks"]] == ["cooking"])
         # Another galley.toml, for which the workers must be started anew.
-        self.write("game/galley.toml", self.read("game/galley.toml") + "[resources]\nspare = 1\n")
+        self.write("game/galley.toml", self.read("game/galley.toml").decode() + "[resources]\nspare = 1\n")
         nightly = self.galley("cook", "--detach", "--never", "/Game/0.*", "--project", project)
         urgent = self.galley("cook", "--detach", "--class", "now", "--never", "/Game/0.*", "--project", project, "/Game/1.slow")
         self.assertEqual((nightly.returncode, urgent.returncode), (0, 0), nightly.stderr + urgent.stderr)
