@@ -320,7 +320,7 @@ class SessionsTest(HttpTest):
         client = self.serve_http(project)
         cooked = self.get_ready(client, "/v1/pc/Game/c.json.cbor")
         records = self.galley("records", "/Game/c.json", "--platform", "pc", "--json", "--project", project)
-        key = json.loads(records.stdout.splitlines()[0])["action_key"]
+        key = json.loads(records.stdout)["platforms"]["pc"]["action_key"]
         listed = client.get(f"/v1/record/{key}")
         self.assertEqual(listed.status, 200, listed)
         self.assertEqual([output["suffix"] for output in listed.json["outputs"]], [".cbor"])

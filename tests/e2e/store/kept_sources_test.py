@@ -126,7 +126,7 @@ class KeptSourcesTest(E2ETest):
 
     def test_a_collection_keeps_inputs_with_their_result(self):
         old = self.edited()
-        done = self.galley("store", "gc", "--store", self.store)
+        done = self.galley("store", "gc", "--max-size", "1GiB", "--store", self.store)
         self.assertEqual(done.returncode, 0, done)
         self.assertTrue(os.path.exists(self.file_of(old["source"])))
         why = self.galley("store", "why", old["source"], "--store", self.store)
