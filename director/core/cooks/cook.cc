@@ -159,8 +159,8 @@ bool Cook::IsNothingThere(const std::vector<PackageId>& by_name) const {
     if ((package.selected_by & cook_.bit()) == 0) return false;
     if (package.generated == nullptr) return step_.catalog->Find(package.name).has_value();
     const PackageId generator = packages_.Find(GeneratorName(package.name));
-    return generator.valid() &&
-           (InPhase(packages_[generator], Phase::kDone) & cook_.request.platforms) != 0;
+    return generator.valid() && (InPhase(packages_[generator], Phase::kDone) &
+                                 cook_.request.platforms & ~cook_.BarredOf(generator)) != 0;
   });
 }
 
