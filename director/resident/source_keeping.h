@@ -6,7 +6,7 @@
 // for a while. What is put is committed every now and then, so that the next commit of a cook has
 // little to sync. After a pass the files are pinned as a tree, since no result need name them: the
 // pin "sources/<project id>" is renewed at most once an hour, so that edits all day cost little.
-// What was put since then is younger than a collection drops.
+// A blob that was put since then is younger than a collection drops.
 //
 // Threads: any; the work has a thread of its own.
 #pragma once

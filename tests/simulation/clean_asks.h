@@ -1,5 +1,5 @@
 // CleanAsk: how an ask for one package ends in a project that keeps still, when nothing goes wrong.
-// It follows from the files alone (World), as the output of a package does (World::Expected).
+// The answer follows from the files alone (World), as a package's output does (World::Expected).
 #pragma once
 
 #include <set>

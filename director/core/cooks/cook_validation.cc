@@ -120,6 +120,10 @@ void CookValidation::JudgeInputs(Claimant& cook, const std::vector<PackageId>& w
     }
   };
   for (const auto& [input, of_input] : readers) {
+    // The result of the reader may have been made for another cook, when the input had not failed.
+    if (cook.Wants(input))
+      fail_readers(input, InPhase(packages_[input], Phase::kFailed),
+                   InputFailedText(packages_.NameOf(input)));
     if (!cook.IsNever(input)) continue;
     const std::string& name = packages_.NameOf(input);
     fail_readers(

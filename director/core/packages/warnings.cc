@@ -23,7 +23,7 @@ bool HasContent(const CookManifest& manifest, PackageId package, uint32_t conten
 // Adds the targets of which the cook would not know alone whether they are generated.
 void AddUnknownTargets(const Claimant& cook, const Edges& edges, PackageId from,
                        std::vector<PackageId>& targets) {
-  if (cook.barred.empty()) return;
+  if (!cook.has_never()) return;
   const PlatformMask platforms = cook.request.platforms & ~cook.BarredOf(from);
   edges.ForEachReference(from, [&](const Edge& edge) {
     if (cook.Follows(edge) && (edge.platforms & platforms) != 0 &&
