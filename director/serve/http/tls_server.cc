@@ -1,6 +1,5 @@
 #include "director/serve/http/tls_server.h"
 
-#include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
@@ -14,6 +13,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "common/base/openssl_pointers.h"
 
 namespace galley::director {
 namespace {
@@ -21,29 +21,8 @@ namespace {
 constexpr size_t kRecordBytesMax = 16 * 1024;         // the most of one TLS record (RFC 8446, 5.1)
 constexpr std::string_view kHttp11 = "\x08http/1.1";  // as ALPN has it (RFC 7301, 3.1)
 
-template <auto free>
-struct FreedBy {
-  template <typename T>
-  void operator()(T* object) const {
-    free(object);
-  }
-};
 using Context = std::unique_ptr<SSL_CTX, FreedBy<SSL_CTX_free>>;
 using Session = std::unique_ptr<SSL, FreedBy<SSL_free>>;
-using PemReader = std::unique_ptr<BIO, FreedBy<BIO_free_all>>;
-using X509Pointer = std::unique_ptr<X509, FreedBy<X509_free>>;
-using KeyPointer = std::unique_ptr<EVP_PKEY, FreedBy<EVP_PKEY_free>>;
-
-PemReader ReaderOf(std::string_view pem) {
-  return PemReader(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
-}
-
-// OpenSSL's own function asks for a password at a terminal and would wait for ever.
-int RefusePassword(char*, int, int, void*) { return 0; }
-
-X509Pointer NextX509(BIO* pem) {
-  return X509Pointer(PEM_read_bio_X509(pem, nullptr, &RefusePassword, nullptr));
-}
 
 class TlsTransport final : public Transport {
  public:
@@ -139,10 +118,10 @@ int ChooseHttp11(SSL*, const unsigned char** chosen, unsigned char* chosen_bytes
 
 // False: OpenSSL does not take it.
 bool UseCertificate(SSL_CTX* context, std::string_view pem) {
-  const PemReader reader = ReaderOf(pem);
-  const X509Pointer own = NextX509(reader.get());
+  const BioPointer reader = PemReaderOf(pem);
+  const X509Pointer own = NextCertificate(reader.get());
   if (own == nullptr || SSL_CTX_use_certificate(context, own.get()) != 1) return false;
-  while (X509Pointer issuer = NextX509(reader.get())) {
+  while (X509Pointer issuer = NextCertificate(reader.get())) {
     if (SSL_CTX_add0_chain_cert(context, issuer.get()) != 1) return false;
     static_cast<void>(issuer.release());  // the context has it
   }
@@ -150,7 +129,7 @@ bool UseCertificate(SSL_CTX* context, std::string_view pem) {
 }
 
 bool UseKey(SSL_CTX* context, std::string_view pem) {
-  const PemReader reader = ReaderOf(pem);
+  const BioPointer reader = PemReaderOf(pem);
   const KeyPointer key(PEM_read_bio_PrivateKey(reader.get(), nullptr, &RefusePassword, nullptr));
   return key != nullptr && SSL_CTX_use_PrivateKey(context, key.get()) == 1 &&
          SSL_CTX_check_private_key(context) == 1;
@@ -158,8 +137,8 @@ bool UseKey(SSL_CTX* context, std::string_view pem) {
 
 bool WantClients(SSL_CTX* context, std::string_view authorities) {
   if (authorities.empty()) return true;
-  const PemReader reader = ReaderOf(authorities);
-  while (const X509Pointer authority = NextX509(reader.get())) {
+  const BioPointer reader = PemReaderOf(authorities);
+  while (const X509Pointer authority = NextCertificate(reader.get())) {
     if (X509_STORE_add_cert(SSL_CTX_get_cert_store(context), authority.get()) != 1 ||
         SSL_CTX_add_client_CA(context, authority.get()) != 1) {
       return false;
