@@ -125,7 +125,7 @@ class ConnectionImpl final : public Connection,
   awaitable<std::optional<HttpAnswer>> AskFace(HttpRequest request);
   awaitable<After> SendProblem(HttpProblem problem, bool is_head, bool keeps_alive);
   awaitable<After> SendReply(Reply reply);
-  void NoteAnswer(int status);
+  void CountAnswer();
   awaitable<After> SendStream(Reply reply, ResponsePlan plan);
   awaitable<bool> SendEvents(std::shared_ptr<HttpEventStream> stream, bool is_chunked);
   void WakeBy(HttpEventStream& stream, std::shared_ptr<std::atomic<bool>> is_woken);
@@ -153,6 +153,7 @@ class ConnectionImpl final : public Connection,
   absl::Time since_;  // of the phase
   absl::Time deadline_ = absl::InfiniteFuture();
   absl::Time comment_due_ = absl::InfiniteFuture();
+  int uncounted_status_ = 0;  // of the answer of which nothing has been sent; 0: none
   uint64_t sent_bytes_ = 0;
   size_t discarded_bytes_ = 0;
   bool has_served_ = false;  // a request
@@ -359,8 +360,8 @@ awaitable<ConnectionImpl::After> ConnectionImpl::SendReply(Reply reply) {
     if (plan.is_stream) co_return co_await SendStream(std::move(reply), std::move(plan));
     std::string head = HeadText(plan, parts_.DateNow(), {.closes = closes});
     if (reply.terms.is_head) plan.parts.clear();
+    uncounted_status_ = plan.status;
     is_sent = co_await SendParts(std::move(head), std::move(plan.parts), std::move(body));
-    if (is_sent) NoteAnswer(plan.status);
   }
   if (is_sent) co_return closes ? After::kLinger : After::kGoOn;
   if (is_closed_ || sent_bytes_ != sent_before) co_return After::kClose;
@@ -368,16 +369,19 @@ awaitable<ConnectionImpl::After> ConnectionImpl::SendReply(Reply reply) {
   co_return co_await SendProblem(std::move(problem), reply.terms.is_head, reply.keeps_alive);
 }
 
-void ConnectionImpl::NoteAnswer(int status) {
-  ++parts_.deps.counters->answers[static_cast<size_t>(status / 100 - 2)];
+// Counts an answer when its first bytes leave: who has read an answer finds it counted.
+void ConnectionImpl::CountAnswer() {
+  if (uncounted_status_ == 0) return;
+  ++parts_.deps.counters->answers[static_cast<size_t>(uncounted_status_ / 100 - 2)];
+  uncounted_status_ = 0;
 }
 
 awaitable<ConnectionImpl::After> ConnectionImpl::SendStream(Reply reply, ResponsePlan plan) {
   const Framing framing{.is_chunked = reply.may_chunk,
                         .closes = !reply.keeps_alive || !reply.may_chunk || parts_.is_stopping};
   std::string head = HeadText(plan, parts_.DateNow(), framing);
+  uncounted_status_ = plan.status;
   bool goes_on = co_await WriteText(std::move(head), false);
-  if (goes_on) NoteAnswer(plan.status);
   auto stream = std::get<std::shared_ptr<HttpEventStream>>(std::move(reply.answer.body));
   if (goes_on && !reply.terms.is_head)
     goes_on = co_await SendEvents(std::move(stream), framing.is_chunked);
@@ -525,6 +529,7 @@ awaitable<bool> ConnectionImpl::WriteAll(std::vector<std::string_view> pieces, b
   while (!is_closed_) {
     while (first < pieces.size() && pieces[first].empty()) ++first;
     if (first == pieces.size()) co_return true;
+    CountAnswer();
     const IoResult result = transport_->Write(std::span(pieces).subspan(first), more_follows);
     if (result.state == IoState::kDone) {
       NoteSent(result.bytes);

@@ -704,7 +704,7 @@ TEST_F(HttpDoorTest, AnswersAreCountedByTheirClass) {
   client.Get("/..");
   face_.SetAnswer(MakeProblem({.status = 500, .text = "No."}));
   client.Get("/a");
-  AwaitOrFail([&] { return door_->figures().answers[3] == 1; }, "the last answer's count");
+  // Who has read an answer finds it counted.
   const HttpDoorFigures figures = door_->figures();
   EXPECT_THAT(figures.answers, ElementsAre(1u, 1u, 1u, 1u));
   EXPECT_EQ(figures.accepted, 1u);

@@ -56,22 +56,23 @@ class NginxTest(HttpTest):
         except OSError:
             return False
 
-    def answered(self):
+    def answered(self, *classes):
         found = read_metrics(self.metrics)
-        return sum(int(found.value("galley_http_answers_total", status=status)) for status in ("2xx", "3xx", "4xx", "5xx"))
+        return sum(int(found.value("galley_http_answers_total", status=status)) for status in classes or ("2xx", "3xx", "4xx", "5xx"))
 
     def test_many_clients_who_ask_for_one_file_are_one_request(self):
         project = self.project({"0.slow": "slow", "a.txt": "a"}, [SLOW.replace("sleep 1", "sleep 3"), COPY])
         client = self.start(project, "--workers", "1")
         self.get_ready(self.direct, "/v1/pc/Game/a.txt")
-        before, answers = self.answered(), []
+        before, answers = self.answered("2xx"), []
         threads = [threading.Thread(target=lambda: answers.append(client.get("/v1/pc/Game/0.slow.out"))) for _ in range(50)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
         self.assertEqual({(answer.status, answer.body) for answer in answers}, {(200, b"slow")})
-        self.assertEqual(self.answered() - before, 1)
+        # One who is let go on more than a second after the answer, on a machine with much to do, makes nginx ask by the entity tag: 304.
+        self.assertEqual(self.answered("2xx") - before, 1)
 
     def test_an_edit_is_seen_after_a_second_and_a_known_tag_is_asked_for(self):
         project = self.project({"a.txt": "one"}, [COPY])
