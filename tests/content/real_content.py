@@ -1,6 +1,9 @@
 """Real content, which nobody here made: T1 and T2 of docs/content.md, and the rules that cook it."""
 import os, shutil, subprocess, sys, tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts"))
+import debian
+
 DEBIAN_T1 = ["minetest-data", "extremetuxracer-data"]
 DEBIAN_T2 = ["endless-sky-data"]
 WEBXR = "@webxr-input-profiles/assets@1.0.20"
@@ -39,22 +42,14 @@ cooker = "data"
 """
 
 
-def download_debian(package, folder):
-    download = ["apt-get", "-o", "APT::Sandbox::User=root", "download", "-qq", package]
-    if subprocess.run(download, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0:
-        return
-    # Where nothing was missing, nothing has fetched the package lists.
-    subprocess.run(["apt-get", "update", "-qq"], stdout=subprocess.DEVNULL)
-    if subprocess.run(download, cwd=folder, stdout=subprocess.DEVNULL).returncode != 0:
-        sys.exit(f"validate: apt cannot fetch {package}: the real content comes from Debian's packages, and needs them reachable")
-
-
 def unpack_debian(package, target):
     with tempfile.TemporaryDirectory() as folder:
-        download_debian(package, folder)
-        subprocess.run(["dpkg-deb", "-x", os.path.join(folder, os.listdir(folder)[0]), os.path.join(folder, "x")], check=True)
-        for name in os.listdir(os.path.join(folder, "x/usr/share")):
-            source = os.path.join(folder, "x/usr/share", name)
+        try:
+            shared = os.path.join(debian.unpack(package, folder), "usr/share")
+        except debian.NotFetched as error:
+            sys.exit(f"validate: {error}: the real content comes from Debian's packages, and needs them reachable")
+        for name in os.listdir(shared):
+            source = os.path.join(shared, name)
             if os.path.isdir(source) and name not in ("doc", "man", "lintian"):
                 shutil.copytree(source, os.path.join(target, package, name), ignore_dangling_symlinks=True)
 

@@ -1,8 +1,11 @@
 """A Kubernetes without machines: etcd, and kube-apiserver, kube-controller-manager and kube-scheduler, which are built once with Go (kubernetes/go.mod says
 which version). Its nodes are played by stand_in_kubelet.py."""
-import contextlib, hashlib, http.client, json, os, re, shutil, socket, ssl, subprocess, tempfile, unittest
+import contextlib, hashlib, http.client, json, os, re, shutil, socket, ssl, subprocess, sys, tempfile, unittest
 
 import harness
+
+sys.path.insert(0, os.path.join(harness.SOURCE, "scripts"))
+import debian
 
 SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "kubernetes")
 CACHE = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
@@ -51,12 +54,10 @@ def debian_kubectl():
     if not os.path.exists(program):
         os.makedirs(os.path.dirname(folder), exist_ok=True)
         with tempfile.TemporaryDirectory(dir=os.path.dirname(folder)) as made:
-            done = subprocess.run(["apt-get", "download", "-q", "kubernetes-client"], cwd=made, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-            if done.returncode != 0:
-                raise unittest.SkipTest(f"Debian's kubernetes-client cannot be had: {done.stdout.strip()[-300:]}")
-            package, = (name for name in os.listdir(made) if name.endswith(".deb"))
-            subprocess.run(["dpkg-deb", "-x", package, "client"], cwd=made, check=True)
-            os.rename(os.path.join(made, "client"), folder)
+            try:
+                os.rename(debian.unpack("kubernetes-client", made), folder)
+            except debian.NotFetched as error:
+                raise unittest.SkipTest(str(error))
     return program
 
 

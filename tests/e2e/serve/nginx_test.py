@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """A director behind nginx with the configuration of deploy/nginx, as Debian's nginx takes it: what it keeps, and what it must not."""
-import hashlib, os, shutil, socket, subprocess, threading, unittest
+import hashlib, os, shutil, socket, subprocess, sys, tempfile, threading, unittest
 
 from exposition import read_metrics
 from harness import COPY, SLOW, SOURCE, end_in_turn, read_file
 from http_case import Changes, Http, HttpTest
 
-NGINX = shutil.which("nginx", path=os.environ.get("PATH", "") + ":/usr/sbin")
+sys.path.insert(0, os.path.join(SOURCE, "scripts"))
+import debian
+
 MAIN = """pid {dir}/nginx.pid;
 error_log {dir}/nginx-error.log;
 daemon off;
@@ -28,8 +30,22 @@ def free_port():
         return listener.getsockname()[1]
 
 
-@unittest.skipUnless(NGINX, "nginx is not installed (Debian's package nginx), so deploy/nginx/galley.conf is not tried")
+def find_nginx(test_class):
+    """The program; where it is not installed, that of Debian's package, which is not installed for it: it would start a server on port 80."""
+    installed = shutil.which("nginx", path=os.environ.get("PATH", "") + ":/usr/sbin")
+    if installed:
+        return installed
+    folder = tempfile.mkdtemp()
+    test_class.addClassCleanup(shutil.rmtree, folder)
+    return os.path.join(debian.unpack("nginx", folder), "usr/sbin/nginx")
+
+
 class NginxTest(HttpTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.nginx = find_nginx(cls)
+
     def start(self, project, *args):
         """The director and nginx in front of it; requests that reach the director are counted by `answered`."""
         self.direct = self.serve_http(project, "--metrics", "127.0.0.1:0", *args)
@@ -43,7 +59,7 @@ class NginxTest(HttpTest):
         self.write("galley.conf", text)
         # As root nginx gives its workers another user, who cannot write here.
         user = "user root;\n" if os.geteuid() == 0 else ""
-        nginx = subprocess.Popen([NGINX, "-c", self.write("nginx.conf", user + MAIN.format(dir=self.dir))], stderr=subprocess.DEVNULL)
+        nginx = subprocess.Popen([self.nginx, "-c", self.write("nginx.conf", user + MAIN.format(dir=self.dir))], stderr=subprocess.DEVNULL)
         self.addCleanup(end_in_turn, [nginx], 10)
         self.wait_until(lambda: self.is_listened_on(port))
         return Http(f"http://127.0.0.1:{port}")
