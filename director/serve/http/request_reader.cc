@@ -103,8 +103,11 @@ std::variant<RequestReader::Partial, RequestReader::Refused> RequestReader::Take
     return Refused{.refusal = std::move(*refusal)};
   auto& head = std::get<http::RequestHead>(parsed);
   const bool is_head = head.method == "HEAD";
-  if (auto refusal = http::CheckRequest(head, rules_))
+  const bool ends = !KeepsAlive(head);
+  if (auto refusal = http::CheckRequest(head, rules_)) {
+    refusal->must_close = refusal->must_close || ends;
     return Refused{.refusal = *std::move(refusal), .is_head = is_head};
+  }
   if (http::JoinedValue(head.fields, "transfer-encoding"))
     return Refused{.refusal = EndingRefusal(411, "The body has no Content-Length.")};
   const uint64_t body_bytes = BodyBytesOf(head);
@@ -112,11 +115,11 @@ std::variant<RequestReader::Partial, RequestReader::Refused> RequestReader::Take
   if (!target.ok()) {
     return Refused{.refusal = {.status = 400,
                                .text = MessageOf(target.status()),
-                               .must_close = body_bytes > 0},
+                               .must_close = ends || body_bytes > 0},
                    .is_head = is_head};
   }
   Partial partial{.missing_bytes = body_bytes};
-  partial.received.keeps_alive = KeepsAlive(head);
+  partial.received.keeps_alive = !ends;
   partial.received.may_chunk = head.version == 11;
   partial.received.request.method = MethodOf(head.method);
   partial.received.request.target = *std::move(target);

@@ -15,6 +15,7 @@
 //   411, ends  a chunked body: every client that Galley has knows the length of what it sends, and
 //              chunks are where most ways of request smuggling begin
 //
+// A refusal ends the connection also where the client wants that, by Connection: close or HTTP/1.0.
 // An empty line before a request is skipped (RFC 9112, 2.2). A head that is not whole is checked
 // all the same, so that TLS or bare line feeds are refused at once, not after a time-out.
 //

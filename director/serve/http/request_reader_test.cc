@@ -109,6 +109,13 @@ TEST(RequestReaderTest, ARefusalNeedNotEndTheConnection) {
               ElementsAre("400 The path has a segment '..'.", "0 a.png "));
 }
 
+TEST(RequestReaderTest, ARefusalEndsTheConnectionWhereTheClientWantsThat) {
+  const std::string host = "Host: localhost\r\n", close = "Connection: close\r\n";
+  EXPECT_EQ(StatusOf("PUT /a HTTP/1.1\r\n" + host + close + "\r\n" + kGet), 501);
+  EXPECT_EQ(StatusOf("GET /../a HTTP/1.1\r\n" + host + close + "\r\n" + kGet), 400);
+  EXPECT_EQ(StatusOf("GET /../a HTTP/1.0\r\n" + host + "\r\n" + kGet), 400);
+}
+
 TEST(RequestReaderTest, ARefusalBeforeABodyEndsIt) {
   EXPECT_THAT(Read("POST /../a HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\nGET" + kGet),
               ElementsAre(HasSubstr("400 ")));
