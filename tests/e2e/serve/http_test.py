@@ -1,37 +1,16 @@
 #!/usr/bin/env python3
 """`galley serve --http`: devices ask for files, which are cooked when they are not; sessions see one world; changes are told."""
-import http.client, json, os, random, shutil, signal, socket, ssl, subprocess, threading, unittest
+import http.client, json, os, signal, socket, ssl, subprocess, threading, unittest
 
+from device_case import DATA, LEVEL
 from harness import COPY, LIMIT_S, SLOW, SOURCE, is_running, kill, read_file
 from http_case import Changes, Http, HttpTest
 from exposition import read_metrics
 
-DATA = 'match = "/Game/**/*.json"\ncooker = "data"'
-LEVEL = 'match = "/Game/**/*.level"\ncooker = "data"\nsettings = { cell_size = 100 }'
 TOWN = json.dumps({"name": "town", "items": [{"position": [x, 0, z]} for x in (10, 150) for z in (20, 220)]})
 
 
 class FilesTest(HttpTest):
-    def test_each_file_is_that_of_a_cook_by_the_book_whatever_the_order(self):
-        files = {"a.txt": "a", "deep/er/b.txt": "b" * 5000, "c.json": '{"c": [1, 2, 3]}', "town.level": TOWN}
-        project = self.project(files, [COPY, DATA, LEVEL])
-        copy = self.path("copy")
-        shutil.copytree(project, copy)
-        alone = self.galley("cook", "--standalone", "--project", copy)
-        self.assertEqual(alone.returncode, 0, alone.stderr)
-        expected = self.tree(copy, "pc")
-        self.assertTrue(any("/_gen/" in path for path in expected), expected.keys())
-        client = self.serve_http(project, "--workers", "2")
-        paths = list(expected)
-        random.Random(7).shuffle(paths)
-        for path in paths:
-            answer = self.get_ready(client, f"/v1/pc/{path}")
-            self.assertEqual((answer.status, answer.body), (200, expected[path]), (path, answer))
-            self.assertEqual(answer.field("Cache-Control"), "no-cache")
-        # Nothing was published, and no sandbox was touched: asking is no cook.
-        self.assertEqual(self.tree(project, "pc"), {})
-        self.assertEqual(self.status(project)["cooks"], [])
-
     def test_head_ranges_conditions_and_codings(self):
         text = "".join(f"line {i}\n" for i in range(2000))
         client = self.serve_http(self.project({"a.txt": text}, [COPY]))
@@ -112,40 +91,6 @@ class FilesTest(HttpTest):
             self.assertEqual(answer.status, 404, (path, answer))
             self.assertEqual(answer.field("Cache-Control"), "no-store")
         self.assertEqual(client.get(f"/v1/root/{'0' * 64}/7/Game/a.txt").status, 410)
-
-    def test_nothing_outside_of_the_tree_has_a_name(self):
-        project = self.project({"a.txt": "a"}, [COPY])
-        client = self.serve_http(project)
-        self.get_ready(client, "/v1/pc/Game/a.txt")
-        for path in ("/v1/pc/../../etc/passwd", "/v1/pc/%2e%2e/%2e%2e/etc/passwd", "/v1/pc/Game%2fa.txt", "/v1/pc/Game%5ca.txt", "/v1/pc/Game/a%00",
-                     "http://localhost/v1/pc/Game/a.txt", "/v1/pc//Game/a.txt", "/v1/pc/%c0%ae%c0%ae/a", "/v1/pc/Game/a.txt/", "/v1/pc/./Game/a.txt"):
-            self.assertEqual(client.get(path).status, 400, path)
-        for path in ("/v1/pc/%252e%252e/etc/passwd", "/v1/pc/galley.toml", "/v1/pc/content/a.txt"):
-            self.assertEqual(client.get(path).status, 404, path)
-        self.assertEqual(client.ask("GET", "/v1/pc/Game/a.txt", fields={"Range": "bytes=" + "0-0," * 3000 + "0-0"}).status, 431)
-        self.assertEqual(client.ask("GET", "/v1/pc/" + "x" * 9000).status, 414)
-
-    def test_requests_with_two_meanings_are_refused(self):
-        client = self.serve_http(self.project({"a.txt": "a"}, [COPY]))
-        smuggled = b"GET /v1/pc/Game/a.txt HTTP/1.1\r\nHost: localhost\r\n\r\n"
-        for head in (b"POST /v1/sessions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-                     b"POST /v1/sessions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\nContent-Length: 5\r\n\r\n",
-                     b"GET /v1/pc/Game/a.txt HTTP/1.1\r\nHost: localhost\r\nHost: evil\r\n\r\n"):
-            host, port = client.host.split(":")
-            with socket.create_connection((host, int(port)), timeout=LIMIT_S) as connection:
-                connection.sendall(head + smuggled)
-                said = b""
-                while piece := connection.recv(1 << 16):
-                    said += piece
-            self.assertTrue(said.startswith(b"HTTP/1.1 4"), (head, said))
-            self.assertEqual(said.count(b"HTTP/1.1 "), 1, (head, said))
-        self.assertEqual(client.ask("GET", "/v1/pc/Game/a.txt", fields={"Origin": "https://evil.example"}).status, 403)
-        connection = http.client.HTTPConnection(client.host, timeout=LIMIT_S)
-        connection.putrequest("GET", "/v1/pc/Game/a.txt", skip_host=True)
-        connection.putheader("Host", "evil.example")
-        connection.endheaders()
-        self.assertEqual(connection.getresponse().status, 421)
-        connection.close()
 
     def test_only_some_methods_are_there(self):
         client = self.serve_http(self.project({"a.txt": "a"}, [COPY]))
