@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Requests of people who mean harm, at each kind of path that is served: each is refused, names nothing outside of the tree, and the director goes on
 serving."""
-import json, unittest
+import http.client, json, types, unittest
 
 from device_case import DATA, DeviceCase, answer_raw, digest_of, send_raw, status_of
 from edited_project import cbor
@@ -137,7 +137,11 @@ class DeviceHostileTest(DeviceCase):
             self.assertEqual((answer.status, answer.body), (200, data), kind)
 
     def ask(self, target, fields=b""):
-        return answer_raw(self.client, b"GET " + target + b" HTTP/1.1\r\nHost: localhost\r\n" + fields + b"\r\n")
+        """The answer; its status is None where there is none."""
+        try:
+            return answer_raw(self.client, b"GET " + target + b" HTTP/1.1\r\nHost: localhost\r\n" + fields + b"\r\n")
+        except (OSError, http.client.HTTPException) as error:
+            return types.SimpleNamespace(status=None, fields=f"{type(error).__name__}: {error}", body=b"", field=lambda name: None)
 
     def wrong(self, what, answer, statuses):
         """What is wrong with a refusal, as texts."""
@@ -154,7 +158,11 @@ class DeviceHostileTest(DeviceCase):
         elif answer.status in (200, 206) and answer.body != data:
             yield f"{what}: {answer.status} {answer.fields} with {len(answer.body)} bytes, not the {len(data)} of the file"
 
-    def wrong_smuggling(self, what, said):
+    def wrong_smuggling(self, what, data):
+        try:
+            said = send_raw(self.client, data, limit_s=15)
+        except OSError as error:
+            said = f"{type(error).__name__}: {error}: the connection is left open".encode()
         status = status_of(said)
         if status not in (400, 411, 413, 417, 501) or said.count(b"HTTP/1.1 ") != 1:
             yield f"{what}: {said[:500]!r}, expected one refusal, and then the end"
@@ -173,9 +181,9 @@ class DeviceHostileTest(DeviceCase):
             for fields in SMUGGLED:
                 for method in (b"GET", b"POST"):
                     hidden = b"GET " + good.encode() + b" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
-                    said = send_raw(self.client, method + b" " + good.encode() + b" HTTP/1.1\r\nHost: localhost\r\n" + fields + hidden)
-                    wrong += self.wrong_smuggling(f"{kind} {method} {fields!r}", said)
-        self.assertEqual(wrong, [], f"{len(wrong)} of them")
+                    data = method + b" " + good.encode() + b" HTTP/1.1\r\nHost: localhost\r\n" + fields + hidden
+                    wrong += self.wrong_smuggling(f"{kind} {method} {fields!r}", data)
+        self.assertFalse(wrong, "\n".join([f"{len(wrong)} are wrong"] + [text[:600] for text in wrong[:20]]))
         self.expect_served()
 
     def test_pages_and_names_of_others_are_refused(self):

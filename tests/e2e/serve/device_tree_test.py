@@ -177,7 +177,12 @@ class TreeCase(DeviceCase):
         return root
 
     def expect_root(self, client, project, rng, root, expected):
-        """The same by /v1/root/, and by a checkout."""
+        """The same by /v1/root/, by `galley tree` and by a checkout."""
+        files, links = SessionTree(client).listed(root)
+        listed = self.galley("tree", root, "--json", "--project", project)
+        self.assertEqual(listed.returncode, 0, listed.stderr)
+        entries = {entry["path"]: entry for entry in map(json.loads, listed.stdout.splitlines())}
+        self.assertEqual({path: entry.get("target") or (entry["digest"], entry["executable"]) for path, entry in entries.items()}, {**files, **links})
         linked = [path for path in expected if "/_gen/" not in path]
         for path in rng.sample(linked, min(len(linked), 40)):
             self.expect_file(client, f"/v1/root/{root}/static/{quoted(path)}", expected[path][0])
