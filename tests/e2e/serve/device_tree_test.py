@@ -51,7 +51,9 @@ settings = { cell_size = 100 }
 [[rule]]
 match = "/Game/**/*.note"
 cooker = "command"
-settings = { argv = ["/bin/sh", "-c", '(echo "$2"; cat "$0") > "$1"; wc -c < "$0" > "$3"', "{input}", "{output:.out}", "{platform}", "{output:.size}"], outputs = [".out", ".size"] }
+[rule.settings]
+argv = ["/bin/sh", "-c", '(echo "$2"; cat "$0") > "$1"; wc -c < "$0" > "$3"', "{input}", "{output:.out}", "{platform}", "{output:.size}"]
+outputs = [".out", ".size"]
 [[rule]]
 match = "/Game/**/*.png"
 cooker = "texture"
