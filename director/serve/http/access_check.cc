@@ -20,11 +20,17 @@ bool IsAllowedOrigin(std::string_view origin, const AccessRules& rules) {
   return host && http::IsAllowedHost(*host, rules.allowed_hosts, has_tls ? 443 : 80);
 }
 
+// A person followed a link, and the answer is the whole page: no frame, and no script did it.
+bool IsFollowedLink(const HttpRequest& request) {
+  return request.ValueOf("sec-fetch-mode") == "navigate" &&
+         request.ValueOf("sec-fetch-dest") == "document" &&
+         request.ValueOf("sec-fetch-user") == "?1";
+}
+
 bool IsOfForeignPage(const HttpRequest& request, const AccessRules& rules) {
   const auto origin = request.ValueOf("origin");
   if (origin && !IsAllowedOrigin(*origin, rules)) return true;
-  return request.ValueOf("sec-fetch-site") == "cross-site" &&
-         request.ValueOf("sec-fetch-mode") != "navigate";
+  return request.ValueOf("sec-fetch-site") == "cross-site" && !IsFollowedLink(request);
 }
 
 bool HasToken(const HttpRequest& request, const AccessRules& rules) {

@@ -5,8 +5,8 @@
 // and Sec-Fetch-Site from which page a request comes, and a page cannot change that.
 //
 //   403  an Origin that is none of the allowed hosts, or "null"
-//   403  a part of a page of another site: Sec-Fetch-Site "cross-site", unless somebody followed a
-//        link (Sec-Fetch-Mode "navigate")
+//   403  a part of a page of another site, its frames included: Sec-Fetch-Site "cross-site", unless
+//        a person followed a link (Sec-Fetch-Mode "navigate", -Dest "document", -User "?1")
 //   401  the token is wanted, and Authorization does not have it
 //
 // Threads: none; a pure function.   Source: RFC 6454, 7; RFC 6750, 2.1 and 3; W3C Fetch Metadata.

@@ -36,8 +36,12 @@ TEST(AccessCheckTest, APageOfAnotherSiteMayNot) {
   EXPECT_EQ(StatusOf("Sec-Fetch-Site: cross-site\nSec-Fetch-Mode: no-cors\n", kOpen), 403);
 }
 
-TEST(AccessCheckTest, ALinkOfAnotherSiteMayBeFollowed) {
-  EXPECT_EQ(StatusOf("Sec-Fetch-Site: cross-site\nSec-Fetch-Mode: navigate\n", kOpen), 0);
+TEST(AccessCheckTest, APersonMayFollowALinkOfAnotherSite) {
+  const std::string navigation = "Sec-Fetch-Site: cross-site\nSec-Fetch-Mode: navigate\n";
+  EXPECT_EQ(StatusOf(navigation + "Sec-Fetch-Dest: document\nSec-Fetch-User: ?1\n", kOpen), 0);
+  EXPECT_EQ(StatusOf(navigation + "Sec-Fetch-Dest: document\n", kOpen), 403) << "a script did it";
+  EXPECT_EQ(StatusOf(navigation + "Sec-Fetch-Dest: iframe\nSec-Fetch-User: ?1\n", kOpen), 403);
+  EXPECT_EQ(StatusOf(navigation, kOpen), 403);
 }
 
 TEST(AccessCheckTest, TheTokenIsWanted) {
