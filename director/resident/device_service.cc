@@ -1,8 +1,6 @@
 #include "director/resident/device_service.h"
 
 #include <algorithm>
-#include <random>
-#include <set>
 #include <string_view>
 
 #include "common/base/clock.h"
@@ -22,25 +20,6 @@ constexpr std::string_view kEnds = "the director ends";
 
 DeviceRefusal NotPlain(const std::string& path) {
   return {.kind = RefusalKind::kInvalid, .text = fmt::format("{} is no plain path", path)};
-}
-
-// 128 random bits, which cannot be guessed.
-std::string RandomId() {
-  std::random_device device;
-  std::string id;
-  for (int i = 0; i < 4; ++i) id += fmt::format("{:08x}", device());
-  return id;
-}
-
-DeviceSessionState StateOf(const devices::SessionView& session) {
-  DeviceSessionState state{.id = session.id,
-                           .platform = session.audience.platform,
-                           .cultures = session.audience.cultures,
-                           .root = session.root,
-                           .is_frozen = session.standing == devices::SessionStanding::kFrozen,
-                           .last_good = session.takes_last_good};
-  if (session.newest_root != Digest()) state.newest_root = session.newest_root;
-  return state;
 }
 
 // Nobody waits longer than an hour.
@@ -82,6 +61,11 @@ DeviceService::DeviceService(Deps deps)
               .now = [this] { return Now(); },
               .worlds_max = deps_.sessions.worlds_max}),
       reads_(DepsOfReads()),
+      opens_({.shared = shared_,
+              .trees = trees_,
+              .answers = answers_,
+              .follow = [this] { return LookAtPresent(); },
+              .now = [this] { return Now(); }}),
       timer_([this] { return Now(); }, [this] { Post([this] { Tick(); }); }) {
   // Before the first call: a session of the director before must never be told that it ended.
   Restore();
@@ -101,11 +85,7 @@ WaitingReads::Deps DeviceService::DepsOfReads() {
               },
           .add_known = [this](const std::string& platform,
                               const std::string& package) { trees_.AddKnown(platform, package); },
-          .follow =
-              [this] {
-                FollowPresent();
-                return trees_.present();
-              },
+          .follow = [this] { return LookAtPresent(); },
           .take_superseded = [this](FileRead read) { ReadPast(std::move(read)); },
           .find_last_good =
               [this](const FileRead& read, const PathRead& path, const PackageFault& fault) {
@@ -129,8 +109,7 @@ void DeviceService::Stop() {
   streams_.End();
   Post([this] {
     reads_.EndAll(NotReady(std::string(kEnds)));
-    for (const PendingOpen& open : std::exchange(opens_, {}))
-      open.call->Give(NotReady(std::string(kEnds)));
+    opens_.EndAll(NotReady(std::string(kEnds)));
   });
   timed_.End(NotReady(std::string(kEnds)));
   timer_.End();
@@ -167,14 +146,13 @@ bool DeviceService::IsLastTurn() {
 void DeviceService::EndTurn() {
   if (!IsLastTurn()) return;
   trees_.Grow(Now(), reads_.IsGrowthAwaited());
-  TryOpens();
+  opens_.TryAll();
   GiveAnswers();
   streams_.Wake(
       shared_.With([](devices::DeviceSessions& sessions) { return sessions.TakeWoken(); }));
   if (shared_.TakeMissed()) streams_.WakeAll();
   absl::Time due = std::min(trees_.due_at(), reads_.due_at());
-  for (const PendingOpen& open : opens_) due = std::min(due, open.deadline);
-  due = std::min(due, timed_.due_at());
+  due = std::min({due, opens_.due_at(), timed_.due_at()});
   timer_.WakeAt(std::min(
       due, shared_.With([](devices::DeviceSessions& sessions) { return sessions.ticks_at(); })));
 }
@@ -182,7 +160,7 @@ void DeviceService::EndTurn() {
 // A root is told when it is leased.
 void DeviceService::GiveAnswers() {
   const auto files = reads_.TakeGrown();
-  const auto opened = std::exchange(opened_, {});
+  const auto opened = opens_.TakeOpened();
   const absl::Status leased = shared_.FlushLeases();
   if (!leased.ok()) {
     LogWarning("devices: {}", MessageOf(leased));
@@ -213,6 +191,11 @@ void DeviceService::FollowPresent() {
   if (!difference) return;
   reads_.OnWorld(trees_.present());
   if (!difference->is_all) RenewChanged(difference->packages);
+}
+
+ShownWorldPtr DeviceService::LookAtPresent() {
+  FollowPresent();
+  return trees_.present();
 }
 
 // Only what a session has read is cooked at an edit.
@@ -330,8 +313,7 @@ bool DeviceService::IsCurrent(const ShownWorldPtr& shown) const {
 
 void DeviceService::BeginRead(FileRead read) {
   if (stop_.is_cancelled()) return read.call->Give(NotReady(std::string(kEnds)));
-  FollowPresent();
-  const ShownWorldPtr present = trees_.present();
+  const ShownWorldPtr present = LookAtPresent();
   const std::string why_not = shared_.why_not();
   if (present == nullptr || (read.session.empty() && !why_not.empty())) {
     return read.call->Give(NotReady(why_not.empty() ? "the project is being made ready" : why_not));
@@ -491,80 +473,12 @@ DeviceCallPtr DeviceService::OpenSession(SessionAsk ask, absl::Duration wait_max
   SortUnique(ask.cultures);
   const absl::Time deadline = DeadlineOf(Now(), std::min(wait_max, kOpenPatience));
   const bool is_posted = Post([this, call, ask = std::move(ask), deadline] {
-    if (!call->is_over()) BeginOpen(call, ask, deadline);
+    if (call->is_over()) return;
+    if (stop_.is_cancelled()) return call->Give(NotReady(std::string(kEnds)));
+    opens_.Begin(call, ask, deadline);
   });
   if (!is_posted) call->Give(NotReady(std::string(kEnds)));
   return call;
-}
-
-void DeviceService::BeginOpen(const std::shared_ptr<SessionCall>& call, const SessionAsk& ask,
-                              absl::Time deadline) {
-  if (stop_.is_cancelled()) return call->Give(NotReady(std::string(kEnds)));
-  FollowPresent();
-  const devices::Audience audience{.platform = ask.platform, .cultures = ask.cultures};
-  const absl::Status valid = devices::ValidateDeviceWorld(
-      {.project = shared_.project(), .platform = ask.platform, .cultures = ask.cultures});
-  if (!valid.ok()) return call->Give(RefusalOf(valid));
-  const ShownWorldPtr present = trees_.present();
-  const std::string why_not = shared_.why_not();
-  if (present == nullptr)
-    return call->Give(NotReady(why_not.empty() ? "the project is being made ready" : why_not));
-  if (present->Find(ask.platform) == nullptr)
-    return call->Give(Absent(fmt::format("there is no platform {}", ask.platform)));
-  if (ask.root) return OpenAtRoot(call, audience, ask);
-  if (const absl::Status wanted = trees_.Want(audience, Now()); !wanted.ok())
-    return call->Give(RefusalOf(wanted));
-  opens_.push_back({.call = call,
-                    .audience = audience,
-                    .last_good = ask.last_good,
-                    .succeeds = ask.succeeds,
-                    .deadline = deadline});
-}
-
-void DeviceService::OpenAtRoot(const std::shared_ptr<SessionCall>& call,
-                               const devices::Audience& audience, const SessionAsk& ask) {
-  const auto world = WorldOfRoot(*ask.root, answers_.reader());
-  if (absl::IsNotFound(world.status())) {
-    return call->Give(DeviceRefusal{.kind = RefusalKind::kGone,
-                                    .text = fmt::format("the root {} was collected, or never was "
-                                                        "here",
-                                                        ask.root->ToString())});
-  }
-  if (!world.ok()) return call->Give(RefusalOf(world.status()));
-  Open(call, {.id = RandomId(),
-              .audience = audience,
-              .at = devices::OpenSession::At{.root = *ask.root, .world = *world},
-              .takes_last_good = ask.last_good,
-              .succeeds = ask.succeeds});
-}
-
-void DeviceService::TryOpens() {
-  const absl::Time now = Now();
-  for (PendingOpen& open : std::exchange(opens_, {})) {
-    if (open.call->is_over()) continue;
-    if (trees_.HasTree(open.audience)) {
-      Open(open.call, {.id = RandomId(),
-                       .audience = open.audience,
-                       .takes_last_good = open.last_good,
-                       .succeeds = open.succeeds});
-    } else if (open.deadline > now) {
-      opens_.push_back(std::move(open));
-    } else {
-      const BuildProgress& progress = trees_.progress();
-      open.call->Give(NotReady(fmt::format("the project is being looked at: {} of {} packages",
-                                           progress.done.load(), progress.total.load())));
-    }
-  }
-  std::set<devices::Audience> wanted;
-  for (const PendingOpen& open : opens_) wanted.insert(open.audience);
-  trees_.KeepWanted(wanted);
-}
-
-void DeviceService::Open(const std::shared_ptr<SessionCall>& call, devices::OpenSession request) {
-  const auto session = shared_.With(
-      [&](devices::DeviceSessions& sessions) { return sessions.Open(request, Now()); });
-  if (!session.ok()) return call->Give(RefusalOf(session.status()));
-  opened_.emplace_back(call, StateOf(*session));
 }
 
 SessionAnswer DeviceService::RenewSession(const std::string& id) {

@@ -6,14 +6,13 @@
 //   builds       one thread: the first tree of a platform
 //   pool         paths in roots, blobs, records, older worlds: what blocks at the store
 //
-// Decisions are made by classes without threads: PathRead, DeviceTrees, DeviceSessions,
-// ChangeLog, WorldDifference.
+// Decisions are made by classes without threads: PathRead, WaitingReads, OpeningSessions,
+// DeviceTrees, DeviceSessions, ChangeLog, WorldDifference.
 //
 // Threads: any; Stop: one. The callbacks of calls run on the threads above.
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -29,6 +28,7 @@
 #include "director/journal/journal.h"
 #include "director/remake/remaker.h"
 #include "director/resident/event_streams.h"
+#include "director/resident/opening_sessions.h"
 #include "director/resident/past_reads.h"
 #include "director/resident/present_project.h"
 #include "director/resident/shared_sessions.h"
@@ -89,16 +89,10 @@ class DeviceService final : public DeviceCalls {
   void NoteLost(const Digest& digest) override;
 
  private:
-  struct PendingOpen {
-    std::shared_ptr<SessionCall> call;
-    devices::Audience audience;
-    bool last_good = false;
-    std::string succeeds;
-    absl::Time deadline;
-  };
   using Turn = std::function<void()>;
 
   WaitingReads::Deps DepsOfReads();
+  ShownWorldPtr LookAtPresent();
   absl::Time Now();
   // False: the service has stopped, and the turn is dropped.
   bool Post(Turn turn);
@@ -119,12 +113,6 @@ class DeviceService final : public DeviceCalls {
   void ReadPast(FileRead read);
   std::optional<DeviceAnswer> AnswerNow(const SharedSessions::Seen& seen, const FileRead& read,
                                         const devices::DeviceViewPtr& view);
-  void BeginOpen(const std::shared_ptr<SessionCall>& call, const SessionAsk& ask,
-                 absl::Time deadline);
-  void OpenAtRoot(const std::shared_ptr<SessionCall>& call, const devices::Audience& audience,
-                  const SessionAsk& ask);
-  void TryOpens();
-  void Open(const std::shared_ptr<SessionCall>& call, devices::OpenSession request);
 
   const Deps deps_;
   const StoreAnswers answers_;
@@ -147,9 +135,7 @@ class DeviceService final : public DeviceCalls {
   // The thread of turns only.
   ShownTrees trees_;
   WaitingReads reads_;
-  std::deque<PendingOpen> opens_;
-  // Given when the leases are flushed.
-  std::vector<std::pair<std::shared_ptr<SessionCall>, DeviceSessionState>> opened_;
+  OpeningSessions opens_;
   size_t turns_without_end_ = 0;
 
   TurnTimer timer_;

@@ -1,0 +1,108 @@
+#include "director/resident/opening_sessions.h"
+
+#include <algorithm>
+#include <random>
+#include <set>
+#include <string>
+
+#include "common/base/status_macros.h"
+#include "director/resident/tree_build.h"
+#include "fmt/format.h"
+
+namespace galley::director {
+namespace {
+
+// 128 random bits, which cannot be guessed.
+std::string RandomSessionId() {
+  std::random_device device;
+  std::string id;
+  for (int i = 0; i < 4; ++i) id += fmt::format("{:08x}", device());
+  return id;
+}
+
+DeviceRefusal RootIsGone(const Digest& root) {
+  return {.kind = RefusalKind::kGone,
+          .text = fmt::format("the root {} was collected, or never was here", root.ToString())};
+}
+
+}  // namespace
+
+DeviceSessionState StateOf(const devices::SessionView& session) {
+  DeviceSessionState state{.id = session.id,
+                           .platform = session.audience.platform,
+                           .cultures = session.audience.cultures,
+                           .root = session.root,
+                           .is_frozen = session.standing == devices::SessionStanding::kFrozen,
+                           .last_good = session.takes_last_good};
+  if (session.newest_root != Digest()) state.newest_root = session.newest_root;
+  return state;
+}
+
+void OpeningSessions::Begin(const std::shared_ptr<SessionCall>& call, const SessionAsk& ask,
+                            absl::Time deadline) {
+  const ShownWorldPtr present = deps_.follow();
+  const Waiting waiting{.call = call, .ask = ask, .deadline = deadline};
+  const absl::Status valid = devices::ValidateDeviceWorld(
+      {.project = deps_.shared.project(), .platform = ask.platform, .cultures = ask.cultures});
+  if (!valid.ok()) return call->Give(RefusalOf(valid));
+  const std::string why_not = deps_.shared.why_not();
+  if (present == nullptr)
+    return call->Give(NotReady(why_not.empty() ? "the project is being made ready" : why_not));
+  if (present->Find(ask.platform) == nullptr)
+    return call->Give(Absent(fmt::format("there is no platform {}", ask.platform)));
+  if (ask.root) return OpenAtRoot(waiting);
+  const absl::Status wanted = deps_.trees.Want(waiting.audience(), deps_.now());
+  if (!wanted.ok()) return call->Give(RefusalOf(wanted));
+  waiting_.push_back(waiting);
+}
+
+void OpeningSessions::OpenAtRoot(const Waiting& waiting) {
+  const Digest root = *waiting.ask.root;
+  const auto world = WorldOfRoot(root, deps_.answers.reader());
+  if (absl::IsNotFound(world.status())) return waiting.call->Give(RootIsGone(root));
+  if (!world.ok()) return waiting.call->Give(RefusalOf(world.status()));
+  Open(waiting, devices::OpenSession::At{.root = root, .world = *world});
+}
+
+void OpeningSessions::TryAll() {
+  const absl::Time now = deps_.now();
+  std::set<devices::Audience> wanted;
+  for (Waiting& waiting : std::exchange(waiting_, {})) {
+    if (waiting.call->is_over()) continue;
+    if (deps_.trees.HasTree(waiting.audience())) {
+      Open(waiting, std::nullopt);
+    } else if (waiting.deadline > now) {
+      wanted.insert(waiting.audience());
+      waiting_.push_back(std::move(waiting));
+    } else {
+      const BuildProgress& progress = deps_.trees.progress();
+      waiting.call->Give(NotReady(fmt::format("the project is being looked at: {} of {} packages",
+                                              progress.done.load(), progress.total.load())));
+    }
+  }
+  deps_.trees.KeepWanted(wanted);
+}
+
+void OpeningSessions::Open(const Waiting& waiting, std::optional<devices::OpenSession::At> at) {
+  const devices::OpenSession request{.id = RandomSessionId(),
+                                     .audience = waiting.audience(),
+                                     .at = std::move(at),
+                                     .takes_last_good = waiting.ask.last_good,
+                                     .succeeds = waiting.ask.succeeds};
+  const auto session = deps_.shared.With(
+      [&](devices::DeviceSessions& sessions) { return sessions.Open(request, deps_.now()); });
+  if (!session.ok()) return waiting.call->Give(RefusalOf(session.status()));
+  opened_.emplace_back(waiting.call, StateOf(*session));
+}
+
+absl::Time OpeningSessions::due_at() const {
+  absl::Time due = absl::InfiniteFuture();
+  for (const Waiting& waiting : waiting_) due = std::min(due, waiting.deadline);
+  return due;
+}
+
+void OpeningSessions::EndAll(const DeviceRefusal& refusal) {
+  for (const Waiting& waiting : std::exchange(waiting_, {})) waiting.call->Give(refusal);
+}
+
+}  // namespace galley::director
