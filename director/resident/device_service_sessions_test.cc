@@ -1,0 +1,143 @@
+// Sessions of DeviceService in one world: what they see, and how long.
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "common/base/testing/await.h"
+#include "director/resident/testing/device_service_fixture.h"
+#include "gtest/gtest.h"
+
+namespace galley::director {
+namespace {
+
+TEST_F(DeviceServiceTest, ASessionSeesSmallCopiesAndLinksAndItsRootGrows) {
+  Begin();
+  const DeviceSessionState session = Open();
+  EXPECT_EQ(session.newest_root, session.root);
+  EXPECT_EQ(InTree(session.root, "Game/read.txt"), Digest::Of("me"));
+  EXPECT_EQ(InTree(session.root, "Game/a.png.ktx2"), std::nullopt) << "not cooked yet";
+  fake_.Cooks("/Game/a.png", Made({{".ktx2", "texture"}}));
+  const DeviceFile file = FileOf(GetIn(session.id, "Game/a.png.ktx2"));
+  EXPECT_EQ(file.digest, Digest::Of("texture"));
+  ASSERT_TRUE(file.root.has_value());
+  EXPECT_NE(*file.root, session.root);
+  EXPECT_EQ(InTree(*file.root, "Game/a.png.ktx2"), Digest::Of("texture"));
+  EXPECT_EQ(InTree(*file.root, "Game/read.txt"), Digest::Of("me"));
+  EXPECT_EQ(StateOf(session.id).root, *file.root);
+}
+
+TEST_F(DeviceServiceTest, ASmallCopyIsAnsweredWithoutACookAndTheRootStays) {
+  Begin();
+  const DeviceSessionState session = Open();
+  const HeldAnswer<DeviceAnswer> held = AskIn(session.id, "Game/read.txt");
+  EXPECT_TRUE(held.is_there());
+  const DeviceFile file = FileOf(held.Await());
+  EXPECT_EQ(file.digest, Digest::Of("me"));
+  EXPECT_EQ(file.root, session.root);
+  EXPECT_EQ(fake_.AskedFor("/Game/read.txt"), 0);
+}
+
+TEST_F(DeviceServiceTest, ARootIsLeasedBeforeItIsTold) {
+  Begin();
+  const DeviceSessionState session = Open();
+  fake_.Cooks("/Game/a.png", Made({{".ktx2", "texture"}}));
+  const DeviceFile file = FileOf(GetIn(session.id, "Game/a.png.ktx2"));
+  bool is_leased = false;
+  const std::vector<store::RootLease> leases = memory_.Leases().value();
+  for (const store::RootLease& lease : leases)
+    is_leased |= lease.root == *file.root && lease.name.find(session.id) != std::string::npos;
+  EXPECT_TRUE(is_leased);
+}
+
+TEST_F(DeviceServiceTest, AClosedSessionIsAbsentAndItsLeaseEnds) {
+  Begin();
+  const DeviceSessionState session = Open();
+  EXPECT_TRUE(service_->CloseSession(session.id));
+  EXPECT_FALSE(service_->CloseSession(session.id));
+  EXPECT_EQ(RefusalIn(GetIn(session.id, "Game/read.txt")).kind, RefusalKind::kAbsent);
+  AwaitOrFail(
+      [&] {
+        const std::vector<store::RootLease> leases = memory_.Leases().value();
+        for (const store::RootLease& lease : leases) {
+          if (lease.name.find(session.id) != std::string::npos) return false;
+        }
+        return true;
+      },
+      "the end of the lease");
+}
+
+TEST_F(DeviceServiceTest, ATreeBeginsWithWhatStandsByTheJournal) {
+  JournalMeta meta = journal_->meta();
+  meta.store_id = memory_.Info()->store_id;
+  ASSERT_TRUE(journal_->SetMeta(meta).ok());
+  const WorldPtr world = MakeNow();
+  Note(*world, "/Game/a.png", "a", Made({{".ktx2", "of the last cook"}}));
+  fake_.SetWorld(world);
+  Serve();
+  const DeviceSessionState session = Open();
+  EXPECT_EQ(InTree(session.root, "Game/a.png.ktx2"), Digest::Of("of the last cook"));
+  EXPECT_TRUE(AskIn(session.id, "Game/a.png.ktx2").is_there());
+  EXPECT_TRUE(Ask("Game/a.png.ktx2").is_there());
+  EXPECT_EQ(fake_.AskedFor("/Game/a.png"), 0);
+}
+
+TEST_F(DeviceServiceTest, ATreeThatIsYoungerThanAResultGetsItsNodeAllTheSame) {
+  Begin();
+  const DeviceSessionState first = Open();
+  service_->CloseSession(first.id);
+  Edit("content/b.png", "edited");
+  // Cooked for the present world while no audience has a tree there.
+  fake_.Cooks("/Game/a.png", Made({{".ktx2", "texture"}}));
+  Get("Game/a.png.ktx2");
+  const DeviceFile file = FileOf(GetIn(Open().id, "Game/a.png.ktx2"));
+  EXPECT_EQ(InTree(*file.root, "Game/a.png.ktx2"), Digest::Of("texture"));
+}
+
+TEST_F(DeviceServiceTest, ASessionGoesOnWithTheNextDirectorInTheSameWorld) {
+  Begin();
+  const DeviceSessionState session = Open();
+  fake_.Cooks("/Game/a.png", Made({{".ktx2", "texture"}}));
+  const DeviceFile before = FileOf(GetIn(session.id, "Game/a.png.ktx2"));
+  service_.reset();
+  fake_.Forget("/Game/a.png");
+  Serve();
+  EXPECT_EQ(FileOf(GetIn(session.id, "Game/a.png.ktx2")).digest, before.digest);
+  fake_.Cooks("/Game/b.png", Made({{".ktx2", "b"}}));
+  AwaitOrFail([&] { return StateOf(session.id).newest_root.has_value(); }, "the tree");
+  const DeviceFile after = FileOf(GetIn(session.id, "Game/b.png.ktx2"));
+  EXPECT_EQ(InTree(*after.root, "Game/a.png.ktx2"), Digest::Of("texture")) << "nothing is lost";
+}
+
+TEST_F(DeviceServiceTest, InAnotherWorldTheSessionOfTheDirectorBeforeIsFrozen) {
+  Begin();
+  const DeviceSessionState session = Open();
+  fake_.Cooks("/Game/a.png", Made({{".ktx2", "texture"}}));
+  const DeviceFile before = FileOf(GetIn(session.id, "Game/a.png.ktx2"));
+  service_.reset();
+  Write("content/b.png", "edited");
+  fake_.SetWorld(MakeNow());
+  Serve();
+  AwaitOrFail([&] { return StateOf(session.id).newest_root.has_value(); }, "the newer tree");
+  EXPECT_TRUE(StateOf(session.id).is_frozen);
+  EXPECT_EQ(FileOf(GetIn(session.id, "Game/a.png.ktx2")).digest, before.digest);
+  EXPECT_EQ(FileOf(GetIn(session.id, "Game/read.txt")).digest, Digest::Of("me"));
+  EXPECT_EQ(RefusalIn(GetIn(session.id, "Game/b.png.ktx2")).kind, RefusalKind::kSuperseded);
+  EXPECT_EQ(RefusalIn(GetIn(session.id, "Game/none")).kind, RefusalKind::kAbsent);
+}
+
+TEST_F(DeviceServiceTest, ASessionOpensAtAGivenRootAndNotAtOneThatIsGone) {
+  Begin();
+  const DeviceSessionState session = Open();
+  const auto again =
+      std::get<DeviceSessionState>(TryOpen({.platform = "linux", .root = session.root}));
+  EXPECT_EQ(again.root, session.root);
+  EXPECT_NE(again.id, session.id);
+  const auto gone =
+      std::get<DeviceRefusal>(TryOpen({.platform = "linux", .root = Digest::Of("gone")}));
+  EXPECT_EQ(gone.kind, RefusalKind::kGone);
+  EXPECT_EQ(std::get<DeviceRefusal>(TryOpen({.platform = "amiga"})).kind, RefusalKind::kAbsent);
+}
+
+}  // namespace
+}  // namespace galley::director
