@@ -8,6 +8,7 @@
 #include "common/base/sort_unique.h"
 #include "common/base/status_macros.h"
 #include "common/tree/plain_name.h"
+#include "director/resident/left_leases.h"
 #include "director/resident/standing_results.h"
 #include "fmt/format.h"
 
@@ -16,6 +17,7 @@ namespace {
 
 constexpr size_t kPoolThreads = 6;
 constexpr size_t kTurnsWithoutEndMax = 64;
+constexpr absl::Duration kFindLeftInterval = absl::Seconds(5);
 constexpr std::string_view kEnds = "the director ends";
 
 DeviceRefusal NotPlain(const std::string& path) {
@@ -68,7 +70,8 @@ DeviceService::DeviceService(Deps deps)
               .now = [this] { return Now(); }}),
       timer_([this] { return Now(); }, [this] { Post([this] { Tick(); }); }) {
   // Before the first call: a session of the director before must never be told that it ended.
-  Restore();
+  shared_.BeginRestore();
+  builds_.Post([this] { FindLeft(); });
   NoteWorld();
 }
 
@@ -238,41 +241,23 @@ void DeviceService::NoteCooked(const StoredResultPtr& result) {
 
 // ------------------------------------------------------------------ the director before
 
-void DeviceService::Restore() {
-  const auto leases = deps_.store.Leases();
-  if (!leases.ok()) {
+// The thread of builds: the first tree waits for what the sessions before have seen.
+void DeviceService::FindLeft() {
+  const auto read = [this] { return ReadLeftLeases(deps_.store, shared_.project(), stop_); };
+  absl::StatusOr<LeftLeases> left = read();
+  while (absl::IsUnavailable(left.status()) && !stop_.is_cancelled()) {
+    LogWarning("devices: sessions are not found yet: {}", MessageOf(left.status()));
+    stop_.Pause(kFindLeftInterval);
+    left = read();
+  }
+  if (!left.ok() && !stop_.is_cancelled()) {
     LogWarning("devices: the sessions of the director before are lost: {}",
-               MessageOf(leases.status()));
-    return;
+               MessageOf(left.status()));
   }
-  std::vector<store::RootLease> ours;
-  for (const store::RootLease& lease : *leases) {
-    const auto owner = devices::ParseLeaseName(shared_.project(), lease.name);
-    if (!owner) continue;
-    ours.push_back(lease);
-    RestoreLease(lease, *owner);
-  }
-  shared_.NoteHeldLeases(std::move(ours));
-}
-
-void DeviceService::RestoreLease(const store::RootLease& lease, const devices::LeaseOwner& owner) {
-  const auto world = WorldOfRoot(lease.root, answers_.reader());
-  if (!world.ok()) {
-    LogWarning("devices: lease={} is given up: {}", lease.name, MessageOf(world.status()));
-    return;
-  }
-  trees_.NoteLeased(devices::DigestOfWorld(*world), lease.root);
-  if (owner.session.empty()) return;
-  const absl::Status opened = shared_.With([&](devices::DeviceSessions& sessions) {
-    return sessions
-        .Open({.id = owner.session,
-               .audience = {.platform = world->platform, .cultures = world->cultures},
-               .at = devices::OpenSession::At{.root = lease.root, .world = *world},
-               .takes_last_good = owner.takes_last_good},
-              Now())
-        .status();
+  Post([this, left = left.ok() ? *std::move(left) : LeftLeases()] {
+    // Leases that nobody wants are released: not at an end that comes too early.
+    if (!stop_.is_cancelled()) opens_.Restore(left);
   });
-  if (!opened.ok()) LogWarning("devices: lease={}: {}", lease.name, MessageOf(opened));
 }
 
 // ------------------------------------------------------------------ files
@@ -483,15 +468,15 @@ DeviceCallPtr DeviceService::OpenSession(SessionAsk ask, absl::Duration wait_max
 
 SessionAnswer DeviceService::RenewSession(const std::string& id) {
   const auto seen = shared_.Renew(id, Now());
-  if (!seen.ok()) return Absent(MessageOf(seen.status()));
+  if (!seen.ok()) return RefusalOf(seen.status());
   return StateOf(seen->session);
 }
 
-bool DeviceService::CloseSession(const std::string& id) {
-  const bool is_there = shared_.Renew(id, Now()).ok();
+std::optional<DeviceRefusal> DeviceService::CloseSession(const std::string& id) {
+  if (const auto seen = shared_.Renew(id, Now()); !seen.ok()) return RefusalOf(seen.status());
   shared_.With([&](devices::DeviceSessions& sessions) { sessions.Close(id); });
   Post([this, id] { streams_.Wake({id}); });
-  return is_there;
+  return std::nullopt;
 }
 
 EventsAnswer DeviceService::ReadChanges(const std::string& id,

@@ -3,7 +3,7 @@
 //   a call       what is cooked is answered on the thread of the call, from immutable views
 //   turns        one thread: worlds, trees, reads that wait, sessions that open; new folders are
 //                stored, and new roots leased, before anybody is told
-//   builds       one thread: the first tree of a platform
+//   builds       one thread: the sessions of an earlier director, the first tree of a platform
 //   pool         paths in roots, blobs, records, older worlds: what blocks at the store
 //
 // Decisions are made by classes without threads: PathRead, WaitingReads, OpeningSessions,
@@ -62,7 +62,8 @@ class DeviceService final : public DeviceCalls {
     // `project` is the id of the project, `changes.term` that of the director.
     devices::DeviceSessionsOptions sessions;
   };
-  // Opens the sessions again whose leases an earlier director left.
+  // The sessions whose leases an earlier director left are found on the thread of builds, and
+  // opened again in a turn; until then a session that is not there is kNotReady, not kAbsent.
   explicit DeviceService(Deps deps);
   // Calls Stop.
   ~DeviceService() override;
@@ -83,7 +84,7 @@ class DeviceService final : public DeviceCalls {
                                  absl::Duration wait_max, OnFile answer) override;
   DeviceCallPtr OpenSession(SessionAsk ask, absl::Duration wait_max, OnSession answer) override;
   SessionAnswer RenewSession(const std::string& id) override;
-  bool CloseSession(const std::string& id) override;
+  std::optional<DeviceRefusal> CloseSession(const std::string& id) override;
   EventsAnswer ReadChanges(const std::string& id,
                            const std::optional<std::string>& last_event_id) override;
   void NoteLost(const Digest& digest) override;
@@ -106,8 +107,7 @@ class DeviceService final : public DeviceCalls {
                   const StoredResult& result);
   std::optional<DeviceFile> FindLastGood(const FileRead& read, const PathRead& path,
                                          const PackageFault& fault);
-  void Restore();
-  void RestoreLease(const store::RootLease& lease, const devices::LeaseOwner& owner);
+  void FindLeft();
   bool IsCurrent(const ShownWorldPtr& shown) const;
   void BeginRead(FileRead read);
   void ReadPast(FileRead read);

@@ -1,6 +1,7 @@
 // Sessions of DeviceService in one world: what they see, and how long.
 #include <optional>
 #include <string>
+#include <thread>
 #include <variant>
 #include <vector>
 
@@ -53,8 +54,8 @@ TEST_F(DeviceServiceTest, ARootIsLeasedBeforeItIsTold) {
 TEST_F(DeviceServiceTest, AClosedSessionIsAbsentAndItsLeaseEnds) {
   Begin();
   const DeviceSessionState session = Open();
-  EXPECT_TRUE(service_->CloseSession(session.id));
-  EXPECT_FALSE(service_->CloseSession(session.id));
+  EXPECT_EQ(service_->CloseSession(session.id), std::nullopt);
+  EXPECT_EQ(service_->CloseSession(session.id)->kind, RefusalKind::kAbsent);
   EXPECT_EQ(RefusalIn(GetIn(session.id, "Game/read.txt")).kind, RefusalKind::kAbsent);
   AwaitOrFail(
       [&] {
@@ -102,6 +103,7 @@ TEST_F(DeviceServiceTest, ASessionGoesOnWithTheNextDirectorInTheSameWorld) {
   service_.reset();
   fake_.Forget("/Game/a.png");
   Serve();
+  AwaitRestored(session.id);
   EXPECT_EQ(FileOf(GetIn(session.id, "Game/a.png.ktx2")).digest, before.digest);
   fake_.Cooks("/Game/b.png", Made({{".ktx2", "b"}}));
   AwaitOrFail([&] { return StateOf(session.id).newest_root.has_value(); }, "the tree");
@@ -118,12 +120,54 @@ TEST_F(DeviceServiceTest, InAnotherWorldTheSessionOfTheDirectorBeforeIsFrozen) {
   Write("content/b.png", "edited");
   fake_.SetWorld(MakeNow());
   Serve();
+  AwaitRestored(session.id);
   AwaitOrFail([&] { return StateOf(session.id).newest_root.has_value(); }, "the newer tree");
   EXPECT_TRUE(StateOf(session.id).is_frozen);
   EXPECT_EQ(FileOf(GetIn(session.id, "Game/a.png.ktx2")).digest, before.digest);
   EXPECT_EQ(FileOf(GetIn(session.id, "Game/read.txt")).digest, Digest::Of("me"));
   EXPECT_EQ(RefusalIn(GetIn(session.id, "Game/b.png.ktx2")).kind, RefusalKind::kSuperseded);
   EXPECT_EQ(RefusalIn(GetIn(session.id, "Game/none")).kind, RefusalKind::kAbsent);
+}
+
+TEST_F(DeviceServiceTest, UntilTheSessionsBeforeAreFoundTheirRequestsAreToComeAgain) {
+  Begin();
+  const DeviceSessionState session = Open();
+  fake_.Cooks("/Game/a.png", Made({{".ktx2", "texture"}}));
+  const DeviceFile before = FileOf(GetIn(session.id, "Game/a.png.ktx2"));
+  service_.reset();
+  memory_.Hold();
+  Serve();
+  EXPECT_EQ(FileOf(Get("Game/a.png.ktx2")).digest, before.digest) << "the present world is there";
+  const DeviceAnswer answer = GetIn(session.id, "Game/a.png.ktx2");
+  EXPECT_EQ(RefusalIn(answer).kind, RefusalKind::kNotReady);
+  EXPECT_TRUE(RefusalIn(answer).retry_after.has_value());
+  EXPECT_EQ(std::get<DeviceRefusal>(service_->RenewSession(session.id)).kind,
+            RefusalKind::kNotReady);
+  EXPECT_EQ(service_->CloseSession(session.id)->kind, RefusalKind::kNotReady);
+  const EventsAnswer events = service_->ReadChanges(session.id, std::nullopt);
+  EXPECT_EQ(std::get<DeviceRefusal>(events).kind, RefusalKind::kNotReady);
+  memory_.Release();
+  AwaitRestored(session.id);
+  EXPECT_EQ(FileOf(GetIn(session.id, "Game/a.png.ktx2")).root, before.root);
+  EXPECT_EQ(InTree(Open().root, "Game/a.png.ktx2"), before.digest) << "nothing is lost";
+  EXPECT_EQ(std::get<DeviceRefusal>(service_->RenewSession("nobody")).kind, RefusalKind::kAbsent);
+}
+
+TEST_F(DeviceServiceTest, AnEndBeforeTheSessionsAreFoundLeavesThemToTheNext) {
+  Begin();
+  const DeviceSessionState session = Open();
+  service_.reset();
+  memory_.Hold();
+  Serve();
+  HeldAnswer<SessionAnswer> waits;
+  call_ = service_->OpenSession({.platform = "linux"}, kWaitMax, waits.Taker());
+  std::thread stop([&] { service_->Stop(); });
+  EXPECT_EQ(std::get<DeviceRefusal>(waits.Await()).kind, RefusalKind::kNotReady);
+  memory_.Release();
+  stop.join();
+  service_.reset();
+  Serve();
+  AwaitRestored(session.id);
 }
 
 TEST_F(DeviceServiceTest, ASessionOpensAtAGivenRootAndNotAtOneThatIsGone) {

@@ -47,9 +47,8 @@ class EventStreams::Stream final : public DeviceEvents {
 EventsAnswer EventStreams::Open(const std::string& id,
                                 const std::optional<std::string>& last_event_id) {
   if (has_ended()) return NotReady("the director ends");
-  const absl::Status begun = shared_.With(
-      [&](devices::DeviceSessions& sessions) { return sessions.BeginStream(id, now_()); });
-  if (!begun.ok()) return Absent(MessageOf(begun));
+  if (const absl::Status begun = shared_.BeginStream(id, now_()); !begun.ok())
+    return RefusalOf(begun);
   std::optional<devices::EventId> after;
   // An id that nobody gave: the session gets a snapshot.
   if (last_event_id) after = devices::ParseEventId(*last_event_id).value_or(devices::EventId());

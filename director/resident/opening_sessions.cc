@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "director/resident/tree_build.h"
 #include "fmt/format.h"
@@ -38,6 +39,35 @@ DeviceSessionState StateOf(const devices::SessionView& session) {
   return state;
 }
 
+// ------------------------------------------------------------------ the director before
+
+void OpeningSessions::Restore(const LeftLeases& left) {
+  for (const LeftLease& one : left.readable) {
+    deps_.trees.NoteLeased(devices::DigestOfWorld(one.world), one.lease.root);
+    if (!one.owner.session.empty()) RestoreSession(one);
+  }
+  deps_.shared.EndRestore(left.all);
+  is_restored_ = true;
+  deps_.trees.CatchUp(deps_.now());
+  for (const Waiting& waiting : std::exchange(waiting_, {})) {
+    if (!waiting.call->is_over()) Begin(waiting.call, waiting.ask, waiting.deadline);
+  }
+}
+
+void OpeningSessions::RestoreSession(const LeftLease& left) {
+  const devices::OpenSession request{
+      .id = left.owner.session,
+      .audience = {.platform = left.world.platform, .cultures = left.world.cultures},
+      .at = devices::OpenSession::At{.root = left.lease.root, .world = left.world},
+      .takes_last_good = left.owner.takes_last_good};
+  const auto opened = deps_.shared.With(
+      [&](devices::DeviceSessions& sessions) { return sessions.Open(request, deps_.now()); });
+  if (!opened.ok())
+    LogWarning("devices: lease={}: {}", left.lease.name, MessageOf(opened.status()));
+}
+
+// ------------------------------------------------------------------ sessions that open
+
 void OpeningSessions::Begin(const std::shared_ptr<SessionCall>& call, const SessionAsk& ask,
                             absl::Time deadline) {
   const ShownWorldPtr present = deps_.follow();
@@ -50,6 +80,7 @@ void OpeningSessions::Begin(const std::shared_ptr<SessionCall>& call, const Sess
     return call->Give(NotReady(why_not.empty() ? "the project is being made ready" : why_not));
   if (present->Find(ask.platform) == nullptr)
     return call->Give(Absent(fmt::format("there is no platform {}", ask.platform)));
+  if (!is_restored_) return waiting_.push_back(waiting);
   if (ask.root) return OpenAtRoot(waiting);
   const absl::Status wanted = deps_.trees.Want(waiting.audience(), deps_.now());
   if (!wanted.ok()) return call->Give(RefusalOf(wanted));
@@ -74,6 +105,8 @@ void OpeningSessions::TryAll() {
     } else if (waiting.deadline > now) {
       wanted.insert(waiting.audience());
       waiting_.push_back(std::move(waiting));
+    } else if (!is_restored_) {
+      waiting.call->Give(NotReady(std::string(kSessionsAreRestored)));
     } else {
       const BuildProgress& progress = deps_.trees.progress();
       waiting.call->Give(NotReady(fmt::format("the project is being looked at: {} of {} packages",

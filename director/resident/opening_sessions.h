@@ -1,5 +1,7 @@
 // OpeningSessions: the turns' part of sessions that open: each waits until its audience has a tree
-// in the present world, and is told its root when the store has leased it.
+// in the present world, and is told its root when the store has leased it. All wait until the
+// sessions of an earlier director are open again (Restore), so that the first tree of a world has
+// all that these have seen.
 //
 // Threads: one, of the turns.
 #pragma once
@@ -13,6 +15,7 @@
 
 #include "absl/time/time.h"
 #include "director/devices/device_sessions.h"
+#include "director/resident/left_leases.h"
 #include "director/resident/shared_sessions.h"
 #include "director/resident/shown_trees.h"
 #include "director/resident/shown_world.h"
@@ -38,6 +41,8 @@ class OpeningSessions {
   };
   explicit OpeningSessions(Deps deps) : deps_(std::move(deps)) {}
 
+  // Opens the sessions of an earlier director again, and then those that wait. Called once.
+  void Restore(const LeftLeases& left);
   // Opens a session, or refuses at once what never comes. At `deadline` the call is told to come
   // again.
   void Begin(const std::shared_ptr<SessionCall>& call, const SessionAsk& ask, absl::Time deadline);
@@ -63,10 +68,12 @@ class OpeningSessions {
     }
   };
 
+  void RestoreSession(const LeftLease& left);
   void OpenAtRoot(const Waiting& waiting);
   void Open(const Waiting& waiting, std::optional<devices::OpenSession::At> at);
 
   const Deps deps_;
+  bool is_restored_ = false;
   std::deque<Waiting> waiting_;
   std::vector<std::pair<std::shared_ptr<SessionCall>, DeviceSessionState>> opened_;
 };

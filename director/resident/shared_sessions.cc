@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/base/errors.h"
 #include "common/base/status_macros.h"
 
 namespace galley::director {
@@ -67,7 +68,9 @@ ShownWorldPtr SharedSessions::ShownOf(const Digest& world_digest) const {
 
 absl::StatusOr<SharedSessions::Seen> SharedSessions::Renew(const std::string& id, absl::Time now) {
   base::MutexLock lock(mutex_);
-  ASSIGN_OR_RETURN(devices::SessionView session, sessions_.Renew(id, now));
+  absl::StatusOr<devices::SessionView> renewed = sessions_.Renew(id, now);
+  if (!renewed.ok()) return NotThere(renewed.status());
+  devices::SessionView session = *std::move(renewed);
   Seen seen;
   if (session.standing != devices::SessionStanding::kFrozen) {
     seen.shown = ShownOf(session.world_digest);
@@ -106,8 +109,24 @@ bool SharedSessions::TakeMissed() {
   return !has_unleased_ && std::exchange(is_missed_, false);
 }
 
-void SharedSessions::NoteHeldLeases(std::vector<store::RootLease> leases) {
+absl::Status SharedSessions::NotThere(const absl::Status& absent) const {
+  return is_restoring_ ? UnavailableError("{}", kSessionsAreRestored) : absent;
+}
+
+absl::Status SharedSessions::BeginStream(const std::string& id, absl::Time now) {
   base::MutexLock lock(mutex_);
+  const absl::Status begun = sessions_.BeginStream(id, now);
+  return begun.ok() ? begun : NotThere(begun);
+}
+
+void SharedSessions::BeginRestore() {
+  base::MutexLock lock(mutex_);
+  is_restoring_ = true;
+}
+
+void SharedSessions::EndRestore(std::vector<store::RootLease> leases) {
+  base::MutexLock lock(mutex_);
+  is_restoring_ = false;
   NoteLeased({.taken = leases});
   sessions_.NoteHeldLeases(std::move(leases));
 }

@@ -14,6 +14,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -28,6 +29,10 @@
 #include "director/resident/shown_world.h"
 
 namespace galley::director {
+
+// Why a session cannot be looked for yet, for people.
+inline constexpr std::string_view kSessionsAreRestored =
+    "the sessions of the director before are being found";
 
 class SharedSessions {
  public:
@@ -64,8 +69,10 @@ class SharedSessions {
     ShownWorldPtr shown;            // the session's world; nullptr: it is not held
     devices::DeviceViewPtr newest;  // of the session's tree; nullptr: it is not held
   };
-  // DeviceSessions::Renew.
+  // DeviceSessions::Renew. UNAVAILABLE: BeginRestore.
   absl::StatusOr<Seen> Renew(const std::string& id, absl::Time now);
+  // DeviceSessions::BeginStream. UNAVAILABLE: BeginRestore.
+  absl::Status BeginStream(const std::string& id, absl::Time now);
   // The session has read these packages.
   void NoteRead(const std::string& id, const std::vector<std::string>& packages);
   // The packages among `changed` that a session of the audience has read.
@@ -91,8 +98,11 @@ class SharedSessions {
       const std::string& id, const std::optional<devices::EventId>& after);
   // True: since the last call, a stream asked for events that could not be told.
   bool TakeMissed();
-  // DeviceSessions::NoteHeldLeases.
-  void NoteHeldLeases(std::vector<store::RootLease> leases);
+  // The sessions of an earlier director are being found: until EndRestore, a session that is not
+  // there may still come, and Renew and BeginStream are UNAVAILABLE where they would be NOT_FOUND.
+  void BeginRestore();
+  // All sessions that can be found are open again. `leases`: DeviceSessions::NoteHeldLeases.
+  void EndRestore(std::vector<store::RootLease> leases);
 
   // Calls `act` with the sessions, under the lock.
   template <typename Act>
@@ -107,6 +117,7 @@ class SharedSessions {
 
  private:
   ShownWorldPtr ShownOf(const Digest& world_digest) const GALLEY_REQUIRES(mutex_);
+  absl::Status NotThere(const absl::Status& absent) const GALLEY_REQUIRES(mutex_);
   void NoteLeased(const store::LeaseChanges& changes) GALLEY_REQUIRES(mutex_);
   void ForgetLease(const std::string& name) GALLEY_REQUIRES(mutex_);
   void TellLeasedRoots(Seen& seen) GALLEY_REQUIRES(mutex_);
@@ -130,6 +141,7 @@ class SharedSessions {
   std::map<devices::Audience, Digest> newest_leased_ GALLEY_GUARDED_BY(mutex_);
   bool has_unleased_ GALLEY_GUARDED_BY(mutex_) = false;  // a view came since the last flush
   bool is_missed_ GALLEY_GUARDED_BY(mutex_) = false;
+  bool is_restoring_ GALLEY_GUARDED_BY(mutex_) = false;
   // Ids of the packages that sessions have read, for DeviceSessions.
   absl::flat_hash_map<std::string, PackageId> ids_ GALLEY_GUARDED_BY(mutex_);
 };

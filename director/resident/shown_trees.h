@@ -85,6 +85,8 @@ class ShownTrees {
   void KeepWanted(const std::set<devices::Audience>& audiences) {
     std::erase_if(wanted_, [&](const auto& one) { return !audiences.contains(one); });
   }
+  // Sees to it that each audience that has sessions, or is wanted, gets its tree.
+  void CatchUp(absl::Time now);
   // True: the audience has a tree in the present world, whose view was told.
   bool HasTree(const devices::Audience& audience) const;
   // How far the build is that an audience waits for.
@@ -120,7 +122,6 @@ class ShownTrees {
   void DropOld();
   WorldDifference DifferenceTo(const World& world) const;
   std::set<devices::Audience> Audiences() const;
-  void CatchUp(absl::Time now);
   bool SucceedFrom(uint64_t before, const devices::Audience& audience, absl::Time now);
   absl::Status Succeed(const ShownWorld& before, const devices::Audience& audience, absl::Time now);
   absl::StatusOr<Step> StepOf(const ShownWorld& before, const std::string& platform) const;

@@ -191,12 +191,13 @@ class DeviceCalls {
 
   // POST /v1/sessions. kInvalid, kAbsent (platform), kNotReady, kGone (the root was collected).
   virtual DeviceCallPtr OpenSession(SessionAsk ask, absl::Duration wait_max, OnSession answer) = 0;
-  // GET /v1/sessions/<id>: renews the session. kAbsent: it ended, or never was.
+  // GET /v1/sessions/<id>: renews the session. kAbsent: it ended, or never was. kNotReady: which
+  // sessions an earlier director left is not known yet.
   virtual SessionAnswer RenewSession(const std::string& id) = 0;
-  // DELETE /v1/sessions/<id>. False: it ended before, or never was.
-  virtual bool CloseSession(const std::string& id) = 0;
+  // DELETE /v1/sessions/<id>. nullopt: it is closed. Refusals as RenewSession.
+  virtual std::optional<DeviceRefusal> CloseSession(const std::string& id) = 0;
   // GET /v1/sessions/<id>/changes. `last_event_id`: of the request; nullopt: events behind the
-  // opening of the session. A text that is no id gives a snapshot. kAbsent as RenewSession.
+  // opening of the session. A text that is no id gives a snapshot. Refusals as RenewSession.
   virtual EventsAnswer ReadChanges(const std::string& id,
                                    const std::optional<std::string>& last_event_id) = 0;
 

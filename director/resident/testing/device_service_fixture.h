@@ -127,6 +127,12 @@ class DeviceServiceTest : public DeviceTest {
   DeviceSessionState StateOf(const std::string& session) {
     return std::get<DeviceSessionState>(service_->RenewSession(session));
   }
+  // Waits until the next director knows which sessions there were.
+  void AwaitRestored(const std::string& session) {
+    AwaitOrFail(
+        [&] { return std::holds_alternative<DeviceSessionState>(service_->RenewSession(session)); },
+        "the session of the director before");
+  }
   // Waits until the present world of the session's audience has another root.
   void AwaitNewest(const std::string& session, const Digest& other_than) {
     AwaitOrFail(

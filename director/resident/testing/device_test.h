@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/base/mutex.h"
 #include "common/record/action.h"
 #include "common/record/observation.h"
 #include "common/record/recipe.h"
@@ -17,6 +18,32 @@
 #include "director/shell/shell_test_world.h"
 
 namespace galley::director {
+
+// HeldLeases: a store in memory whose list of leases can be held back, as by a slow disk.
+class HeldLeases final : public store::MemoryStore {
+ public:
+  absl::StatusOr<std::vector<store::RootLease>> Leases() override {
+    base::MutexLock lock(mutex_);
+    while (is_held_) released_.Wait(mutex_);
+    return MemoryStore::Leases();
+  }
+  void Hold() {
+    base::MutexLock lock(mutex_);
+    is_held_ = true;
+  }
+  void Release() {
+    {
+      base::MutexLock lock(mutex_);
+      is_held_ = false;
+    }
+    released_.NotifyAll();
+  }
+
+ private:
+  base::Mutex mutex_;
+  base::CondVar released_;
+  bool is_held_ GALLEY_GUARDED_BY(mutex_) = false;
+};
 
 // *.txt is copied; *.png is a texture (".ktx2"); *.glb is a mesh (".glb" and further outputs);
 // *.level makes ".bin" and generates packages.
@@ -105,7 +132,7 @@ class DeviceTest : public ShellTest {
   std::vector<record::CookerDescription> cookers_;
   std::shared_ptr<project::Project> rules_;
   uint64_t number_ = 0;
-  store::MemoryStore memory_;
+  HeldLeases memory_;
   std::unique_ptr<Journal> journal_;
   std::unique_ptr<Remaker> remaker_;
 };

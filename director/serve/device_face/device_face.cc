@@ -138,9 +138,9 @@ class RequestAnswerer {
   void operator()(const SessionTarget& target) {
     if (request_.method != HttpMethod::kDelete)
       return SendSession(responder_, calls_.RenewSession(target.id), /*is_new=*/false);
-    if (calls_.CloseSession(target.id)) return responder_.Answer({.status = 204});
-    SendRefusal({.kind = RefusalKind::kAbsent,
-                 .text = "The session has ended, or there never was one of this name."});
+    const std::optional<DeviceRefusal> refusal = calls_.CloseSession(target.id);
+    if (refusal) return SendRefusal(*refusal);
+    responder_.Answer({.status = 204});
   }
   void operator()(const ChangesTarget& target) {
     EventsAnswer answer = calls_.ReadChanges(target.id, request_.ValueOf("last-event-id"));

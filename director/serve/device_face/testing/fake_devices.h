@@ -139,9 +139,10 @@ class FakeDevices final : public DeviceCalls {
     return std::make_shared<Done>();
   }
   SessionAnswer RenewSession(const std::string&) override { return session_; }
-  bool CloseSession(const std::string& id) override {
+  std::optional<DeviceRefusal> CloseSession(const std::string& id) override {
     closed.push_back(id);
-    return std::holds_alternative<DeviceSessionState>(session_);
+    const auto* const refusal = std::get_if<DeviceRefusal>(&session_);
+    return refusal == nullptr ? std::nullopt : std::optional(*refusal);
   }
   EventsAnswer ReadChanges(const std::string&,
                            const std::optional<std::string>& last_event_id) override {
