@@ -66,6 +66,9 @@ DeviceService::DeviceService(Deps deps)
       opens_({.shared = shared_,
               .trees = trees_,
               .answers = answers_,
+              .store = deps_.store,
+              .timed = timed_,
+              .post = [this](Turn turn) { Post(std::move(turn)); },
               .follow = [this] { return LookAtPresent(); },
               .now = [this] { return Now(); }}),
       timer_([this] { return Now(); }, [this] { Post([this] { Tick(); }); }) {
@@ -163,7 +166,6 @@ void DeviceService::EndTurn() {
 // A root is told when it is leased.
 void DeviceService::GiveAnswers() {
   const auto files = reads_.TakeGrown();
-  const auto opened = opens_.TakeOpened();
   const absl::Status leased = shared_.FlushLeases();
   if (!leased.ok()) {
     LogWarning("devices: {}", MessageOf(leased));
@@ -171,8 +173,7 @@ void DeviceService::GiveAnswers() {
   }
   for (const auto& [call, file] : files)
     call->Give(leased.ok() ? DeviceAnswer(file) : RefusalOf(leased));
-  for (const auto& [call, state] : opened)
-    call->Give(leased.ok() ? SessionAnswer(state) : RefusalOf(leased));
+  opens_.GiveOpened(leased);
 }
 
 void DeviceService::Tick() {
@@ -456,7 +457,8 @@ DeviceCallPtr DeviceService::OpenSession(SessionAsk ask, absl::Duration wait_max
                                          OnSession answer) {
   auto call = std::make_shared<SessionCall>(std::move(answer));
   SortUnique(ask.cultures);
-  const absl::Time deadline = DeadlineOf(Now(), std::min(wait_max, kOpenPatience));
+  const absl::Time deadline =
+      DeadlineOf(Now(), ask.root ? wait_max : std::min(wait_max, kOpenPatience));
   const bool is_posted = Post([this, call, ask = std::move(ask), deadline] {
     if (call->is_over()) return;
     if (stop_.is_cancelled()) return call->Give(NotReady(std::string(kEnds)));

@@ -47,7 +47,8 @@ namespace galley::director {
 
 class DeviceService final : public DeviceCalls {
  public:
-  // Whoever opens a session waits so long for the tree, and then is told to come again.
+  // Whoever opens a session waits so long for the tree, and then is told to come again. A root that
+  // is named is looked for as long as the caller waits.
   static constexpr absl::Duration kOpenPatience = absl::Seconds(2);
 
   // Everything in Deps outlives the service.

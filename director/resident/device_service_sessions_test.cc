@@ -183,5 +183,33 @@ TEST_F(DeviceServiceTest, ASessionOpensAtAGivenRootAndNotAtOneThatIsGone) {
   EXPECT_EQ(std::get<DeviceRefusal>(TryOpen({.platform = "amiga"})).kind, RefusalKind::kAbsent);
 }
 
+TEST_F(DeviceServiceTest, ASessionOpensAtARootThatNobodyLeasesIfItIsWhole) {
+  Begin();
+  const DeviceSessionState session = Open();
+  fake_.Cooks("/Game/a.png", Made({{".ktx2", "texture"}}));
+  const DeviceFile grown = FileOf(GetIn(session.id, "Game/a.png.ktx2"));
+  ASSERT_NE(*grown.root, session.root) << "nobody has the older root any more";
+  const auto again =
+      std::get<DeviceSessionState>(TryOpen({.platform = "linux", .root = session.root}));
+  EXPECT_EQ(again.root, session.root);
+  service_->CloseSession(again.id);
+  AwaitUnleased(session.root);
+  memory_.Drop(Digest::Of("me"));
+  const auto gone = std::get<DeviceRefusal>(TryOpen({.platform = "linux", .root = session.root}));
+  EXPECT_EQ(gone.kind, RefusalKind::kGone) << "a file below it was collected";
+}
+
+TEST_F(DeviceServiceTest, ARootThatIsCollectedWhileItIsLeasedIsGone) {
+  Begin();
+  const DeviceSessionState session = Open();
+  fake_.Cooks("/Game/a.png", Made({{".ktx2", "texture"}}));
+  const DeviceFile grown = FileOf(GetIn(session.id, "Game/a.png.ktx2"));
+  ASSERT_NE(*grown.root, session.root);
+  memory_.SetAtLease([this] { memory_.Drop(Digest::Of("me")); });
+  const auto gone = std::get<DeviceRefusal>(TryOpen({.platform = "linux", .root = session.root}));
+  EXPECT_EQ(gone.kind, RefusalKind::kGone);
+  AwaitUnleased(session.root);
+}
+
 }  // namespace
 }  // namespace galley::director

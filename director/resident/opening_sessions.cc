@@ -8,6 +8,7 @@
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "director/resident/tree_build.h"
+#include "director/resident/tree_presence.h"
 #include "fmt/format.h"
 
 namespace galley::director {
@@ -81,18 +82,10 @@ void OpeningSessions::Begin(const std::shared_ptr<SessionCall>& call, const Sess
   if (present->Find(ask.platform) == nullptr)
     return call->Give(Absent(fmt::format("there is no platform {}", ask.platform)));
   if (!is_restored_) return waiting_.push_back(waiting);
-  if (ask.root) return OpenAtRoot(waiting);
+  if (ask.root) return FindRoot(waiting);
   const absl::Status wanted = deps_.trees.Want(waiting.audience(), deps_.now());
   if (!wanted.ok()) return call->Give(RefusalOf(wanted));
   waiting_.push_back(waiting);
-}
-
-void OpeningSessions::OpenAtRoot(const Waiting& waiting) {
-  const Digest root = *waiting.ask.root;
-  const auto world = WorldOfRoot(root, deps_.answers.reader());
-  if (absl::IsNotFound(world.status())) return waiting.call->Give(RootIsGone(root));
-  if (!world.ok()) return waiting.call->Give(RefusalOf(world.status()));
-  Open(waiting, devices::OpenSession::At{.root = root, .world = *world});
 }
 
 void OpeningSessions::TryAll() {
@@ -101,7 +94,7 @@ void OpeningSessions::TryAll() {
   for (Waiting& waiting : std::exchange(waiting_, {})) {
     if (waiting.call->is_over()) continue;
     if (deps_.trees.HasTree(waiting.audience())) {
-      Open(waiting, std::nullopt);
+      Open(waiting, std::nullopt, /*had_no_lease=*/false);
     } else if (waiting.deadline > now) {
       wanted.insert(waiting.audience());
       waiting_.push_back(std::move(waiting));
@@ -116,7 +109,7 @@ void OpeningSessions::TryAll() {
   deps_.trees.KeepWanted(wanted);
 }
 
-void OpeningSessions::Open(const Waiting& waiting, std::optional<devices::OpenSession::At> at) {
+void OpeningSessions::Open(const Waiting& waiting, std::optional<At> at, bool had_no_lease) {
   const devices::OpenSession request{.id = RandomSessionId(),
                                      .audience = waiting.audience(),
                                      .at = std::move(at),
@@ -125,13 +118,83 @@ void OpeningSessions::Open(const Waiting& waiting, std::optional<devices::OpenSe
   const auto session = deps_.shared.With(
       [&](devices::DeviceSessions& sessions) { return sessions.Open(request, deps_.now()); });
   if (!session.ok()) return waiting.call->Give(RefusalOf(session.status()));
-  opened_.emplace_back(waiting.call, StateOf(*session));
+  opened_.push_back({.call = waiting.call,
+                     .state = StateOf(*session),
+                     .deadline = waiting.deadline,
+                     .had_no_lease = had_no_lease});
+}
+
+void OpeningSessions::Close(const std::string& session) {
+  deps_.shared.With([&](devices::DeviceSessions& sessions) { sessions.Close(session); });
+}
+
+void OpeningSessions::GiveOpened(const absl::Status& leased) {
+  for (const Opened& opened : std::exchange(opened_, {})) {
+    if (leased.ok() && opened.had_no_lease) {
+      LookAfterLease(opened);
+    } else if (leased.ok()) {
+      opened.call->Give(opened.state);
+    } else {
+      // A root that went meanwhile must not hold up the leases of others.
+      if (opened.had_no_lease) Close(opened.state.id);
+      opened.call->Give(absl::IsNotFound(leased) && opened.had_no_lease
+                            ? RootIsGone(opened.state.root)
+                            : RefusalOf(leased));
+    }
+  }
 }
 
 absl::Time OpeningSessions::due_at() const {
   absl::Time due = absl::InfiniteFuture();
   for (const Waiting& waiting : waiting_) due = std::min(due, waiting.deadline);
   return due;
+}
+
+// ------------------------------------------------------------------ named roots
+
+void OpeningSessions::FindRoot(const Waiting& waiting) {
+  deps_.timed.Start(waiting.call, waiting.deadline, [this, waiting](const Cancellation&) {
+    const auto world = WorldOfRoot(*waiting.ask.root, deps_.answers.reader());
+    deps_.post([this, waiting, world] {
+      if (!waiting.call->is_over()) OpenAtRoot(waiting, world);
+    });
+  });
+}
+
+void OpeningSessions::OpenAtRoot(const Waiting& waiting,
+                                 const absl::StatusOr<devices::DeviceWorld>& world) {
+  const Digest root = *waiting.ask.root;
+  if (absl::IsNotFound(world.status())) return waiting.call->Give(RootIsGone(root));
+  if (!world.ok()) return waiting.call->Give(RefusalOf(world.status()));
+  const At at{.root = root, .world = *world};
+  if (!deps_.shared.IsLeased(root)) return LookBeforeLease(waiting, at);
+  Open(waiting, at, /*had_no_lease=*/false);
+}
+
+void OpeningSessions::LookBeforeLease(const Waiting& waiting, const At& at) {
+  deps_.timed.Start(waiting.call, waiting.deadline, [this, waiting, at](const Cancellation& stop) {
+    if (const auto refusal = RefusalOfRoot(at.root, stop)) return waiting.call->Give(*refusal);
+    deps_.post([this, waiting, at] {
+      if (!waiting.call->is_over()) Open(waiting, at, /*had_no_lease=*/true);
+    });
+  });
+}
+
+void OpeningSessions::LookAfterLease(const Opened& opened) {
+  deps_.timed.Start(opened.call, opened.deadline, [this, opened](const Cancellation& stop) {
+    const auto refusal = RefusalOfRoot(opened.state.root, stop);
+    if (!refusal) return opened.call->Give(opened.state);
+    deps_.post([this, id = opened.state.id] { Close(id); });
+    opened.call->Give(*refusal);
+  });
+}
+
+// nullopt: the store has the whole tree.
+std::optional<DeviceRefusal> OpeningSessions::RefusalOfRoot(const Digest& root,
+                                                            const Cancellation& stop) const {
+  const absl::StatusOr<bool> is_whole = IsTreeWhole(deps_.store, root, stop);
+  if (!is_whole.ok()) return RefusalOf(is_whole.status());
+  return *is_whole ? std::nullopt : std::optional(RootIsGone(root));
 }
 
 void OpeningSessions::EndAll(const DeviceRefusal& refusal) {

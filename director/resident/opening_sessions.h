@@ -3,6 +3,9 @@
 // sessions of an earlier director are open again (Restore), so that the first tree of a world has
 // all that these have seen.
 //
+// A root that is named, and that no lease keeps, may be collected at any moment. It is looked for as
+// a whole (IsTreeWhole), leased, and looked for again: only then the session is told.
+//
 // Threads: one, of the turns.
 #pragma once
 
@@ -10,16 +13,22 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "common/base/cancellation.h"
+#include "common/store/interface/store.h"
 #include "director/devices/device_sessions.h"
 #include "director/resident/left_leases.h"
 #include "director/resident/shared_sessions.h"
 #include "director/resident/shown_trees.h"
 #include "director/resident/shown_world.h"
 #include "director/resident/store_answers.h"
+#include "director/resident/timed_calls.h"
 #include "director/resident/waiting_call.h"
 #include "director/serve/device_calls.h"
 
@@ -35,6 +44,10 @@ class OpeningSessions {
     SharedSessions& shared;
     ShownTrees& trees;
     const StoreAnswers& answers;
+    store::Store& store;
+    TimedCalls& timed;
+    // Posts a turn, from any thread.
+    std::function<void(std::function<void()> turn)> post;
     // The present world, after a look whether there is a newer one; nullptr: there is none yet.
     std::function<ShownWorldPtr()> follow;
     std::function<absl::Time()> now;
@@ -48,11 +61,9 @@ class OpeningSessions {
   void Begin(const std::shared_ptr<SessionCall>& call, const SessionAsk& ask, absl::Time deadline);
   // Trees may have come, and deadlines may have passed.
   void TryAll();
-  // Returns the sessions that were opened since the last call, whose answers are given when the
-  // leases are flushed.
-  std::vector<std::pair<std::shared_ptr<SessionCall>, DeviceSessionState>> TakeOpened() {
-    return std::exchange(opened_, {});
-  }
+  // Answers for the sessions that were opened since the last call. `leased`: whether the leases were
+  // flushed since.
+  void GiveOpened(const absl::Status& leased);
   // When TryAll is needed next.
   absl::Time due_at() const;
   // Refuses all that wait: the service stops.
@@ -68,14 +79,27 @@ class OpeningSessions {
     }
   };
 
+  struct Opened {
+    std::shared_ptr<SessionCall> call;
+    DeviceSessionState state;
+    absl::Time deadline;
+    bool had_no_lease = false;  // nothing kept the root before
+  };
+  using At = devices::OpenSession::At;
+
   void RestoreSession(const LeftLease& left);
-  void OpenAtRoot(const Waiting& waiting);
-  void Open(const Waiting& waiting, std::optional<devices::OpenSession::At> at);
+  void FindRoot(const Waiting& waiting);
+  void OpenAtRoot(const Waiting& waiting, const absl::StatusOr<devices::DeviceWorld>& world);
+  void LookBeforeLease(const Waiting& waiting, const At& at);
+  void LookAfterLease(const Opened& opened);
+  std::optional<DeviceRefusal> RefusalOfRoot(const Digest& root, const Cancellation& stop) const;
+  void Open(const Waiting& waiting, std::optional<At> at, bool had_no_lease);
+  void Close(const std::string& session);
 
   const Deps deps_;
   bool is_restored_ = false;
   std::deque<Waiting> waiting_;
-  std::vector<std::pair<std::shared_ptr<SessionCall>, DeviceSessionState>> opened_;
+  std::vector<Opened> opened_;
 };
 
 }  // namespace galley::director

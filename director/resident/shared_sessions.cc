@@ -119,6 +119,11 @@ absl::Status SharedSessions::BeginStream(const std::string& id, absl::Time now) 
   return begun.ok() ? begun : NotThere(begun);
 }
 
+bool SharedSessions::IsLeased(const Digest& root) const {
+  base::MutexLock lock(mutex_);
+  return leased_roots_.contains(root);
+}
+
 void SharedSessions::BeginRestore() {
   base::MutexLock lock(mutex_);
   is_restoring_ = true;

@@ -96,6 +96,9 @@ class SharedSessions {
   // DeviceSessions::EventsSince. None, while roots that they name are not leased (TakeMissed).
   absl::StatusOr<std::vector<devices::ChangeEventPtr>> EventsSince(
       const std::string& id, const std::optional<devices::EventId>& after);
+  // True: the store has a lease of this root. It keeps the root at least until the next
+  // FlushLeases, which takes and releases leases at once.
+  bool IsLeased(const Digest& root) const;
   // True: since the last call, a stream asked for events that could not be told.
   bool TakeMissed();
   // The sessions of an earlier director are being found: until EndRestore, a session that is not

@@ -32,13 +32,21 @@ class TimedCalls {
   template <typename Answer>
   void Run(const std::shared_ptr<WaitingCall<Answer>>& call, absl::Time deadline,
            std::type_identity_t<std::function<Answer(const Cancellation& stop)>> work) {
+    Start(call, deadline,
+          [call, work = std::move(work)](const Cancellation& stop) { call->Give(work(stop)); });
+  }
+  // Runs `work`, which sees to it that somebody gives the answer, maybe later. The deadline, and the
+  // end of all, hold for the call until it has its answer.
+  template <typename Answer>
+  void Start(const std::shared_ptr<WaitingCall<Answer>>& call, absl::Time deadline,
+             std::function<void(const Cancellation& stop)> work) {
     auto stop = std::make_shared<Cancellation>();
     Timed timed{.stop = stop, .refuse = [weak = std::weak_ptr(call)](const DeviceRefusal& refusal) {
                   if (const auto waiting = weak.lock()) waiting->Give(refusal);
                 }};
     call->OnCancel([stop] { stop->Cancel(); });
     const bool is_posted = Post(deadline, timed, [call, stop, work = std::move(work)] {
-      if (!call->is_over()) call->Give(work(*stop));
+      if (!call->is_over()) work(*stop);
     });
     if (!is_posted) return call->Give(ended_);
     if (deadline < absl::InfiniteFuture()) wake_at_(deadline);

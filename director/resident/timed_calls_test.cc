@@ -53,6 +53,18 @@ TEST_F(TimedCallsTest, ADeadlineEndsTheWork) {
   EXPECT_EQ(refused_, static_cast<int>(RefusalKind::kDeadline));
 }
 
+TEST_F(TimedCallsTest, WorkThatGivesNoAnswerLeavesTheCallItsDeadline) {
+  absl::Notification worked;
+  const auto call = std::make_shared<FileCall>([this](const DeviceAnswer& answer) {
+    refused_ = static_cast<int>(std::get<DeviceRefusal>(answer).kind);
+  });
+  calls_.Start(call, kStart + absl::Seconds(1), [&](const Cancellation&) { worked.Notify(); });
+  worked.WaitForNotification();
+  EXPECT_EQ(refused_, -2);
+  calls_.Expire(kStart + absl::Seconds(1));
+  EXPECT_EQ(refused_, static_cast<int>(RefusalKind::kDeadline));
+}
+
 TEST_F(TimedCallsTest, TheEndRefusesCallsNowAndLater) {
   const auto call = Run(absl::InfiniteFuture());
   calls_.End({.kind = RefusalKind::kNotReady, .text = "the director ends"});

@@ -2,6 +2,7 @@
 // cooked by what the test says (FakeProject).
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -149,6 +150,14 @@ class DeviceServiceTest : public DeviceTest {
     EXPECT_TRUE(found.ok()) << found.status();
     const auto* file = std::get_if<tree::TreeFile>(&*found);
     return file == nullptr ? std::nullopt : std::optional(file->digest);
+  }
+  void AwaitUnleased(const Digest& root) {
+    AwaitOrFail(
+        [&] {
+          const std::vector<store::RootLease> leases = memory_.Leases().value();
+          return std::ranges::find(leases, root, &store::RootLease::root) == leases.end();
+        },
+        "the end of a lease");
   }
   void AwaitWaiting(const std::string& package, size_t askers = 1) {
     AwaitOrFail([&] { return fake_.Waiting().count(package) == askers; }, "an ask");

@@ -2,6 +2,7 @@
 // levels, and a store in memory.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -19,13 +20,28 @@
 
 namespace galley::director {
 
-// HeldLeases: a store in memory whose list of leases can be held back, as by a slow disk.
-class HeldLeases final : public store::MemoryStore {
+// LeasingStore: a store in memory whose list of leases can be held back, as by a slow disk, and
+// that can lose something while a lease is taken, as by a collection.
+class LeasingStore final : public store::MemoryStore {
  public:
   absl::StatusOr<std::vector<store::RootLease>> Leases() override {
     base::MutexLock lock(mutex_);
     while (is_held_) released_.Wait(mutex_);
     return MemoryStore::Leases();
+  }
+  absl::Status ChangeLeases(const store::LeaseChanges& changes) override {
+    std::function<void()> act;
+    {
+      base::MutexLock lock(mutex_);
+      act = std::exchange(at_lease_, nullptr);
+    }
+    if (act) act();
+    return MemoryStore::ChangeLeases(changes);
+  }
+  // The next change of leases does this first.
+  void SetAtLease(std::function<void()> act) {
+    base::MutexLock lock(mutex_);
+    at_lease_ = std::move(act);
   }
   void Hold() {
     base::MutexLock lock(mutex_);
@@ -43,6 +59,7 @@ class HeldLeases final : public store::MemoryStore {
   base::Mutex mutex_;
   base::CondVar released_;
   bool is_held_ GALLEY_GUARDED_BY(mutex_) = false;
+  std::function<void()> at_lease_ GALLEY_GUARDED_BY(mutex_);
 };
 
 // *.txt is copied; *.png is a texture (".ktx2"); *.glb is a mesh (".glb" and further outputs);
@@ -132,7 +149,7 @@ class DeviceTest : public ShellTest {
   std::vector<record::CookerDescription> cookers_;
   std::shared_ptr<project::Project> rules_;
   uint64_t number_ = 0;
-  HeldLeases memory_;
+  LeasingStore memory_;
   std::unique_ptr<Journal> journal_;
   std::unique_ptr<Remaker> remaker_;
 };
