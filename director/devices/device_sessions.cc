@@ -76,6 +76,13 @@ DeviceViewPtr DeviceSessions::NewestOf(const Digest& world_digest) const {
   return tree == trees_.end() ? nullptr : tree->second.newest;
 }
 
+void DeviceSessions::LetGo(const Digest& world_digest) {
+  const auto tree = trees_.find(world_digest);
+  if (tree == trees_.end()) return;
+  DropTree(tree);
+  DropIdleChannels();
+}
+
 std::vector<Audience> DeviceSessions::Audiences() const {
   std::vector<Audience> audiences;
   for (const auto& [audience, channel] : channels_) {

@@ -111,7 +111,10 @@ class DeviceSessions {
                  absl::Time now);
   // The newest view of the tree with this file `world`; nullptr: it is not held.
   DeviceViewPtr NewestOf(const Digest& world_digest) const;
-  // The audiences that have sessions, and need a tree when a world begins.
+  // Lets the tree with this file `world` go, and its lease; ignored if none is held. REQUIRES: its
+  // audience has no sessions.
+  void LetGo(const Digest& world_digest);
+  // The audiences that have sessions, and need a tree when a world begins; sorted.
   std::vector<Audience> Audiences() const;
 
   // UNAVAILABLE: the audience has no tree in the present world yet. INVALID_ARGUMENT: the id, or a

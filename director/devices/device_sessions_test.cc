@@ -374,6 +374,25 @@ TEST_F(DeviceSessionsTest, AFailureIsToldToThePlatform) {
   EXPECT_EQ(sessions_->EventsSince("s", std::nullopt)->size(), 3u);
 }
 
+TEST_F(DeviceSessionsTest, ATreeThatIsLetGoHasNoLeaseAndMayComeAgain) {
+  DeviceWorld german = SampleWorld(1);
+  german.cultures = {"de"};
+  DeviceTree tree(german, Digest());
+  std::vector<NamedBlob> blobs;
+  const DeviceViewPtr view = tree.Grow(now_, true, blobs);
+  const size_t leases_before = Leased().size();
+  sessions_->SetNewest(view, 1, std::nullopt, now_);
+  EXPECT_EQ(Leased().size(), leases_before + 1);
+  sessions_->LetGo(view->world_digest);
+  EXPECT_EQ(Leased().size(), leases_before);
+  EXPECT_EQ(sessions_->NewestOf(view->world_digest), nullptr);
+  sessions_->LetGo(view->world_digest);
+  sessions_->SetNewest(view, 1, std::nullopt, now_);
+  EXPECT_TRUE(
+      sessions_->Open({.id = "s", .audience = {.platform = "linux", .cultures = {"de"}}}, now_)
+          .ok());
+}
+
 TEST_F(DeviceSessionsTest, CulturesAreAnAudienceOfTheirOwn) {
   DeviceWorld german = SampleWorld(1);
   german.cultures = {"de"};

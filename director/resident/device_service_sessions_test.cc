@@ -1,4 +1,5 @@
 // Sessions of DeviceService in one world: what they see, and how long.
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <thread>
@@ -7,10 +8,15 @@
 
 #include "common/base/testing/await.h"
 #include "director/resident/testing/device_service_fixture.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace galley::director {
 namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
 
 TEST_F(DeviceServiceTest, ASessionSeesSmallCopiesAndLinksAndItsRootGrows) {
   Begin();
@@ -168,6 +174,51 @@ TEST_F(DeviceServiceTest, AnEndBeforeTheSessionsAreFoundLeavesThemToTheNext) {
   service_.reset();
   Serve();
   AwaitRestored(session.id);
+}
+
+TEST_F(DeviceServiceTest, CulturesThatTheProjectLacksMakeNoOtherTree) {
+  Write("content/L10N/de/a.png", "German");
+  Begin();
+  const DeviceSessionState session = Open();
+  const DeviceSessionState other = OpenFor({"xx", "../de", "de/a.png"});
+  EXPECT_EQ(other.root, session.root);
+  EXPECT_THAT(other.cultures, IsEmpty());
+  const DeviceSessionState german = OpenFor({"xx", "de"});
+  EXPECT_NE(german.root, session.root);
+  EXPECT_THAT(german.cultures, ElementsAre("de"));
+  const auto again = std::get<DeviceSessionState>(
+      TryOpen({.platform = "linux", .cultures = {"de", "xx"}, .root = german.root}));
+  EXPECT_EQ(again.root, german.root);
+  const auto wrong =
+      std::get<DeviceRefusal>(TryOpen({.platform = "linux", .cultures = {}, .root = german.root}));
+  EXPECT_EQ(wrong.kind, RefusalKind::kInvalid) << "the root is for other cultures";
+}
+
+TEST_F(DeviceServiceTest, TreesThatNobodySeesAreLetGoAndAudiencesHaveABound) {
+  const int most = static_cast<int>(ShownTrees::kAudiencesMax);
+  const auto culture = [](int number) { return "c" + std::to_string(number); };
+  for (int i = 0; i <= most; ++i) Write("content/L10N/" + culture(i) + "/a.txt", "a");
+  Begin();
+  std::vector<std::string> open;
+  for (int i = 0; i < most; ++i) open.push_back(OpenFor({culture(i)}).id);
+  const auto refused =
+      std::get<DeviceRefusal>(TryOpen({.platform = "linux", .cultures = {culture(most)}}));
+  EXPECT_EQ(refused.kind, RefusalKind::kNotReady);
+  EXPECT_THAT(refused.text, HasSubstr("cultures"));
+  for (const std::string& session : open) {
+    if (session != open[0]) service_->CloseSession(session);
+  }
+  OpenFor({culture(most)});
+  AwaitOrFail(
+      [&] {
+        const std::vector<store::RootLease> leases = memory_.Leases().value();
+        return std::ranges::count_if(leases, [](const store::RootLease& lease) {
+                 return lease.name.find("/device-tree/") != std::string::npos;
+               }) == 2;
+      },
+      "the leases of the two trees that somebody sees");
+  EXPECT_FALSE(StateOf(open[0]).is_frozen);
+  EXPECT_EQ(OpenFor({culture(1)}).cultures, (std::vector<std::string>{culture(1)})) << "made again";
 }
 
 TEST_F(DeviceServiceTest, ASessionOpensAtAGivenRootAndNotAtOneThatIsGone) {

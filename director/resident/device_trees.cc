@@ -75,6 +75,14 @@ absl::Time DeviceTrees::grows_at() const {
   return at;
 }
 
+std::vector<std::pair<Digest, devices::Audience>> DeviceTrees::TreesOf(uint64_t world) const {
+  std::vector<std::pair<Digest, devices::Audience>> trees;
+  for (const auto& [digest, entry] : trees_) {
+    if (entry.world == world) trees.emplace_back(digest, AudienceOf(*entry.tree));
+  }
+  return trees;
+}
+
 void DeviceTrees::DropBefore(uint64_t world) {
   std::erase_if(trees_, [&](const auto& one) { return one.second.world < world; });
 }

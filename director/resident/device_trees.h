@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -52,6 +53,10 @@ class DeviceTrees {
   std::vector<Growth> Grow(absl::Time now, bool is_awaited);
   // When Grow is next needed; infinite future: nothing was added.
   absl::Time grows_at() const;
+  // The file `world` and the audience of each tree of the world, sorted by the digest of the file.
+  std::vector<std::pair<Digest, devices::Audience>> TreesOf(uint64_t world) const;
+  // Drops the tree with this file `world`; ignored if there is none.
+  void Drop(const Digest& world_digest) { trees_.erase(world_digest); }
   // Drops the trees of worlds before `world`.
   void DropBefore(uint64_t world);
   size_t size() const { return trees_.size(); }

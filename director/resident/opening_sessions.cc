@@ -1,11 +1,13 @@
 #include "director/resident/opening_sessions.h"
 
 #include <algorithm>
+#include <iterator>
 #include <random>
 #include <set>
 #include <string>
 
 #include "common/base/log.h"
+#include "common/base/sort_unique.h"
 #include "common/base/status_macros.h"
 #include "director/resident/tree_build.h"
 #include "director/resident/tree_presence.h"
@@ -72,7 +74,7 @@ void OpeningSessions::RestoreSession(const LeftLease& left) {
 void OpeningSessions::Begin(const std::shared_ptr<SessionCall>& call, const SessionAsk& ask,
                             absl::Time deadline) {
   const ShownWorldPtr present = deps_.follow();
-  const Waiting waiting{.call = call, .ask = ask, .deadline = deadline};
+  Waiting waiting{.call = call, .ask = ask, .deadline = deadline};
   const absl::Status valid = devices::ValidateDeviceWorld(
       {.project = deps_.shared.project(), .platform = ask.platform, .cultures = ask.cultures});
   if (!valid.ok()) return call->Give(RefusalOf(valid));
@@ -83,9 +85,10 @@ void OpeningSessions::Begin(const std::shared_ptr<SessionCall>& call, const Sess
     return call->Give(Absent(fmt::format("there is no platform {}", ask.platform)));
   if (!is_restored_) return waiting_.push_back(waiting);
   if (ask.root) return FindRoot(waiting);
+  waiting.ask.cultures = CulturesIn(*present, ask.cultures);
   const absl::Status wanted = deps_.trees.Want(waiting.audience(), deps_.now());
   if (!wanted.ok()) return call->Give(RefusalOf(wanted));
-  waiting_.push_back(waiting);
+  waiting_.push_back(std::move(waiting));
 }
 
 void OpeningSessions::TryAll() {
@@ -161,14 +164,26 @@ void OpeningSessions::FindRoot(const Waiting& waiting) {
   });
 }
 
-void OpeningSessions::OpenAtRoot(const Waiting& waiting,
+void OpeningSessions::OpenAtRoot(Waiting waiting,
                                  const absl::StatusOr<devices::DeviceWorld>& world) {
   const Digest root = *waiting.ask.root;
   if (absl::IsNotFound(world.status())) return waiting.call->Give(RootIsGone(root));
   if (!world.ok()) return waiting.call->Give(RefusalOf(world.status()));
+  waiting.ask.cultures = CulturesAt(*world, waiting.ask.cultures);
+  const absl::Status admitted = deps_.trees.Admit(waiting.audience());
+  if (!admitted.ok()) return waiting.call->Give(RefusalOf(admitted));
   const At at{.root = root, .world = *world};
   if (!deps_.shared.IsLeased(root)) return LookBeforeLease(waiting, at);
   Open(waiting, at, /*had_no_lease=*/false);
+}
+
+// A culture that neither the root's world nor the present one has decides nothing.
+std::vector<std::string> OpeningSessions::CulturesAt(const devices::DeviceWorld& world,
+                                                     const std::vector<std::string>& asked) const {
+  std::vector<std::string> cultures = CulturesIn(*deps_.trees.present(), asked);
+  std::ranges::set_intersection(asked, world.cultures, std::back_inserter(cultures));
+  SortUnique(cultures);
+  return cultures;
 }
 
 void OpeningSessions::LookBeforeLease(const Waiting& waiting, const At& at) {

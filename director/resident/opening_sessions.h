@@ -89,7 +89,9 @@ class OpeningSessions {
 
   void RestoreSession(const LeftLease& left);
   void FindRoot(const Waiting& waiting);
-  void OpenAtRoot(const Waiting& waiting, const absl::StatusOr<devices::DeviceWorld>& world);
+  void OpenAtRoot(Waiting waiting, const absl::StatusOr<devices::DeviceWorld>& world);
+  std::vector<std::string> CulturesAt(const devices::DeviceWorld& world,
+                                      const std::vector<std::string>& asked) const;
   void LookBeforeLease(const Waiting& waiting, const At& at);
   void LookAfterLease(const Opened& opened);
   std::optional<DeviceRefusal> RefusalOfRoot(const Digest& root, const Cancellation& stop) const;

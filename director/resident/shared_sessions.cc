@@ -41,6 +41,13 @@ void SharedSessions::BeginWorld(ShownWorldPtr shown, absl::Time now) {
   if (held_.size() > worlds_max_) held_.pop_front();
   const uint64_t oldest = held_.front()->number;
   std::erase_if(shown_, [&](const auto& one) { return one.second->number < oldest; });
+  // An audience without sessions has no newest root that somebody may be told.
+  const std::vector<devices::Audience> audiences = sessions_.Audiences();
+  const auto is_idle = [&](const auto& one) {
+    return !std::ranges::binary_search(audiences, one.first);
+  };
+  std::erase_if(newest_, is_idle);
+  std::erase_if(newest_leased_, is_idle);
 }
 
 void SharedSessions::ReplacePresent(const ShownWorldPtr& shown) {
@@ -64,6 +71,14 @@ void SharedSessions::SetNewest(const ShownWorldPtr& shown, devices::DeviceViewPt
 ShownWorldPtr SharedSessions::ShownOf(const Digest& world_digest) const {
   const auto found = shown_.find(world_digest);
   return found == shown_.end() ? nullptr : found->second;
+}
+
+void SharedSessions::DropTree(const devices::Audience& audience, const Digest& world_digest) {
+  base::MutexLock lock(mutex_);
+  shown_.erase(world_digest);
+  newest_.erase(audience);
+  newest_leased_.erase(audience);
+  sessions_.LetGo(world_digest);
 }
 
 absl::StatusOr<SharedSessions::Seen> SharedSessions::Renew(const std::string& id, absl::Time now) {

@@ -62,6 +62,9 @@ class SharedSessions {
   void SetNewest(const ShownWorldPtr& shown, devices::DeviceViewPtr view,
                  std::optional<devices::WorldChange> changed, absl::Time now);
 
+  // Lets a tree of the present world go. REQUIRES: its audience has no sessions.
+  void DropTree(const devices::Audience& audience, const Digest& world_digest);
+
   struct Seen {
     // With the last roots that are leased, its own and the newest one, in place of later ones.
     devices::SessionView session;

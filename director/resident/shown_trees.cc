@@ -144,11 +144,36 @@ std::set<devices::Audience> ShownTrees::Audiences() const {
   return audiences;
 }
 
+absl::Status ShownTrees::Admit(const devices::Audience& audience) const {
+  const std::set<devices::Audience> audiences = Audiences();
+  if (audiences.contains(audience) || audiences.size() < kAudiencesMax) return absl::OkStatus();
+  return ResourceExhaustedError("sessions of {} platforms and sets of cultures are open",
+                                kAudiencesMax);
+}
+
+// A client that opens and closes sessions with ever other cultures leaves trees that nobody sees.
+void ShownTrees::DropIdle() {
+  const auto trees = trees_.TreesOf(present()->number);
+  if (trees.size() < kAudiencesMax) return;
+  const std::set<devices::Audience> audiences = Audiences();
+  for (const auto& [world_digest, audience] : trees) {
+    if (audiences.contains(audience)) continue;
+    trees_.Drop(world_digest);
+    untold_.erase(world_digest);
+    std::erase_if(unsaved_, [&, digest = world_digest](const DeviceTrees::Growth& one) {
+      return one.view->world_digest == digest;
+    });
+    deps_.shared.DropTree(audience, world_digest);
+  }
+}
+
 absl::Status ShownTrees::Want(const devices::Audience& audience, absl::Time now) {
-  if (HasTree(audience)) return absl::OkStatus();
-  if (!wanted_.contains(audience) && Audiences().size() >= kAudiencesMax)
-    return ResourceExhaustedError("sessions of {} platforms and sets of cultures are open",
-                                  kAudiencesMax);
+  if (HasTree(audience)) {
+    wanted_.insert(audience);
+    return absl::OkStatus();
+  }
+  RETURN_IF_ERROR(Admit(audience));
+  DropIdle();
   wanted_.insert(audience);
   CatchUp(now);
   return absl::OkStatus();

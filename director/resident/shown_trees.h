@@ -47,7 +47,8 @@ namespace galley::director {
 
 class ShownTrees {
  public:
-  static constexpr size_t kAudiencesMax = 64;  // that are wanted at a time
+  // Audiences that have sessions or are wanted, and trees of one world.
+  static constexpr size_t kAudiencesMax = 64;
   static constexpr absl::Duration kRetryInterval = absl::Seconds(1);
 
   // Everything in Deps outlives ShownTrees.
@@ -78,8 +79,10 @@ class ShownTrees {
     leased_[world_digest].push_back(root);
   }
 
-  // Sees to it that the audience gets a tree in the present world. RESOURCE_EXHAUSTED: too many
-  // audiences. REQUIRES: the present world has the platform.
+  // RESOURCE_EXHAUSTED: there are too many audiences for another one.
+  absl::Status Admit(const devices::Audience& audience) const;
+  // Sees to it that the audience gets a tree in the present world. RESOURCE_EXHAUSTED as Admit.
+  // REQUIRES: the present world has the platform.
   absl::Status Want(const devices::Audience& audience, absl::Time now);
   // Only these audiences are still wanted. An audience with sessions keeps its tree anyway.
   void KeepWanted(const std::set<devices::Audience>& audiences) {
@@ -120,6 +123,7 @@ class ShownTrees {
                               const WorldDifference& difference) const;
   void NoteDifference(uint64_t before, const WorldDifference& difference);
   void DropOld();
+  void DropIdle();
   WorldDifference DifferenceTo(const World& world) const;
   std::set<devices::Audience> Audiences() const;
   bool SucceedFrom(uint64_t before, const devices::Audience& audience, absl::Time now);

@@ -1,5 +1,6 @@
 #include "director/resident/shown_world.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <utility>
@@ -8,6 +9,7 @@
 #include "common/base/errors.h"
 #include "common/base/status_macros.h"
 #include "common/content/name.h"
+#include "common/tree/plain_name.h"
 #include "fmt/format.h"
 
 namespace galley::director {
@@ -89,6 +91,23 @@ ShownWorldPtr ShowNext(const ShownWorld& before, uint64_t number, const WorldPtr
     if (const auto* const now = world->snapshot->Find(path)) files.Add(*now);
   }
   return MakeShown(number, world, files, rules);
+}
+
+std::vector<std::string> CulturesIn(const ShownWorld& shown,
+                                    const std::vector<std::string>& asked) {
+  std::vector<std::string> there;
+  const auto has_files = [&](const content::Mount& mount, const std::string& culture) {
+    const std::string folder = fmt::format("{}/L10N/{}", mount.path, culture);
+    return shown.world->snapshot->Kind(folder) == content::EntryKind::kFolder;
+  };
+  for (const std::string& culture : asked) {
+    if (!tree::IsPlainSegment(culture)) continue;
+    const bool is_there =
+        std::ranges::any_of(shown.world->project->mounts,
+                            [&](const content::Mount& mount) { return has_files(mount, culture); });
+    if (is_there) there.push_back(culture);
+  }
+  return there;
 }
 
 devices::DeviceWorld DeviceWorldOf(const std::string& project_id, const ShownWorld& shown,

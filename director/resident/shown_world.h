@@ -13,6 +13,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -71,6 +72,10 @@ ShownWorldPtr ShowWorld(uint64_t number, const WorldPtr& world, const Digest& ru
 // them.
 ShownWorldPtr ShowNext(const ShownWorld& before, uint64_t number, const WorldPtr& world,
                        const Digest& rules, std::span<const std::string> paths);
+
+// The cultures among `asked` that the world has: a file lies in <mount>/L10N/<culture>. Others decide
+// nothing of what devices see, so they make no other tree. Keeps the order.
+std::vector<std::string> CulturesIn(const ShownWorld& shown, const std::vector<std::string>& asked);
 
 // The world that the audience sees.
 devices::DeviceWorld DeviceWorldOf(const std::string& project_id, const ShownWorld& shown,

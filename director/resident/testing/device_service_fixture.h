@@ -116,10 +116,16 @@ class DeviceServiceTest : public DeviceTest {
     return held.Await();
   }
   DeviceSessionState Open(bool last_good = false) {
+    return AwaitOpen({.platform = "linux", .last_good = last_good});
+  }
+  DeviceSessionState OpenFor(std::vector<std::string> cultures) {
+    return AwaitOpen({.platform = "linux", .cultures = std::move(cultures)});
+  }
+  DeviceSessionState AwaitOpen(const SessionAsk& ask) {
     SessionAnswer answer;
     AwaitOrFail(
         [&] {
-          answer = TryOpen({.platform = "linux", .last_good = last_good});
+          answer = TryOpen(ask);
           return std::holds_alternative<DeviceSessionState>(answer);
         },
         "a session");
