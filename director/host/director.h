@@ -114,7 +114,8 @@ class Director {
   // the remote. REQUIRES: last.outcome.
   void Settle(const CookReport& last, CookEventSink& sink, Cancellation& stop);
   // Called after the last cook: stops calls to the remote, keeps the store within its size, and
-  // gives back its dead bytes. Failures are warnings.
+  // gives back its dead bytes. Failures are warnings. A resident director drops the sources that
+  // wait to be put into the store, a hosted one puts them first.
   void Close(CookEventSink& sink, Cancellation& stop);
 
  private:

@@ -42,20 +42,27 @@ KeptSources::KeptSources(store::Store& store, Options options)
     : store_(store), options_(std::move(options)), thread_([this] { Run(); }) {}
 
 KeptSources::~KeptSources() {
+  End();
+  thread_.join();
+}
+
+void KeptSources::End() {
   stop_.Cancel();
   {
     base::MutexLock lock(mutex_);
     is_ending_ = true;
+    waiting_.clear();
+    waiting_digests_.clear();
   }
   changed_.NotifyAll();
-  thread_.join();
 }
 
 void KeptSources::KeepSoon(WorldPtr world, std::string_view path, const Digest& digest) {
   const uint64_t fingerprint = DigestHash()(digest);
   {
     base::MutexLock lock(mutex_);
-    if (known_.contains(fingerprint) || waiting_.size() >= options_.waiting_max) return;
+    if (is_ending_ || known_.contains(fingerprint)) return;
+    if (waiting_.size() >= options_.waiting_max) return;
     if (!waiting_digests_.insert(fingerprint).second) return;
     waiting_.push_back({.world = std::move(world),
                         .file = {.path = std::string(path), .host_path = "", .digest = digest}});

@@ -46,13 +46,17 @@ class KeptSources {
   };
   // `store` outlives KeptSources.
   KeptSources(store::Store& store, Options options);
-  // Drops the files that wait.
+  // Calls End, and waits for the thread.
   ~KeptSources();
 
   // `digest`: of the file in the world. Cheap for a file that is kept already, or waits.
   void KeepSoon(WorldPtr world, std::string_view path, const Digest& digest);
   // Waits until no file waits any more, or `stop` is cancelled.
   void AwaitIdle(const Cancellation& stop);
+
+  // Drops the files that wait, and has the file that is being put end soon. Later files are dropped.
+  // Does not wait.
+  void End();
 
   // Called before the results are committed, which makes durable what is put. Verdicts are left
   // out.

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "absl/synchronization/notification.h"
 #include "common/record/kept_action.h"
 #include "common/record/recipe.h"
 #include "director/shell/shell_test_world.h"
@@ -111,6 +112,26 @@ TEST_F(KeptSourcesTest, ALargeFileIsPutInPieces) {
   const KeptSources::Kept kept = KeepFiles(*MakeWorld(), {"/Game/a.txt"});
   EXPECT_EQ(kept.bytes, large.size());
   EXPECT_TRUE(Has(large));
+}
+
+TEST_F(KeptSourcesTest, TheEndDropsWhatWaitsAndWhatIsBeingPut) {
+  Write("content/a.txt", "being put");
+  Write("content/b.txt", "waits");
+  absl::Notification is_asked, may_go_on;
+  store_.on_find_missing = [&](std::span<const Digest>) {
+    if (is_asked.HasBeenNotified()) return;
+    is_asked.Notify();
+    may_go_on.WaitForNotification();
+  };
+  const WorldPtr world = MakeWorld();
+  kept_.KeepSoon(world, "/Game/a.txt", Digest::Of("being put"));
+  is_asked.WaitForNotification();
+  kept_.KeepSoon(world, "/Game/b.txt", Digest::Of("waits"));
+  kept_.End();
+  kept_.KeepSoon(world, "/Game/b.txt", Digest::Of("waits"));
+  may_go_on.Notify();
+  kept_.AwaitIdle(nobody_stops_);
+  EXPECT_EQ(store_.puts, 0);
 }
 
 TEST_F(KeptSourcesTest, AFileThatChangesMeanwhileIsNotPutUnderAnotherDigest) {
