@@ -13,6 +13,9 @@ namespace galley::record {
 // The cooker whose jobs start programs.
 inline constexpr std::string_view kProgramCooker = "command";
 
+// Where a program is searched whose name has no '/'.
+inline constexpr std::string_view kSearchPath = "/usr/local/bin:/usr/bin:/bin";
+
 // argv[0]; empty: the recipe starts no program.
 std::string ProgramOf(const Recipe& recipe);
 // True: the generator of the package decides, by the cooker or the settings that it gives, which

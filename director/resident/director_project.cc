@@ -4,6 +4,7 @@
 
 #include "absl/status/status.h"
 #include "common/base/status_macros.h"
+#include "director/host/named_programs.h"
 #include "director/host/standing_facts.h"
 #include "fmt/format.h"
 
@@ -55,6 +56,7 @@ absl::StatusOr<Digest> DirectorProject::RulesOf(const World& world) const {
   std::string text;
   for (const Fact& fact : facts)
     text += fmt::format("{} {} {}\n", fact.name, fact.value.size(), fact.value);
+  text += TextOfNamedPrograms(*world.project, tools_);
   return Digest::Of(text);
 }
 

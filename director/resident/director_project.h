@@ -13,6 +13,7 @@
 #include "director/host/director.h"
 #include "director/resident/present_project.h"
 #include "director/resident/present_world.h"
+#include "director/shell/tool_digests.h"
 
 namespace galley::director {
 
@@ -40,6 +41,7 @@ class DirectorProject final : public PresentProject {
   PresentWorld* world() const;
 
   const Director& director_;
+  mutable ToolDigests tools_;
   mutable base::Mutex mutex_;
   PresentWorld* world_ GALLEY_GUARDED_BY(mutex_) = nullptr;
   base::Mutex listener_mutex_;

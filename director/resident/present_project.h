@@ -26,7 +26,8 @@ class PresentProject {
   // Nobody waits any more. When the call returns, the callback is gone, or it runs or has run.
   virtual void Withdraw(uint64_t ask) = 0;
   // Names everything beside the files of the world that decides what it shows and what is cooked in
-  // it: rules, mounts, platforms, cookers, environment. Equal after a restart.
+  // it: rules, mounts, platforms, cookers, environment, and the programs that rules name
+  // (host/named_programs.h). Equal after a restart.
   virtual absl::StatusOr<Digest> RulesOf(const World& world) const = 0;
 };
 

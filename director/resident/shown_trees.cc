@@ -42,7 +42,11 @@ std::optional<WorldDifference> ShownTrees::Follow(absl::Time now) {
     Begin(ShowWorld(1, *world, *rules), {.is_all = true}, now);
     return WorldDifference{.is_all = true};
   }
-  WorldDifference difference = DifferenceTo(**world);
+  // With the same rules a program is another one, and nobody knows which results it has made.
+  const bool is_other_program = *rules != present()->rules &&
+                                (*world)->table->resolver() == present()->world->table->resolver();
+  WorldDifference difference =
+      is_other_program ? WorldDifference{.is_all = true} : DifferenceTo(**world);
   ShownWorldPtr shown = ShowSuccessor(*world, *rules, difference);
   if (shown->number == present()->number) {
     held_.back() = shown;

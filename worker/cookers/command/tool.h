@@ -4,11 +4,12 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "common/record/programs.h"
 #include "worker/cookers/cooker.h"
 
 namespace galley::worker {
 
-inline constexpr std::string_view kSearchPath = "/usr/local/bin:/usr/bin:/bin";
+using record::kSearchPath;
 
 // Host path of the program `name`. A name with a '/' is absolute or relative to galley.toml; for
 // other names the first match in kSearchPath counts, and every place that was looked at is
