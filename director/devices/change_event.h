@@ -48,7 +48,8 @@ struct ChangeEvent {
   // A snapshot stands for all events up to `id`. It has the failures and stale paths of now, and no
   // lists of changed paths: the client compares its root with `root`.
   bool is_snapshot = false;
-  bool is_cut = false;  // there are more stale paths or failures than are listed
+  // There is more than is listed: whoever keeps files compares its root with `root`.
+  bool is_cut = false;
   std::vector<ChangedPath> added, modified, removed;  // sorted by path
   std::vector<std::string> stale;                     // paths, sorted
   std::vector<PackageFailure> failures;               // sorted by package

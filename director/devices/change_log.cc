@@ -21,6 +21,26 @@ void AppendPaths(WorldChange&& change, ChangeEvent& event) {
   AppendAll(std::move(change.removed), event.removed);
 }
 
+// Shortens a list so that `left` entries more may be named. Returns whether something was cut off.
+template <typename T>
+bool CutList(std::vector<T>& list, size_t& left) {
+  const bool is_cut = list.size() > left;
+  if (is_cut) list.erase(list.begin() + static_cast<std::ptrdiff_t>(left), list.end());
+  left -= list.size();
+  return is_cut;
+}
+
+// Cuts a sorted event off behind so many entries. What went comes first.
+void CutEvent(ChangeEvent& event, size_t entries_max) {
+  size_t left = entries_max;
+  for (auto* const list : {&event.removed, &event.modified, &event.added})
+    event.is_cut = CutList(*list, left) || event.is_cut;
+  event.is_cut = CutList(event.failures, left) || event.is_cut;
+  event.is_cut = CutList(event.healed, left) || event.is_cut;
+  event.is_cut = CutList(event.conflicts, left) || event.is_cut;
+  event.is_cut = CutList(event.stale, left) || event.is_cut;
+}
+
 void SortEvent(ChangeEvent& event) {
   SortUnique(event.added);
   SortUnique(event.modified);
@@ -42,8 +62,10 @@ void ChangeLog::NoteWorld(uint64_t world, WorldChange changed, const DeviceView&
                           absl::Time now) {
   world_ = world;
   root_ = view.root;
+  if (changed.is_cut) ForgetOlder(now);
   CarryOver(changed);
   ChangeEvent event = NewEvent();
+  event.is_cut = changed.is_cut;
   std::vector<NodeKey> keys;
   for (StalePackage& package : changed.stale) {
     const NodeKey key = NodeKeyOf(package.package);
@@ -67,6 +89,13 @@ void ChangeLog::NoteGrowth(const DeviceView& view, absl::Time now) {
   ChangeEvent event = NewEvent();
   for (const NodeKey& key : view.added) Settle(key, view, now, event);
   Tell(std::move(event));
+}
+
+void ChangeLog::ForgetOlder(absl::Time now) {
+  stale_.clear();
+  std::vector<NodeKey> failed;
+  for (const auto& [key, state] : failures_) failed.push_back(key);
+  for (const NodeKey& key : failed) SetFailure(key, std::nullopt, now);
 }
 
 void ChangeLog::CarryOver(WorldChange& changed) {
@@ -174,6 +203,7 @@ ChangeEvent ChangeLog::NewEvent() const { return {.world = world_, .root = root_
 
 void ChangeLog::Tell(ChangeEvent event) {
   SortEvent(event);
+  CutEvent(event, options_.event_max);
   event.id = {.term = options_.term, .number = ++last_number_};
   entries_ += event.entries();
   events_.push_back(std::make_shared<const ChangeEvent>(std::move(event)));

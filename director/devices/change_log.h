@@ -8,6 +8,9 @@
 // it. A failure is told when nothing new was heard of the package for kQuiet, and its healing too,
 // so that a failure that is mended while somebody saves a file twice is never told.
 //
+// A change of very many files at once is one event that is cut (WorldChange::is_cut): what was stale
+// or failed before it is forgotten, since nobody knows whether it still is.
+//
 // Threads: none.
 #pragma once
 
@@ -34,6 +37,7 @@ struct ChangeLogOptions {
   size_t events_max = 1024;      // in the ring
   size_t entries_max = 100'000;  // named by all events of the ring; a larger event is a snapshot
   size_t listed_max = 10'000;    // stale paths, and failures, of a snapshot
+  size_t event_max = 10'000;     // entries of an event; a larger one is cut
 };
 
 class ChangeLog {
@@ -81,6 +85,8 @@ class ChangeLog {
   ChangeEventPtr Snapshot() const;
   // Corrects a change by the stale packages of the older worlds, whose last outputs are older.
   void CarryOver(WorldChange& changed);
+  // The newer world may differ in anything.
+  void ForgetOlder(absl::Time now);
   // Ends the staleness of packages that the view has; their outcome is added to `event`.
   void Settle(const NodeKey& key, const DeviceView& view, absl::Time now, ChangeEvent& event);
   void SetFailure(const NodeKey& key, std::optional<PackageFailure> now_is, absl::Time now);

@@ -211,6 +211,50 @@ TEST_F(ChangeLogTest, AFailedPackageThatIsDeletedIsHealed) {
   EXPECT_EQ(OneNews().healed, (StalePaths{"/Game/a.png"}));
 }
 
+TEST_F(ChangeLogTest, ALargeChangeIsOneEventThatIsCut) {
+  ChangeLog log({.term = 7, .event_max = 40});
+  log.NoteWorld(1, {}, *tree_->newest(), now_);
+  EventId seen = log.last();
+  std::vector<PackageChange> changes;
+  for (int i = 0; i < 45; ++i) {
+    const std::string package = "/Game/" + std::to_string(100 + i) + ".png";
+    changes.push_back({SampleLink(package, {".ktx2"}), SampleLink(package, {".ktx2"})});
+  }
+  log.NoteWorld(2, ChangeOf(changes, tree_->newest().get()), *tree_->newest(), now_);
+  const std::vector<ChangeEventPtr> news = log.Since(seen);
+  ASSERT_EQ(news.size(), 1u);
+  EXPECT_TRUE(news[0]->is_cut);
+  EXPECT_FALSE(news[0]->is_snapshot);
+  EXPECT_EQ(news[0]->entries(), 40u);
+  EXPECT_EQ(news[0]->world, 2u);
+  seen = log.last();
+  Cook("/Game/144.png", "cooked");
+  Grow();
+  log.NoteGrowth(*tree_->newest(), now_);
+  ASSERT_EQ(log.Since(seen).size(), 1u);
+  EXPECT_EQ(log.Since(seen)[0]->modified.size(), 1u) << "it is known to be stale all the same";
+}
+
+TEST_F(ChangeLogTest, AChangeThatNobodyKnowsEndsWhatWasStaleOrFailed) {
+  Edit(2, {"/Game/a.png"});
+  log_.NoteFailed({.package = "/Game/b.png", .error = "no PNG"}, now_);
+  log_.Tick(now_ += absl::Seconds(1));
+  News();
+  tree_ = std::make_unique<DeviceTree>(SampleWorld(3), Digest());
+  Grow();
+  WorldChange unknown;
+  unknown.is_cut = true;
+  log_.NoteWorld(3, unknown, *tree_->newest(), now_);
+  const ChangeEvent event = OneNews();
+  EXPECT_TRUE(event.is_cut);
+  EXPECT_EQ(event.entries(), 0u);
+  EXPECT_EQ(event.root, tree_->newest()->root);
+  log_.Tick(now_ += absl::Seconds(1));
+  EXPECT_EQ(OneNews().healed, (StalePaths{"/Game/b.png"}));
+  const std::vector<ChangeEventPtr> snapshot = log_.Since({.term = 6, .number = 1});
+  EXPECT_TRUE(snapshot[0]->stale.empty());
+}
+
 TEST_F(ChangeLogTest, AConflictIsToldAtOnce) {
   const PathConflict conflict{.path = "Game/a.png.ktx2",
                               .packages = {"/Game/a.png", "/Game/a.png.ktx2"}};

@@ -51,6 +51,9 @@ struct WorldChange {
   std::vector<ChangedPath> removed;
   std::vector<StalePackage> stale;
   std::vector<std::string> not_stale;  // changed packages that are no longer shown, or are files
+  // Any path may differ: the lists are empty. More changed at once than is worth listing, or nobody
+  // knows what did.
+  bool is_cut = false;
   bool operator==(const WorldChange&) const = default;
 };
 

@@ -194,7 +194,7 @@ void DeviceService::FollowPresent() {
   const std::optional<WorldDifference> difference = trees_.Follow(Now());
   if (!difference) return;
   reads_.OnWorld(trees_.present());
-  if (!difference->is_all) RenewChanged(difference->packages);
+  RenewChanged(*difference);
 }
 
 ShownWorldPtr DeviceService::LookAtPresent() {
@@ -202,15 +202,19 @@ ShownWorldPtr DeviceService::LookAtPresent() {
   return trees_.present();
 }
 
-// Only what a session has read is cooked at an edit.
-void DeviceService::RenewChanged(const std::vector<std::string>& changed) {
+// Only what a session has read is cooked at an edit. Where anything may have changed, what still
+// stands is found without a cook.
+void DeviceService::RenewChanged(const WorldDifference& difference) {
   const ShownWorldPtr present = trees_.present();
   const auto audiences =
       shared_.With([](devices::DeviceSessions& sessions) { return sessions.Audiences(); });
   for (const devices::Audience& audience : audiences) {
     const ShownPlatform* const platform = present->Find(audience.platform);
     if (platform == nullptr) continue;
-    for (const std::string& package : shared_.ReadAmong(audience, changed)) {
+    const std::vector<std::string> read = difference.is_all
+                                              ? shared_.AllRead(audience, kDifferenceMax)
+                                              : shared_.ReadAmong(audience, difference.packages);
+    for (const std::string& package : read) {
       const std::string file = package.substr(0, package.find("/_gen/"));
       const bool is_there = present->world->table->Find(file).has_value();
       if (is_there && !IsSmallCopy(*present, *platform, package))

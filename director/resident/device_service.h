@@ -103,7 +103,7 @@ class DeviceService final : public DeviceCalls {
   void GiveAnswers();
   void Tick();
   void FollowPresent();
-  void RenewChanged(const std::vector<std::string>& changed);
+  void RenewChanged(const WorldDifference& difference);
   bool TakeResult(const WorldPtr& world, const std::string& platform, const std::string& package,
                   const StoredResult& result);
   std::optional<DeviceFile> FindLastGood(const FileRead& read, const PathRead& path,

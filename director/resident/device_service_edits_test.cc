@@ -220,6 +220,34 @@ TEST_F(DeviceServiceTest, ASessionThatWantsItGetsItsLastGoodVersion) {
   EXPECT_EQ(file.tag, "");
 }
 
+TEST_F(DeviceServiceTest, WhereAnythingMayDifferTheEventIsCutAndWhatWasReadIsMadeAgain) {
+  Begin();
+  const DeviceSessionState session = Open();
+  fake_.Cooks("/Game/a.png", Made({{".ktx2", "old"}}));
+  const DeviceFile before = FileOf(GetIn(session.id, "Game/a.png.ktx2"));
+  auto events =
+      std::get<std::unique_ptr<DeviceEvents>>(service_->ReadChanges(session.id, std::nullopt));
+  events->Take(10);
+  fake_.Forget("/Game/a.png");
+  auto other = std::make_shared<World>(*MakeNow());
+  other->environment["LEVEL"] = "1";
+  fake_.SetWorld(other);
+  service_->NoteWorld();
+  AwaitWaiting("/Game/a.png");
+  AwaitNewest(session.id, *before.root);
+  std::vector<devices::ChangeEventPtr> told;
+  AwaitOrFail(
+      [&] {
+        told = events->Take(10).value();
+        return !told.empty();
+      },
+      "the event");
+  ASSERT_THAT(told, SizeIs(1));
+  EXPECT_TRUE(told[0]->is_cut);
+  EXPECT_EQ(told[0]->root, StateOf(session.id).newest_root);
+  events.reset();
+}
+
 TEST_F(DeviceServiceTest, ATouchedFileIsNoOtherWorld) {
   Begin();
   const DeviceSessionState session = Open();

@@ -195,6 +195,21 @@ std::vector<std::string> SharedSessions::ReadAmong(const devices::Audience& audi
   return read;
 }
 
+std::vector<std::string> SharedSessions::AllRead(const devices::Audience& audience,
+                                                 size_t packages_max) const {
+  base::MutexLock lock(mutex_);
+  std::map<PackageId, std::string> names;
+  std::vector<PackageId> ids;
+  for (const auto& [name, id] : ids_) names.emplace(id, name);
+  for (const auto& [id, name] : names) ids.push_back(id);
+  std::vector<std::string> read;
+  for (const PackageId id : sessions_.ReadAmong(audience, ids)) {
+    if (read.size() == packages_max) break;
+    read.push_back(names.at(id));
+  }
+  return read;
+}
+
 std::optional<SharedSessions::LastGood> SharedSessions::FindLastGood(
     const devices::Audience& audience, const std::string& package,
     const std::string& suffix) const {

@@ -82,6 +82,10 @@ class SharedSessions {
   std::vector<std::string> ReadAmong(const devices::Audience& audience,
                                      const std::vector<std::string>& changed) const;
 
+  // All packages that a session of the audience has read, in the order of their first reads, at most
+  // `packages_max`.
+  std::vector<std::string> AllRead(const devices::Audience& audience, size_t packages_max) const;
+
   // LastGood: a file of an older world of the audience.
   struct LastGood {
     devices::CookedFile file;

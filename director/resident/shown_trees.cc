@@ -117,8 +117,10 @@ void ShownTrees::NoteDifference(uint64_t before, const WorldDifference& differen
     since.is_all = since.is_all || difference.is_all;
     since.packages.insert(since.packages.end(), difference.packages.begin(),
                           difference.packages.end());
-    if (since.is_all) since.packages.clear();
     SortUnique(since.packages);
+    // A step of more packages than that would hold up the turns.
+    since.is_all = since.is_all || since.packages.size() > kDifferenceMax;
+    if (since.is_all) since.packages.clear();
   }
 }
 
@@ -164,6 +166,7 @@ void ShownTrees::DropIdle() {
     if (audiences.contains(audience)) continue;
     trees_.Drop(world_digest);
     untold_.erase(world_digest);
+    owed_cut_.erase(audience);
     std::erase_if(unsaved_, [&, digest = world_digest](const DeviceTrees::Growth& one) {
       return one.view->world_digest == digest;
     });
@@ -197,7 +200,9 @@ void ShownTrees::CatchUp(absl::Time now) {
   for (const devices::Audience& audience : Audiences()) {
     if (trees_.Find(held_.back()->number, audience) != nullptr) continue;
     const uint64_t before = trees_.NewestBefore(held_.back()->number, audience);
-    if (before == 0 || !SucceedFrom(before, audience, now)) Build(audience);
+    if (before != 0 && SucceedFrom(before, audience, now)) continue;
+    if (before != 0) owed_cut_.insert(audience);
+    Build(audience);
   }
 }
 
@@ -346,6 +351,7 @@ void ShownTrees::InsertBuilt(const TreeBuild& build, BuiltTree built, absl::Time
   const devices::DeviceWorld world = built.tree->world();
   if (trees_.Reuse(build.shown->number, world)) return;
   const devices::DeviceViewPtr view = built.tree->newest();
+  if (owed_cut_.contains(build.audience)) untold_[view->world_digest].is_cut = true;
   trees_.Insert(build.shown->number, std::move(built.tree), {});
   leased_.erase(view->world_digest);
   Tell(build.shown->number, view, now);
@@ -405,6 +411,9 @@ void ShownTrees::Tell(uint64_t world, const devices::DeviceViewPtr& view, absl::
     if (world == held_.back()->number) changed = std::move(untold->second);
     untold_.erase(untold);
   }
+  const devices::Audience audience{.platform = view->world->platform,
+                                   .cultures = view->world->cultures};
+  if (changed && owed_cut_.erase(audience) > 0) changed = devices::WorldChange{.is_cut = true};
   deps_.shared.SetNewest(shown, view, std::move(changed), now);
 }
 

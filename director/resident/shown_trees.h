@@ -157,6 +157,9 @@ class ShownTrees {
   std::vector<std::pair<std::string, std::string>> late_;
   // How a tree's world differs from the one that its audience was told, until the first view.
   std::map<Digest, devices::WorldChange> untold_;
+  // Audiences whose tree is built anew, after they were told an older world: how the worlds differ
+  // is not known.
+  std::set<devices::Audience> owed_cut_;
   std::deque<DeviceTrees::Growth> unsaved_;  // views that are not stored and told yet
   absl::Time retry_at_ = absl::InfiniteFuture();
 };

@@ -62,7 +62,7 @@ std::vector<std::string> ChangedByThemselves(const World& before, const World& a
 }  // namespace
 
 WorldDifference DifferenceOf(const World& before, const World& after, Journal& journal,
-                             const NeedingPackages& needing) {
+                             const NeedingPackages& needing, size_t difference_max) {
   if (&before == &after) return {};
   if (!IsSameGround(before, after)) return {.is_all = true};
   WorldDifference difference;
@@ -70,6 +70,7 @@ WorldDifference DifferenceOf(const World& before, const World& after, Journal& j
   if (before.snapshot != after.snapshot) {
     changes = content::DiffSnapshots(*before.snapshot, *after.snapshot, &difference.files);
   }
+  if (changes.size() > difference_max) return {.is_all = true};
   for (const content::Change& change : changes) difference.files.push_back(change.path);
   SortUnique(difference.files);
   difference.packages = ChangedByThemselves(before, after, changes, needing);
@@ -81,6 +82,7 @@ WorldDifference DifferenceOf(const World& before, const World& after, Journal& j
   for (const ImpactedPackage& package : impact->packages)
     difference.packages.push_back(package.package);
   SortUnique(difference.packages);
+  if (difference.packages.size() > difference_max) return {.is_all = true};
   return difference;
 }
 

@@ -7,6 +7,7 @@
 // Threads: any.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <vector>
@@ -16,8 +17,13 @@
 
 namespace galley::director {
 
+// Files, and packages, beyond which everything is taken for changed: what then still stands is found
+// beside the turns, by the journal.
+inline constexpr size_t kDifferenceMax = 10'000;
+
 struct WorldDifference {
-  // Nothing is known to be the same: mounts, platforms or the environment differ.
+  // Nothing is known to be the same: mounts, platforms or the environment differ, or more files or
+  // packages do than a turn may look at.
   bool is_all = false;
   std::vector<std::string> packages;  // sorted; empty with is_all
   // Every file that has another stamp, touched ones too; sorted, each once. Empty with is_all.
@@ -33,9 +39,11 @@ struct WorldDifference {
 using NeedingPackages =
     std::function<std::vector<std::string>(const std::vector<std::string>& gone)>;
 
-// Cost: as DiffSnapshots, and linear in the packages that differ; when the rules differ, linear in
-// the packages.
+// Cost: as DiffSnapshots, and linear in the packages that differ; of files that differ there are at
+// most `difference_max` for which packages are looked for. When the rules differ, linear in the
+// packages.
 WorldDifference DifferenceOf(const World& before, const World& after, Journal& journal,
-                             const NeedingPackages& needing);
+                             const NeedingPackages& needing,
+                             size_t difference_max = kDifferenceMax);
 
 }  // namespace galley::director

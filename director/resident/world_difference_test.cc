@@ -45,6 +45,20 @@ TEST_F(WorldDifferenceTest, WhatNeedsAPackageThatIsGoneDiffers) {
               ElementsAre("/Game/a.png", "/Game/b.level"));
 }
 
+TEST_F(WorldDifferenceTest, OfVeryManyFilesNothingIsKnownToBeTheSame) {
+  const WorldPtr before = MakeNow();
+  for (const char* name : {"a", "b", "c"}) Write(std::string("content/") + name + ".png", name);
+  const WorldPtr after = MakeNow();
+  const auto within = [&](size_t difference_max) {
+    const NeedingPackages none = [](const std::vector<std::string>&) {
+      return std::vector<std::string>();
+    };
+    return DifferenceOf(*before, *after, *journal_, none, difference_max);
+  };
+  EXPECT_EQ(within(3).packages.size(), 3u);
+  EXPECT_EQ(within(2), (WorldDifference{.is_all = true}));
+}
+
 TEST_F(WorldDifferenceTest, InAnotherEnvironmentNothingIsKnownToBeTheSame) {
   const WorldPtr before = MakeNow();
   auto after = std::make_shared<World>(*MakeNow());
