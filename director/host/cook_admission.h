@@ -79,6 +79,7 @@ class CookAdmission {
   std::shared_ptr<DirectorShell> shell() const;
 
  private:
+  friend class WorldPermit;
   friend class CookPermit;
   friend class DevicePermit;
   // Ticket: the class, highest first; the cook's number; and a unique number, because several cooks
@@ -118,35 +119,21 @@ class CookAdmission {
   std::string farm_asked_, farm_address_;
 };
 
-// CookPermit: the right of one cook to run in a CookAdmission, until the permit is destroyed.
+// WorldPermit: the right to make a world the present world of a CookAdmission: what the permits of
+// cooks and of devices have in common.
 // Threads: one.
-class CookPermit {
+class WorldPermit {
  public:
-  CookPermit(CookAdmission& admission, uint64_t cook, CookAdmission::Needs needs)
-      : admission_(admission), cook_(cook), needs_(std::move(needs)) {}
-  ~CookPermit() { admission_.Leave(); }
-  CookPermit(const CookPermit&) = delete;
-  CookPermit& operator=(const CookPermit&) = delete;
+  WorldPermit(const WorldPermit&) = delete;
+  WorldPermit& operator=(const WorldPermit&) = delete;
 
-  uint64_t cook() const { return cook_; }
-  // True: no other cook is admitted. A cook that is admitted during Prepare runs only after it.
-  bool IsAlone() const {
-    base::MutexLock lock(admission_.mutex_);
-    return admission_.cooks_ == 1;
-  }
-  // The needs of the cook; from Prepare on with the newest setup that goes with them.
+  // The needs of the cook, or of devices; from Prepare on with the newest setup that goes with them.
   const CookAdmission::Needs& needs() const { return needs_; }
-  // Sets how a cook that entered without a number gets its number, in TakeNumber: only a cook that
-  // is sure to begin counts as a cook of the project.
-  void SetNumbering(std::function<uint64_t()> next) { next_ = std::move(next); }
-  void TakeNumber() {
-    if (cook_ == 0) cook_ = next_();
-  }
-  // Runs `prepare` while no other cook prepares: a cook never finds older files than the cook
-  // before it.
+  // Runs `prepare` while nobody else prepares: a cook never finds older files than the cook before
+  // it.
   absl::Status Prepare(const std::function<absl::Status()>& prepare) {
     base::MutexLock lock(admission_.preparing_);
-    if (const absl::Status store = admission_.LookAtStore(1); !store.ok()) return store;
+    if (const absl::Status store = admission_.LookAtStore(cooks_); !store.ok()) return store;
     admission_.Renew(needs_);
     return prepare();
   }
@@ -159,11 +146,45 @@ class CookPermit {
   absl::StatusOr<WorldPtr> Follow(std::shared_ptr<World> scanned) {
     return admission_.Follow(needs_.setup, std::move(scanned));
   }
+
+ protected:
+  // `cooks`: cooks that are admitted by this permit: one or none.
+  WorldPermit(CookAdmission& admission, CookAdmission::Needs needs, uint32_t cooks)
+      : admission_(admission), needs_(std::move(needs)), cooks_(cooks) {}
+  ~WorldPermit() = default;
+
+  CookAdmission& admission_;
+
+ private:
+  CookAdmission::Needs needs_;
+  const uint32_t cooks_;
+};
+
+// CookPermit: the right of one cook to run in a CookAdmission, until the permit is destroyed.
+// Threads: one.
+class CookPermit final : public WorldPermit {
+ public:
+  CookPermit(CookAdmission& admission, uint64_t cook, CookAdmission::Needs needs)
+      : WorldPermit(admission, std::move(needs), /*cooks=*/1), cook_(cook) {}
+  ~CookPermit() { admission_.Leave(); }
+
+  uint64_t cook() const { return cook_; }
+  // True: no other cook is admitted. A cook that is admitted during Prepare runs only after it.
+  bool IsAlone() const {
+    base::MutexLock lock(admission_.mutex_);
+    return admission_.cooks_ == 1;
+  }
+  // Sets how a cook that entered without a number gets its number, in TakeNumber: only a cook that
+  // is sure to begin counts as a cook of the project.
+  void SetNumbering(std::function<uint64_t()> next) { next_ = std::move(next); }
+  void TakeNumber() {
+    if (cook_ == 0) cook_ = next_();
+  }
   // Returns the address where workers attach, if launcher = "none" and no worker has attached yet;
   // otherwise empty. REQUIRES: Follow.
   std::string AwaitsWorkersAt() const {
     const auto shell = admission_.shell();
-    const bool awaits = needs_.setup->project->farm.launcher == "none" && shell->Workers().empty();
+    const bool awaits = needs().setup->project->farm.launcher == "none" && shell->Workers().empty();
     return awaits ? shell->farm_address() : "";
   }
   // Runs the cook, which ends soon when `stop` is cancelled. REQUIRES: Follow, TakeNumber.
@@ -172,42 +193,18 @@ class CookPermit {
   absl::Status Remember() { return admission_.shell()->Remember(); }
 
  private:
-  CookAdmission& admission_;
   uint64_t cook_;  // 0: no number yet
-  CookAdmission::Needs needs_;
   std::function<uint64_t()> next_;
 };
 
 // DevicePermit: the right of devices to make their world the present world of a CookAdmission,
 // until the permit is destroyed. Cooks that need another setup wait meanwhile.
 // Threads: one.
-class DevicePermit {
+class DevicePermit final : public WorldPermit {
  public:
   DevicePermit(CookAdmission& admission, CookAdmission::Needs needs)
-      : admission_(admission), needs_(std::move(needs)) {}
+      : WorldPermit(admission, std::move(needs), /*cooks=*/0) {}
   ~DevicePermit() { admission_.LeaveForDevices(); }
-  DevicePermit(const DevicePermit&) = delete;
-  DevicePermit& operator=(const DevicePermit&) = delete;
-
-  // The functions of CookPermit.
-  const CookAdmission::Needs& needs() const { return needs_; }
-  absl::Status Prepare(const std::function<absl::Status()>& prepare) {
-    base::MutexLock lock(admission_.preparing_);
-    if (const absl::Status store = admission_.LookAtStore(0); !store.ok()) return store;
-    admission_.Renew(needs_);
-    return prepare();
-  }
-  WorldPtr Present() const {
-    const auto shell = admission_.shell();
-    return shell == nullptr ? nullptr : shell->world();
-  }
-  absl::StatusOr<WorldPtr> Follow(std::shared_ptr<World> scanned) {
-    return admission_.Follow(needs_.setup, std::move(scanned));
-  }
-
- private:
-  CookAdmission& admission_;
-  CookAdmission::Needs needs_;
 };
 
 }  // namespace galley::director
