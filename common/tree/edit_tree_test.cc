@@ -6,6 +6,8 @@
 #include <map>
 #include <random>
 
+#include "common/tree/testing/counted_blobs.h"
+
 namespace galley::tree {
 namespace {
 
@@ -19,18 +21,11 @@ std::string Lowered(std::string_view path) {
 
 class EditTreeTest : public testing::Test {
  protected:
-  ReadBlob Read() {
-    return [this](const Digest& digest) -> absl::StatusOr<Blob> {
-      ++reads_;
-      const auto found = blobs_.find(digest);
-      if (found == blobs_.end()) return absl::NotFoundError("no such blob");
-      return MakeBlob(found->second);
-    };
-  }
+  ReadBlob Read() { return blobs_.Read(); }
   Digest Build(const std::map<std::string, std::string>& files) {
     const BuiltTree tree = BuildTree(FilesOf(files), Lowered);
     EXPECT_TRUE(tree.conflicts.empty());
-    blobs_.insert(tree.directories.begin(), tree.directories.end());
+    blobs_.AddAll(tree.directories);
     return tree.root;
   }
   static TreeFile FileOf(const std::string& path, const std::string& text) {
@@ -42,8 +37,7 @@ class EditTreeTest : public testing::Test {
     return all;
   }
 
-  std::map<Digest, std::string> blobs_;
-  int reads_ = 0;
+  CountedBlobs blobs_;
 };
 
 TEST_F(EditTreeTest, OnlyTheFoldersOfTheEditsAreRead) {
@@ -51,7 +45,7 @@ TEST_F(EditTreeTest, OnlyTheFoldersOfTheEditsAreRead) {
   const auto edited = EditTree(root, {"a/b/x"}, {FileOf("a/b/x", "4")}, Read(), Lowered);
   ASSERT_TRUE(edited.ok()) << edited.status();
   EXPECT_EQ(edited->root, Build({{"a/b/x", "4"}, {"a/c/y", "2"}, {"d/z", "3"}}));
-  EXPECT_EQ(reads_, 3);
+  EXPECT_EQ(blobs_.reads, 3);
   EXPECT_EQ(edited->directories.size(), 3u);
 }
 
@@ -91,7 +85,7 @@ TEST_F(EditTreeTest, WhatMayBeAConflictIsNotDone) {
 
 TEST_F(EditTreeTest, AFolderThatIsGoneIsSaid) {
   const Digest root = Build({{"a/b", "1"}});
-  blobs_.erase(root);
+  blobs_.Forget(root);
   EXPECT_TRUE(absl::IsNotFound(EditTree(root, {"a/b"}, {}, Read(), Lowered).status()));
 }
 

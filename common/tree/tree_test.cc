@@ -8,6 +8,8 @@
 #include <sstream>
 #include <tuple>
 
+#include "common/tree/testing/counted_blobs.h"
+
 namespace galley::tree {
 namespace {
 
@@ -36,31 +38,14 @@ std::vector<TreeFile> Files(const std::string& text) {
 }
 
 // Folders in memory, and the number of reads.
-class Folders {
+class Folders : public CountedBlobs {
  public:
   Digest Build(const std::vector<TreeFile>& files) {
     const BuiltTree tree = BuildTree(files, LowerCase);
     EXPECT_TRUE(tree.conflicts.empty());
-    blobs_.insert(tree.directories.begin(), tree.directories.end());
+    AddAll(tree.directories);
     return tree.root;
   }
-  Digest Add(const std::string& bytes) {
-    blobs_.emplace(Digest::Of(bytes), bytes);
-    return Digest::Of(bytes);
-  }
-  void Forget(const Digest& digest) { blobs_.erase(digest); }
-  ReadBlob Read() {
-    return [this](const Digest& digest) -> absl::StatusOr<Blob> {
-      ++reads;
-      const auto found = blobs_.find(digest);
-      if (found == blobs_.end()) return absl::NotFoundError("no such blob");
-      return MakeBlob(found->second);
-    };
-  }
-  int reads = 0;
-
- private:
-  std::map<Digest, std::string> blobs_;
 };
 
 std::string Conflicts(const std::string& text) {

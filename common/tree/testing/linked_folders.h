@@ -10,11 +10,10 @@
 #include <string_view>
 #include <utility>
 
-#include "absl/status/statusor.h"
-#include "common/base/blob.h"
 #include "common/base/digest.h"
 #include "common/tree/linked_directory.h"
 #include "common/tree/linked_tree.h"
+#include "common/tree/testing/counted_blobs.h"
 #include "common/tree/tree.h"
 
 namespace galley::tree {
@@ -39,7 +38,7 @@ inline LinkedTree ParseLinkedTree(const std::string& text) {
   return tree;
 }
 
-class LinkedFolders {
+class LinkedFolders : public CountedBlobs {
  public:
   Digest Build(const std::string& text) { return Build(ParseLinkedTree(text)); }
 
@@ -55,26 +54,6 @@ class LinkedFolders {
     }
     return Store(top);
   }
-
-  Digest Add(const std::string& bytes) {
-    blobs_.emplace(Digest::Of(bytes), bytes);
-    return Digest::Of(bytes);
-  }
-  void Forget(const Digest& digest) { blobs_.erase(digest); }
-
-  ReadBlob Read() {
-    return [this](const Digest& digest) -> absl::StatusOr<Blob> {
-      ++reads;
-      const auto found = blobs_.find(digest);
-      if (found == blobs_.end()) return absl::NotFoundError("no such blob");
-      return MakeBlob(found->second);
-    };
-  }
-
-  // Canonical bytes by digest, of all trees built so far.
-  const std::map<Digest, std::string>& blobs() const { return blobs_; }
-
-  int reads = 0;
 
  private:
   struct Node {
@@ -101,8 +80,6 @@ class LinkedFolders {
     }
     return Add(EncodeLinkedDirectory(directory));
   }
-
-  std::map<Digest, std::string> blobs_;
 };
 
 }  // namespace galley::tree
