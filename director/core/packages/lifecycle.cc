@@ -106,6 +106,7 @@ void Lifecycle::EndLeads(PackageId id) {
 }
 
 void Lifecycle::CountAll(PackageId id, bool is_there) {
+  asked_work_.Count(packages_[id], is_there);
   claimants_.ForEachOf(packages_[id].cooks, [&](Claimant& claimant) {
     claimant.tally.Count(packages_[id], claimant.request.platforms, claimant.JudgedOf(id),
                          is_there);
@@ -323,8 +324,10 @@ void Lifecycle::CheckEqualWork() const {
 void Lifecycle::CheckInvariants() const {
   CheckEqualWork();
   uint32_t in_works = 0;
+  AskedWork asked_work;
   for (uint32_t i = 0; i < packages_.size(); ++i) {
     const PackageData& package = packages_[PackageId(i)];
+    asked_work.Count(package, true);
     GALLEY_CHECK((package.work != nullptr) == (package.state != State::kIdle));
     GALLEY_CHECK(package.work == nullptr || package.is_in_cook());
     GALLEY_CHECK(package.work == nullptr || package.work->is_expected == IsToBeCooked(package));
@@ -336,6 +339,7 @@ void Lifecycle::CheckInvariants() const {
     }
   }
   GALLEY_CHECK(in_works == in_works_);
+  GALLEY_CHECK(asked_work == asked_work_);
   queues_.CheckInvariants();  // reads `work` of packages that are not idle
 }
 

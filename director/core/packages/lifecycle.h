@@ -1,5 +1,6 @@
 // Lifecycle: the only place that changes a package's state, phases and outcome. With each change,
-// it updates the queues, the leads of equal work, the package's Work and the cooks' tallies.
+// it updates the queues, the leads of equal work, the package's Work, the tallies of the cooks, and
+// AskedWork.
 //
 // Invariants (CheckInvariants):
 //   - `work` exists exactly while state != kIdle;
@@ -16,6 +17,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/time/time.h"
+#include "director/core/packages/asked_work.h"
 #include "director/core/packages/claimants.h"
 #include "director/core/packages/equal_work.h"
 #include "director/core/packages/package_data.h"
@@ -85,6 +87,7 @@ class Lifecycle {
   void SetAside(PackageId package) { queues_.SetAside(package); }
 
   uint32_t in_works() const { return in_works_; }
+  const AskedWork& asked_work() const { return asked_work_; }
   const PackageQueues& queues() const { return queues_; }
   // PackageQueues::ReadySince; not const, since it drops packages that no longer wait.
   std::optional<absl::Time> ReadySince() { return queues_.ReadySince(); }
@@ -109,6 +112,7 @@ class Lifecycle {
   PackageQueues queues_;
   EqualWork equal_work_;
   uint32_t in_works_ = 0;
+  AskedWork asked_work_;
   PackageId changing_;
 };
 

@@ -53,6 +53,30 @@ TEST_F(FleetTest, AsManyComeAsTheWorkIsWorth) {
   EXPECT_EQ(shell.spawned.front(), kFirst);
 }
 
+TEST_F(FleetTest, WhatDevicesAskForIsWorkLikeThatOfACook) {
+  CoreHarness shell(Seconds(100), OnAFarm({.max = 64, .start = absl::Seconds(1)}));
+  shell.hold_workers = true;
+  for (int i = 0; i < 100; ++i) shell.Ask(static_cast<uint64_t>(i) + 1, "P" + std::to_string(i));
+  EXPECT_EQ(Asked(shell), 10u) << "each has ten times its start to do";
+}
+
+// Nobody knows yet whether B must be cooked.
+TEST_F(FleetTest, AnIdleOneStaysWhileADeviceWaits) {
+  CoreHarness shell("A ~ 1000\nB ~ 1000\n", OnAFarm({.max = 2, .idle_max = absl::Seconds(5)}));
+  shell.hold_workers = true;
+  shell.Request({"A"});
+  shell.Send(Attached(kFirst));
+  shell.Send(Attached(kSecond));
+  shell.Saved("A");
+  shell.hold_look_ups = true;
+  shell.Ask(1, "B");
+  shell.Pass(absl::Seconds(10));
+  EXPECT_EQ(CountOf("drain", shell.TakeLog()), 1u) << "one is enough";
+  shell.Send(AskWithdrawn{1});
+  shell.Pass(absl::Seconds(2));
+  EXPECT_EQ(CountOf("drain", shell.TakeLog()), 1u) << "nobody waits any more";
+}
+
 TEST_F(FleetTest, NeverMoreThanTheMostNorThanThereAreJobs) {
   CoreHarness most(Seconds(100), OnAFarm({.max = 3, .start = absl::Seconds(1)}));
   most.hold_workers = true;

@@ -133,6 +133,25 @@ TEST(WorkerTrustTest, AWorkerWhoseLastJobFailedGetsNoneOfTheLast) {
   EXPECT_EQ(shell.JobOf("Last").worker, good);
 }
 
+// The trusted worker is busy with the first of the packages for a while.
+TEST(WorkerTrustTest, ADoubtfulWorkerHelpsWhereMuchIsAskedForWithoutACook) {
+  std::string project = "First ~ 5000000\n";
+  for (int i = 0; i < 20; ++i) project += "P" + std::to_string(i) + " ~ 5000000\n";
+  CoreHarness shell(project, Farm());
+  shell.Send(On("m0", kFar0));
+  shell.Send(On("m1", kFar1));
+  shell.Ask(1, "First");
+  const HarnessJob first = shell.JobOf("First");
+  shell.Report(first, WorkerReport::Failed{.fault = WorkerReport::Fault::kInfrastructure,
+                                           .error = "no space left on device"});
+  shell.TakeJobs();
+  for (int i = 0; i < 20; ++i) shell.Ask(static_cast<uint64_t>(i) + 2, "P" + std::to_string(i));
+  Pass(shell, 1, {kFar0, kFar1});
+  int at_doubtful = 0;
+  for (const HarnessJob& job : shell.TakeJobs()) at_doubtful += job.worker == first.worker;
+  EXPECT_GT(at_doubtful, 0);
+}
+
 TEST(WorkerTrustTest, WhatOnlyADoubtfulWorkerCanDoItGets) {
   CoreHarness shell("First % tool ~ 5000000\n", Farm());
   shell.Send(On("m0", kFar0));

@@ -90,8 +90,9 @@ uint32_t Fleet::Wanted() {
   const size_t ready = graph_.queues().loads().size() + demanding + stalled;
   const size_t jobs = ready + workers_.attached().jobs_in_hand(Pool::kLaunched);
   if (ready + further == 0) return least;
-  absl::Duration work;
-  uint64_t packages = 0;
+  const AskedWork& asked = graph_.lifecycle().asked_work();
+  absl::Duration work = asked.expected;
+  uint64_t packages = asked.to_cook;
   claimants_.ForEachOf(claimants_.masks().active, [&](const Claimant& cook) {
     work += cook.tally.monitor.Work();
     packages += cook.tally.monitor.to_cook();
@@ -109,6 +110,14 @@ uint32_t Fleet::Wanted() {
   return std::max(static_cast<uint32_t>(wanted), least);
 }
 
+// How many workers the packages that somebody waits for now could keep busy, whether or not it is
+// known yet that they need a cook.
+uint32_t Fleet::AwaitedByAsks() const {
+  const uint32_t in_works = graph_.lifecycle().asked_work().in_works;
+  const uint32_t slots = std::max(options_.fleet.slots, 1u);
+  return std::min(in_works / slots + (in_works % slots != 0), options_.fleet.max);
+}
+
 void Fleet::SpawnUpTo(Pool pool, uint32_t count) {
   const uint32_t failures = start_failures_.Of(pool);
   const absl::Duration delay = failures == 0 ? absl::ZeroDuration() : BackOff(failures);
@@ -123,8 +132,8 @@ void Fleet::LetIdleGo() {
   if (options_.fleet.max == 0 || step_.awake - looked_at_ < kLookPeriod) return;
   looked_at_ = step_.awake;
   // A wanted worker would be asked for again at once.
-  const uint32_t kept =
-      (claimants_.masks().active != 0 && deps_.job_queue.HasLoadWork()) ? Wanted() : 0;
+  const bool has_work = claimants_.masks().active != 0 && deps_.job_queue.HasLoadWork();
+  const uint32_t kept = std::max(has_work ? Wanted() : 0, AwaitedByAsks());
   uint32_t launched = workers_.alive(Pool::kLaunched) - workers_.draining(Pool::kLaunched);
   std::vector<WorkerId> idle;
   for (const WorkerId id : workers_.attached().ring()) {

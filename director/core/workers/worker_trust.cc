@@ -111,7 +111,7 @@ bool WorkerTrust::CanTrustedDo(PackageId package) const {
 absl::Duration WorkerTrust::Left() const {
   uint64_t slots = workers_.attached().slots();
   for (const WorkerId id : doubtful_) slots -= workers_.Find(id)->slots();
-  absl::Duration work;
+  absl::Duration work = graph_.lifecycle().asked_work().expected;
   claimants_.ForEachOf(claimants_.masks().active,
                        [&](const Claimant& cook) { work += cook.tally.monitor.expected(); });
   return work / std::max<uint64_t>(slots, 1);
