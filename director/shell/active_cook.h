@@ -62,7 +62,7 @@ struct ShellOutcome {
   uint64_t loss_epoch = 0;  // of the store; the cook took all losses up to it into account
   // The results of each root, published or not, by platform name. For a difference: only the
   // results of packages that the cook looked at.
-  std::map<std::string, HeldResults> in_roots;
+  std::map<std::string, StoredResultsPtr> in_roots;
   bool is_difference = false;  // the roots are still made from CookOrder::base
   std::string refusal;         // the first refusal by CookOrder; empty: none
   absl::Status remembered;     // OK: the journal knows why each package is in the cook

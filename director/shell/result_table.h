@@ -47,7 +47,7 @@ struct StoredResult {
   bool is_published = false;
 };
 using StoredResultPtr = std::shared_ptr<const StoredResult>;
-using HeldResults = std::shared_ptr<const std::vector<StoredResultPtr>>;
+using StoredResultsPtr = std::shared_ptr<const std::vector<StoredResultPtr>>;
 
 class ResultTable {
  public:

@@ -76,7 +76,7 @@ const JudgedWorld& Roots::JudgedOf(ActiveCook& cook, const BuildRoot& effect) co
 }
 
 // Holds the results that an effect names, so that they exist while other threads work with them.
-HeldResults Roots::Hold(const std::vector<std::pair<PackageId, ResultId>>& packages) const {
+StoredResultsPtr Roots::Hold(const std::vector<std::pair<PackageId, ResultId>>& packages) const {
   auto held = std::make_shared<std::vector<StoredResultPtr>>();
   held->reserve(packages.size());
   for (const auto& [package, result] : packages) {
@@ -91,7 +91,7 @@ HeldResults Roots::Hold(const std::vector<std::pair<PackageId, ResultId>>& packa
 void Roots::Build(const BuildRoot& effect) {
   ActiveCook* const cook = deps_.cooks.Find(effect.request);
   if (cook == nullptr) return;
-  const HeldResults results = Hold(effect.packages);
+  const StoredResultsPtr results = Hold(effect.packages);
   const JudgedWorld& judged = JudgedOf(*cook, effect);
   const std::string platform = judged.sources->PlatformName(effect.platform);
   cook->outcome.in_roots[platform] = results;
@@ -149,8 +149,8 @@ std::optional<Digest> Roots::WholeRoot(const std::string& platform) {
 }
 
 // Looks at all packages when the root cannot be made of a difference.
-void Roots::BuildOfDifference(const ActiveCook& cook, const BuildRoot& effect, HeldResults results,
-                              const std::string& platform) {
+void Roots::BuildOfDifference(const ActiveCook& cook, const BuildRoot& effect,
+                              StoredResultsPtr results, const std::string& platform) {
   const WorldPtr& world_judged = cook.judged->world;
   const bool may = cook.outcome.is_difference && cook.was_alone && cook.order.world == world_judged;
   deps_.tasks.Post([this, effect, results = std::move(results), platform, may,

@@ -72,9 +72,9 @@ class Roots {
 
  private:
   const JudgedWorld& JudgedOf(ActiveCook& cook, const BuildRoot& effect) const;
-  HeldResults Hold(const std::vector<std::pair<PackageId, ResultId>>& packages) const;
+  StoredResultsPtr Hold(const std::vector<std::pair<PackageId, ResultId>>& packages) const;
   void BuildWhole(const Sources& sources, const BuildRoot& effect, const std::string& platform);
-  void BuildOfDifference(const ActiveCook& cook, const BuildRoot& effect, HeldResults results,
+  void BuildOfDifference(const ActiveCook& cook, const BuildRoot& effect, StoredResultsPtr results,
                          const std::string& platform);
   void TakeOfDifference(DifferenceRoot made);
   void TakeTooNarrow(RootBuilt wider);
