@@ -33,7 +33,7 @@ bool CookCore::is_publishing(uint64_t request) const {
   const Claimant* const cook = core_->packages.claimants.Find(request);
   return cook != nullptr && cook->is_publishing;
 }
-size_t CookCore::package_count() const { return core_->packages.table.size(); }
+size_t CookCore::package_count() const { return core_->packages.table.known(); }
 const std::string& CookCore::NameOf(PackageId package) const {
   return core_->packages.table[package].name;
 }

@@ -52,8 +52,9 @@ void OwnMemory::Look() {
 void OwnMemory::LetGo() {
   const size_t known = deps_.core.package_count();
   deps_.inbox.HandleNow(MemoryShort{});
-  if (deps_.core.package_count() == known) return;
-  LogInfo("memory is short: what was known of {} packages is let go", known);
+  const size_t left = deps_.core.package_count();
+  if (left == known) return;
+  LogInfo("memory is short: what was known of {} packages is let go", known - left);
   // The allocator keeps free memory for each thread.
   GiveBackMemory();
   deps_.give_back();

@@ -10,6 +10,7 @@
 #include "director/core/cooks/package_admission.h"
 #include "director/core/cooks/project_changes.h"
 #include "director/core/cooks/queries.h"
+#include "director/core/cooks/unneeded_packages.h"
 #include "director/core/workers/worker_layer.h"
 
 namespace galley::director {
@@ -29,12 +30,16 @@ struct CookLayer {
        workers.eligibility}};
   CookValidation cook_validation{workers.jobs.ground, workers.jobs.cook_only_failures,
                                  workers.jobs.packages.warnings};
+  UnneededPackages unneeded_packages{workers.jobs.ground,
+                                     {workers.jobs.packages.kept_failures, workers.jobs.attempts,
+                                      workers.jobs.commits, workers.held_results}};
   CookTable table{workers.jobs.ground,
                   {workers.jobs.resumed_attempts, workers.jobs.commits,
                    workers.jobs.package_progress, workers.jobs.cook_only_failures,
                    workers.jobs.packages.warnings, workers.jobs.claims, cook_validation},
                   {workers.reservations, workers.jobs.attempts, workers.held_results,
-                   workers.breakers, workers.faults, workers.worker_lifecycle}};
+                   workers.breakers, workers.faults, workers.worker_lifecycle,
+                   unneeded_packages}};
   Asks asks{workers.jobs.ground,
             {workers.jobs.packages.kept_failures, workers.jobs.resumed_attempts,
              workers.jobs.claims, workers.worker_lifecycle}};

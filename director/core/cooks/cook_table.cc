@@ -98,12 +98,15 @@ void CookTable::OnCookUnfit(const CookUnfit& event) {
 }
 
 void CookTable::OnMemoryShort() {
-  const bool is_named = !parts_.commits.empty() || deps_.attempts.size() != 0 ||
-                        parts_.resumed_attempts.names_packages();
-  if (claimants_.masks().running != 0 || !waiting_.empty() || claimants_.has_ended() || is_named)
-    return;
+  const CookMasks& masks = claimants_.masks();
+  const bool is_any_cook = (masks.running & kCooksBits) != 0 || !waiting_.empty();
+  if (is_any_cook || claimants_.has_ended() || parts_.resumed_attempts.names_packages()) return;
+  const bool is_asked = masks.running != 0;
+  const bool is_named = !parts_.commits.empty() || deps_.attempts.size() != 0;
+  if (is_asked ? masks.over != 0 : is_named) return;
   claimants_.Clear();
   for (std::unique_ptr<Cook>& over : cooks_) over.reset();
+  if (is_asked) return deps_.unneeded_packages.Forget();
   deps_.attempts.BeginRound();
   packages_.Clear();
   BeginRound();

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "director/core/cooks/cook.h"
+#include "director/core/cooks/unneeded_packages.h"
 #include "director/core/jobs/attempts.h"
 #include "director/core/jobs/job_part.h"
 #include "director/core/workers/breakers.h"
@@ -30,6 +31,7 @@ class CookTable : PackagePart {
     Breakers& breakers;
     Faults& faults;
     WorkerLifecycle& worker_lifecycle;
+    UnneededPackages& unneeded_packages;
   };
   CookTable(const JobGround& ground, const CookParts& parts, const Deps& deps)
       : PackagePart(ground), ground_(ground), parts_(parts), deps_(deps) {}
@@ -37,6 +39,8 @@ class CookTable : PackagePart {
   void OnCookRequested(const CookRequested& event);
   void OnCancelRequested(const CancelRequested& event);
   void OnCookUnfit(const CookUnfit& event);
+  // Forgets all packages if nobody cooks or asks, and else, while no cook runs, those that nobody
+  // needs.
   void OnMemoryShort();
   void OnPackagesDiscovered(const PackagesDiscovered& event);
   // OnPackagesDiscovered for new files, except for cooks that are ending. Settled cooks take the

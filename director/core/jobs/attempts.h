@@ -91,6 +91,12 @@ class Attempts : JobPart {
   // Returns an attempt whose time since ForgetLater is over; the caller forgets it. nullopt: none.
   std::optional<AttemptId> TakeUnheard();
   size_t size() const { return attempts_.size(); }
+  // visit(PackageId) for the package of each attempt, in no particular order.
+  template <typename Visit>
+  void ForEachPackage(Visit visit) const {
+    for (const auto& [id, attempt] : attempts_) visit(attempt.package);
+    for (const auto& [package, retracted] : retracted_) visit(package);
+  }
   // Cancels retracted attempts that still run: their jobs are made elsewhere.
   void CancelRetracted(PackageId package);
   void CancelAllRetracted();

@@ -41,6 +41,11 @@ class PendingCommits : PackagePart {
   // True: a commit of a package that one of these cooks wants is on its way. O(commits).
   bool HasAnyOf(CookMask cooks) const;
   bool Has(PackageId package, PlatformIndex platform) const;
+  // visit(PackageId) for the package of each commit.
+  template <typename Visit>
+  void ForEachPackage(Visit visit) const {
+    for (const auto& [commit, in_flight] : commits_) visit(std::get<PackageId>(commit));
+  }
   // The worker has a new process: no report of the old one is acknowledged, since the new process
   // uses the same report numbers.
   void ForgetReportsOf(WorkerId worker);

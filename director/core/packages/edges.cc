@@ -144,6 +144,39 @@ void Edges::Unfollow(PackageId from) {
   for (uint32_t& word : forward_.Words(nodes_[from.index()].forward)) word &= ~kHolds;
 }
 
+void Edges::ForgetUnless(const std::vector<bool>& is_kept) {
+  ListPool forward, backward;
+  size_ = 0;
+  mixed_ = {};
+  variants_ = {};
+  const auto is_edge_kept = [&](uint32_t word) {
+    const uint32_t end = word >> kIdShift;
+    return end == kPackagesMax || is_kept[end];
+  };
+  for (size_t i = 0; i < nodes_.size(); ++i) {
+    Node node;
+    followed_[i] = 0;
+    if (is_kept[i]) {
+      words_.clear();
+      for (const uint32_t word : std::as_const(forward_).Words(nodes_[i].forward)) {
+        if (is_edge_kept(word)) words_.push_back(word & ~kHolds);
+      }
+      forward.Assign(node.forward, words_);
+      words_.clear();
+      for (const uint32_t word : std::as_const(backward_).Words(nodes_[i].backward)) {
+        if (is_edge_kept(word)) words_.push_back(word);
+      }
+      backward.Assign(node.backward, words_);
+      size_ += words_.size();
+    } else {
+      roots_[i] = 0;
+    }
+    nodes_[i] = node;
+  }
+  forward_ = std::move(forward);
+  backward_ = std::move(backward);
+}
+
 void Edges::SetVariants(PackageId from, std::vector<Variant> variants) {
   if (variants.empty()) {
     variants_.erase(from);

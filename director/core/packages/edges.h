@@ -85,6 +85,9 @@ class Edges {
   void DropTakers(PackageId from, CookMask cooks);
   // The cooks that take `variant` as a variant of `from`.
   CookMask TakersOf(PackageId from, PackageId variant) const;
+  // Forgets all references, and all other edges with an end for which `is_kept` is false, by
+  // package. Gives the memory of the edges back. O(packages + edges).
+  void ForgetUnless(const std::vector<bool>& is_kept);
   // Platforms have new numbers.
   void Remap(PackageId from, const PlatformMap& map);
   PlatformMask followed(PackageId from) const { return followed_[from.index()]; }
@@ -101,6 +104,14 @@ class Edges {
                 mixed == mixed_.end() ? followed_[from.index()] : mixed->second[i]};
       if (edge.category == InstigatorCategory::kCulture) edge.cooks = TakersOf(from, edge.target);
       visit(edge);
+    }
+  }
+  // visit(PackageId) for each package without which `from` cannot be cooked, as far as known: its
+  // generator and its cooked inputs, also those of its earlier content.
+  template <typename Visit>
+  void ForEachNeed(PackageId from, Visit visit) const {
+    for (const uint32_t word : From(from)) {
+      if (Category(word) == InstigatorCategory::kBuildDependency) visit(End(word));
     }
   }
   // visit(const InstigatorView&) for each reason, in the order found.

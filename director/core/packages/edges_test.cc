@@ -238,6 +238,30 @@ TEST(EdgesTest, AnEdgeTakesAtMostTwelveBytesInBothDirectionsTogether) {
   EXPECT_LE(static_cast<double>(edges.bytes()) / static_cast<double>(edges.size()), 12.0);
 }
 
+TEST(EdgesTest, WhatIsForgottenLeavesNoEdgeAndNoReferenceIsFollowed) {
+  Edges edges;
+  edges.Grow(4);
+  edges.AddRoot(PackageId(0), kCommandLinePackage);
+  edges.AddRoot(PackageId(3), kCommandLinePackage);
+  Follow(edges, 0, 0, {{PackageId(1), kHardDependency}, {PackageId(3), kHardDependency}});
+  edges.Add(PackageId(0), {PackageId(2), kBuildDependency}, /*binds_ranks=*/true);
+  edges.Add(PackageId(3), {PackageId(2), kBuildDependency}, /*binds_ranks=*/true);
+  edges.ForgetUnless({true, true, true, false});
+  EXPECT_EQ(edges.followed(PackageId(0)), 0u);
+  EXPECT_EQ(edges.From(PackageId(3)).size() + edges.To(PackageId(3)).size(), 0u);
+  EXPECT_EQ(InstigatorsOf(edges, 0), "CommandLinePackage; ");
+  EXPECT_EQ(InstigatorsOf(edges, 1), "0 HardDependency; ");
+  EXPECT_EQ(InstigatorsOf(edges, 2), "0 BuildDependency; ");
+  EXPECT_EQ(edges.size(), 3u);
+  std::vector<PackageId> needs;
+  edges.ForEachNeed(PackageId(0), [&](PackageId need) { needs.push_back(need); });
+  EXPECT_EQ(needs, std::vector<PackageId>{PackageId(2)});
+  // Another package has the id now.
+  EXPECT_EQ(Follow(edges, 0, 0, {{PackageId(3), kHardDependency}}),
+            std::vector<PackageId>{PackageId(3)});
+  EXPECT_EQ(InstigatorsOf(edges, 3), "0 HardDependency; ");
+}
+
 TEST(ListPoolTest, ListsOfAllSizesKeepWhatWasPutIn) {
   ListPool pool;
   std::mt19937 random(1);

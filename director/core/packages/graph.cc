@@ -23,6 +23,22 @@ void Graph::BeginAnew() {
   ++rounds_;
 }
 
+void Graph::ForgetUnless(const std::vector<bool>& is_kept) {
+  // From the last one, so that the lowest id is used again first.
+  for (uint32_t i = packages_.size(); i-- > 0;) {
+    const PackageId id(i);
+    if (is_kept[i]) packages_[id].explored_epoch = 0;
+    if (is_kept[i] || !packages_.Has(id)) continue;
+    round_->blame.Forget(id);
+    round_->blame.Pardon(id);
+    packages_.Forget(id);
+  }
+  round_->edges.ForgetUnless(is_kept);
+  // Members of a cycle may be gone, and other packages will have their ids.
+  RankAnew();
+  ++rounds_;
+}
+
 PackageId Graph::FindOrAdd(std::string_view name) {
   const PackageId package = packages_.FindOrAdd(name);
   round_->edges.Grow(packages_.size());
@@ -79,9 +95,13 @@ void Graph::RankAnewIfDue() {
   if (!round_->ranks.IsBulkDue() ||
       lifecycle.queues().loads().size() + lifecycle.queues().saves().size() < 2)
     return;
+  RankAnew();
+}
+
+void Graph::RankAnew() {
   round_->ranks.BulkRank();
   for (uint32_t i = 0; i < packages_.size(); ++i) {
-    if (packages_[PackageId(i)].work != nullptr) lifecycle.Refresh(PackageId(i));
+    if (packages_[PackageId(i)].work != nullptr) round_->lifecycle.Refresh(PackageId(i));
   }
 }
 

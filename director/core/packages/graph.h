@@ -33,7 +33,11 @@ class Graph {
 
   // Forgets all packages. REQUIRES: no package is in the works.
   void BeginAnew();
-  uint64_t rounds() const { return rounds_; }  // how often the graph began anew
+  // Forgets the packages for which `is_kept` is false, by package, with their edges, and all
+  // references of the others, which are explored again when a cook joins. REQUIRES: what Forget of
+  // PackageTable requires holds for each of them; no cook runs. O(packages + edges).
+  void ForgetUnless(const std::vector<bool>& is_kept);
+  uint64_t rounds() const { return rounds_; }  // how often the graph began anew, or forgot packages
 
   Edges& edges() { return round_->edges; }
   const Edges& edges() const { return round_->edges; }
@@ -71,12 +75,22 @@ class Graph {
   // the generator does (ForEachWithReaders). ForgetNoGenerator: the package begins again.
   void NoteNoGenerator(PackageId package);
   void ForgetNoGenerator(PackageId package);
+  // visit(PackageId) for each package of NoteNoGenerator, and for the generator.
+  template <typename Visit>
+  void ForEachWithoutGenerator(Visit visit) const {
+    for (const auto& [generator, packages] : round_->without_generator) {
+      visit(generator);
+      for (const PackageId package : packages) visit(package);
+    }
+  }
   // Visits the package, and all packages whose cooks read its output, or wait for its list or for
   // its file. Skips packages in `done`, and adds the visited packages to `done`.
   void ForEachWithReaders(PackageId package, absl::btree_set<PackageId>& done,
                           absl::FunctionRef<void(PackageId)> visit) const;
 
  private:
+  void RankAnew();
+
   struct Round {
     Round(const CookOptions& options, const StepContext& step, PackageTable& packages,
           const Claimants& claimants);

@@ -32,6 +32,11 @@ class KeptFailures {
   // The package's inputs changed, or a person cleared the package.
   void Forget(std::string_view package);
   bool empty() const { return failures_.empty(); }
+  // visit(const std::string& name) for each package with a failure; its time may be over.
+  template <typename Visit>
+  void ForEachPackage(Visit visit) const {
+    for (const auto& [package, kept] : failures_) visit(package);
+  }
 
  private:
   struct Kept {

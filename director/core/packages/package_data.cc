@@ -57,11 +57,29 @@ void PackageTable::Clear() {
     generation_ = std::max(generation_, (*this)[PackageId(i)].generation + 1);
   by_name_ = decltype(by_name_)(0, NameHash{this}, NameEqual{this});
   chunks_ = decltype(chunks_)();
+  free_ = {};
   size_ = 0;
+}
+
+void PackageTable::Forget(PackageId id) {
+  PackageData& package = (*this)[id];
+  GALLEY_CHECK(!package.name.empty() && package.work == nullptr && !package.is_in_cook());
+  by_name_.erase(id);  // by its name, which is there for the last time
+  const uint32_t generation = package.generation + 1;
+  package = PackageData();
+  package.generation = package.content = generation;
+  free_.push_back(id);
 }
 
 PackageId PackageTable::FindOrAdd(std::string_view name) {
   if (const auto found = by_name_.find(name); found != by_name_.end()) return *found;
+  if (!free_.empty()) {
+    const PackageId again = free_.back();
+    free_.pop_back();
+    (*this)[again].name = std::string(name);
+    by_name_.insert(again);
+    return again;
+  }
   if (size_ % kChunkSize == 0) chunks_.push_back(std::make_unique<PackageData[]>(kChunkSize));
   const PackageId id(size_++);
   PackageData& package = (*this)[id];

@@ -3,7 +3,7 @@
 // A PackageData never moves, so pointers to it and to its name are valid until Clear. State that
 // only a package in a cook needs is freed when the cook is over (slots) or the package is idle
 // (work). An idle package takes 184 bytes, besides its name, edges and results. Ids are dense, from
-// 0, in the order of FindOrAdd.
+// 0, in the order of FindOrAdd, which uses the ids of forgotten packages first.
 //
 // Cost: Find, FindOrAdd O(1).
 // Threads: none; owned by its layer.
@@ -163,6 +163,9 @@ class PackageTable {
   // Forgets all packages. Their ids are used again, with higher generations, so that answers about
   // the old packages are void.
   void Clear();
+  // Forgets this package. A later package gets its id, with a higher generation, so that answers
+  // about this one are void. REQUIRES: nothing names the id.
+  void Forget(PackageId id);
   // Invalid when unknown.
   PackageId Find(std::string_view name) const;
   PackageData& operator[](PackageId id) {
@@ -172,16 +175,21 @@ class PackageTable {
     return chunks_[id.index() / kChunkSize][id.index() % kChunkSize];
   }
   const std::string& NameOf(PackageId id) const { return (*this)[id].name; }
+  // Ids are below this number. An id may be of a forgotten package: without a name, in no cook.
   uint32_t size() const { return size_; }
+  size_t known() const { return size_ - free_.size(); }
   // The bytes of the table, without what its packages have on the heap.
   size_t bytes() const;
-  bool Has(PackageId id) const { return id.valid() && id.value() < size_; }
+  bool Has(PackageId id) const {
+    return id.valid() && id.value() < size_ && !(*this)[id].name.empty();
+  }
 
  private:
   static constexpr size_t kChunkSize = 1024;
   std::vector<std::unique_ptr<PackageData[]>> chunks_;
   uint32_t size_ = 0;
-  uint32_t generation_ = 0;  // of new packages
+  std::vector<PackageId> free_;  // ids of forgotten packages
+  uint32_t generation_ = 0;      // of packages with new ids
   // Ids by name; look-up only. The names are in the chunks.
   struct NameHash {
     using is_transparent = void;

@@ -47,6 +47,14 @@ class HeldResults : PackagePart {
   bool IsChosen(WorkerId worker, PackageId package) const;
   absl::btree_map<Key, Held>& all() { return held_; }
   bool empty() const { return held_.empty(); }
+  // visit(PackageId) for each package of which a result is held, or was committed unproven.
+  template <typename Visit>
+  void ForEachPackage(Visit visit) const {
+    for (const auto& [key, held] : held_) visit(key.first);
+    for (const auto& [worker, packages] : unproven_) {
+      for (const PackageId package : packages) visit(package);
+    }
+  }
   // True: a result of the package is held.
   bool IsHeld(PackageId package) const;
   // The platforms of the package that the worker may not make again.
