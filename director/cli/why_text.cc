@@ -120,10 +120,12 @@ class WhyWriter {
   void AddFailure(const json& failure, uint32_t last_cook) {
     const uint32_t cook = failure["cook"].get<uint32_t>();
     const std::vector<std::string> error = LinesOf(Text(failure["error"]));
-    AddLine(fmt::format("failed in {} ({}, {}): {}",
-                        cook == last_cook ? "the last cook" : fmt::format("cook {}", cook),
-                        Text(failure["platform"]), Text(failure["stage"]),
-                        error.empty() ? "" : error[0]));
+    const std::string where =
+        cook == 0           ? fmt::format("when a device asked for it at {}", Text(failure["time"]))
+        : cook == last_cook ? "in the last cook"
+                            : fmt::format("in cook {}", cook);
+    AddLine(fmt::format("failed {} ({}, {}): {}", where, Text(failure["platform"]),
+                        Text(failure["stage"]), error.empty() ? "" : error[0]));
     for (size_t i = 1; i < error.size(); ++i) AddLine("  " + error[i]);
     const std::string blame = Text(failure["blame"]);
     std::string line =

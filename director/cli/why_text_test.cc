@@ -76,6 +76,22 @@ TEST(WhyTextTest, ControlCharactersOfAnErrorAreShownAndNotSent) {
   EXPECT_EQ(lines[3], "  its cooker's verdict on its inputs");
 }
 
+TEST(WhyTextTest, AFailureOfNoCookWasAskedForByADevice) {
+  json why = WhyOf("/Game/a");
+  why["failures"].push_back({{"platform", "linux"},
+                             {"cook", 0},
+                             {"time", "2026-11-21T20:30:48+00:00"},
+                             {"stage", "load"},
+                             {"error", "bad"},
+                             {"blame", "verdict"},
+                             {"worker", ""},
+                             {"own_faults", 0},
+                             {"infrastructure_faults", 0},
+                             {"log", ""}});
+  EXPECT_EQ(WhyText(why, {}, 3, false)[1],
+            "failed when a device asked for it at 2026-11-21T20:30:48+00:00 (linux, load): bad");
+}
+
 TEST(WhyTextTest, PathsThatAreNotShownAreCounted) {
   const director::RootPath path = {{.package = "/Game/a"}};
   const std::vector<std::string> lines = WhyText(WhyOf("/Game/a"), {path, path, path}, 1, false);

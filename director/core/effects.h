@@ -248,7 +248,8 @@ struct CookEnded {
 struct AskEnded {
   uint64_t ask = 0;
   PackageId package;
-  ResultId result = {};  // of the package on the platform; invalid: it failed
+  PlatformIndex platform = 0;  // as numbered now
+  ResultId result = {};        // of the package on the platform; invalid: it failed
   // Holds the record of `result`, because the core may let go of the package in the same step.
   ResultViewPtr held = nullptr;
   std::optional<PackageFailed> failed = std::nullopt;

@@ -81,7 +81,7 @@ struct LastCook {
 
 // FailureRecord: why a platform has no result, for `galley why`.
 struct FailureRecord {
-  uint32_t cook = 0;
+  uint32_t cook = 0;  // 0: no cook, but a device asked for the package
   absl::Time time;
   std::string stage;  // "request", "load", "save", "commit"
   std::string error;

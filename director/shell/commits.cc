@@ -25,7 +25,9 @@ Commits::Commits(const Deps& deps)
 
 void Commits::BeginDue(bool has_jobs) {
   groups_.WriteNotesIfDue();
-  if (groups_.IsDue(has_jobs)) BeginAll();
+  const bool are_failures_due =
+      !groups_.is_running() && ask_failures_.IsDue(deps_.clock.Monotonic());
+  if (are_failures_due || groups_.IsDue(has_jobs)) BeginAll();
 }
 
 void Commits::BeginAll() { groups_.Begin(TakeFailures()); }
@@ -40,7 +42,7 @@ std::vector<FailureUpdate> Commits::TakeFailures() {
   for (const StoredResultPtr& stored : groups_.pending()) {
     if (stored != nullptr) committed.emplace_back(stored->package, stored->platform_name);
   }
-  std::vector<FailureUpdate> updates;
+  std::vector<FailureUpdate> updates = ask_failures_.Take(committed);
   deps_.cooks.ForEach([&](ActiveCook& cook) {
     for (FailureUpdate& one : cook.failures.Take(committed)) updates.push_back(std::move(one));
   });

@@ -1,6 +1,6 @@
 // Commits: makes the results of cooks durable, in groups (GroupCommits), and tells the outcome to
-// the core, the cooks, the ReportReader and the upstream cache. The failures of cooks are written
-// to the journal with the groups.
+// the core, the cooks, the ReportReader and the upstream cache. The failures of cooks and asks are
+// written to the journal with the groups.
 //
 // Threads: the loop's; error(): the thread of the commits.
 #pragma once
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "director/shell/active_cooks.h"
+#include "director/shell/ask_failures.h"
 #include "director/shell/group_commits.h"
 #include "director/shell/inbox.h"
 #include "director/shell/report_reader.h"
@@ -49,9 +50,11 @@ class Commits {
   void Persist(const director::Persist& effect) { groups_.Add(effect); }
   // Notes of attempts and faults for the journal.
   ProgressNotes& notes() { return groups_.notes(); }
+  // Failures of asks for the journal.
+  AskFailures& ask_failures() { return ask_failures_; }
   // Begins a group if one is due. `has_jobs`: more results will come.
   void BeginDue(bool has_jobs);
-  // Begins a group with all waiting results and the failures of the cooks.
+  // Begins a group with all waiting results and the failures of the cooks and asks.
   void BeginAll();
   // Returns when the next group begins, unless an event comes first. InfiniteFuture: no result
   // waits, or a group is running.
@@ -82,6 +85,7 @@ class Commits {
 
   const Deps deps_;
   GroupCommits groups_;
+  AskFailures ask_failures_;
   uint64_t bytes_stored_ = 0, bytes_deduplicated_ = 0;
 };
 

@@ -147,6 +147,7 @@ Notices::Deps CookOwners::NoticesDeps() {
           .inbox = ground.inbox,
           .cooks = active,
           .notes = commits.notes(),
+          .ask_failures = commits.ask_failures(),
           .sources = [this] { return worlds.Sources(); },
           .name_of = [this](WorkerId worker) { return tables.attached.NameOf(worker); },
           .keep_limit = [this](const PackageFailed& failed) { return limits.Keep(failed); },

@@ -195,6 +195,7 @@ class CrashChild : public ShellTest {
                    .inbox = of.thread_,
                    .cooks = active,
                    .notes = commits.notes(),
+                   .ask_failures = commits.ask_failures(),
                    .sources = sources,
                    .name_of = [](WorkerId) { return std::string("local-1"); },
                    .keep_limit = [](const PackageFailed&) { return std::string(); },

@@ -2,6 +2,21 @@
 
 namespace galley::director {
 
+FailureRecord FailureRecordOf(const PackageFailed& failed, uint64_t cook, absl::Time now,
+                              std::string worker) {
+  return {.cook = static_cast<uint32_t>(cook),
+          .time = now,
+          .stage = std::string(StageName(failed.stage)),
+          .error = failed.error,
+          .log = failed.log,
+          .cause = std::string(FailureCauseName(failed.cause)),
+          .worker = std::move(worker),
+          .attempt = failed.attempt,
+          .attempts = failed.attempts,
+          .own_faults = failed.own_faults,
+          .infrastructure_faults = failed.infrastructure_faults};
+}
+
 void FailureNotes::Failed(const Where& where, FailureRecord record) {
   news_[where] = record;
   standing_[where] = std::move(record);

@@ -14,9 +14,15 @@
 #include <utility>
 #include <vector>
 
+#include "director/core/effects.h"
 #include "director/journal/journal.h"
 
 namespace galley::director {
+
+// What the journal keeps of the failure. `cook`: FailureRecord::cook. `worker`: the name of the
+// worker, empty: the failure was in no attempt.
+FailureRecord FailureRecordOf(const PackageFailed& failed, uint64_t cook, absl::Time now,
+                              std::string worker);
 
 class FailureNotes {
  public:

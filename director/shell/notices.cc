@@ -31,18 +31,13 @@ void Notices::TellCooks(CookMask cooks, const PackageFailed& notice) {
   });
 }
 
+std::string Notices::WorkerOf(const PackageFailed& failed) const {
+  return failed.worker.valid() ? deps_.name_of(failed.worker) : "";
+}
+
 void Notices::NoteFailure(ActiveCook& cook, const PackageFailed& failed) const {
-  const FailureRecord record{.cook = static_cast<uint32_t>(cook.number()),
-                             .time = deps_.clock.Now(),
-                             .stage = std::string(StageName(failed.stage)),
-                             .error = failed.error,
-                             .log = failed.log,
-                             .cause = std::string(FailureCauseName(failed.cause)),
-                             .worker = failed.worker.valid() ? deps_.name_of(failed.worker) : "",
-                             .attempt = failed.attempt,
-                             .attempts = failed.attempts,
-                             .own_faults = failed.own_faults,
-                             .infrastructure_faults = failed.infrastructure_faults};
+  const FailureRecord record =
+      FailureRecordOf(failed, cook.number(), deps_.clock.Now(), WorkerOf(failed));
   const PlatformsPtr platforms = deps_.sources()->platforms();
   for (PlatformIndex p = 0; p < platforms->size(); ++p) {
     if (!failed.platform ? (cook.platforms & MaskOf(p)) == 0 : *failed.platform != p) continue;
@@ -61,6 +56,7 @@ void Notices::TellCooks(CookMask cooks, const PackageWarned& notice) {
 void Notices::TellCooks(CookMask cooks, const PackageDone& notice) {
   const StoredResultPtr stored = deps_.results.Get(notice.result);
   if (stored == nullptr) return;
+  deps_.ask_failures.Forget({stored->package, stored->platform_name});
   deps_.cooks.ForEachOf(cooks, [&](ActiveCook& cook) {
     cook.failures.Done({stored->package, stored->platform_name}, stored->has_failed_before);
     LookAtResult(cook, stored);
@@ -121,7 +117,24 @@ void Notices::TellCooks(CookMask, const AskEnded& notice) {
   AskEnded told = notice;
   if (told.failed.has_value() && told.failed->cause == FailureCause::kLimit)
     told.failed->error += deps_.keep_limit(*told.failed);
+  NoteAsked(told);
   deps_.end_ask(told);
+}
+
+// Whoever asks why a package is no package, or cannot be one, finds that in the project.
+void Notices::NoteAsked(const AskEnded& ended) const {
+  const absl::Time now = deps_.clock.Monotonic();
+  if (ended.failed.has_value()) {
+    const PackageFailed& failed = *ended.failed;
+    if (failed.cause == FailureCause::kProject && failed.stage == Stage::kRequest) return;
+    return deps_.ask_failures.Failed(
+        {deps_.core.NameOf(ended.package), deps_.sources()->PlatformName(ended.platform)},
+        FailureRecordOf(failed, 0, deps_.clock.Now(), WorkerOf(failed)), now);
+  }
+  if (!ended.result.valid()) return;
+  const StoredResultPtr stored = deps_.results.Get(ended.result);
+  if (stored == nullptr) return;
+  deps_.ask_failures.Done({stored->package, stored->platform_name}, stored->has_failed_before, now);
 }
 
 }  // namespace galley::director

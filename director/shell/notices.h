@@ -11,6 +11,7 @@
 #include "director/core/cook_core.h"
 #include "director/core/effects.h"
 #include "director/shell/active_cooks.h"
+#include "director/shell/ask_failures.h"
 #include "director/shell/inbox.h"
 #include "director/shell/progress_notes.h"
 #include "director/shell/result_table.h"
@@ -28,6 +29,7 @@ class Notices {
     Inbox& inbox;
     ActiveCooks& cooks;
     ProgressNotes& notes;
+    AskFailures& ask_failures;
     PresentSources sources;
     std::function<std::string(WorkerId worker)> name_of;
     // Keeps the limit that a package exceeded. Returns a text for people about that.
@@ -59,6 +61,9 @@ class Notices {
   void TellCooks(CookMask cooks, const AskEnded& notice);
   void WarnCooks(CookMask cooks, record::WarningKind kind, const std::string& text);
   void NoteFailure(ActiveCook& cook, const PackageFailed& failed) const;
+  void NoteAsked(const AskEnded& ended) const;
+  // Empty: the failure was in no attempt.
+  std::string WorkerOf(const PackageFailed& failed) const;
   void LookAtResult(ActiveCook& cook, const StoredResultPtr& result);
 
   const Deps deps_;

@@ -66,6 +66,7 @@ SimDirector::Owners::Owners(SimDirector& of)
                .inbox = of.inbox_,
                .cooks = active,
                .notes = commits.notes(),
+               .ask_failures = commits.ask_failures(),
                .sources = [&of] { return of.snapshot_; },
                .name_of = NameOf,
                .keep_limit = [](const PackageFailed&) { return std::string(); },

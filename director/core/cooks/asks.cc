@@ -65,7 +65,7 @@ void Asks::OnAskSettled(const AskSettled& note) {
   const PlatformMask settled = note.platforms & DirectOf(note.package);
   for (PlatformIndex p = 0; p < step_.platform_count; ++p) {
     if ((settled & MaskOf(p)) == 0) continue;
-    AskEnded how{.package = note.package, .failed = note.failed};
+    AskEnded how{.package = note.package, .platform = p, .failed = note.failed};
     const PackageData& package = packages_[note.package];
     if (!note.failed.has_value()) {
       // The package may have begun again since.

@@ -79,8 +79,18 @@ class FilesTest(HttpTest):
         self.assertTrue(failed.json["text"])
         if failed.json.get("log"):
             self.assertEqual(client.get(f"/v1/blob/{failed.json['log']}").status, 200)
+
+        def failures():
+            told = self.galley("why", "--json", "/Game/broken.json", "--project", project)
+            return json.loads(told.stdout)["failures"] if told.returncode == 0 else []
+
+        self.wait_until(failures)  # it is written a moment later
+        failure, = failures()
+        self.assertEqual((failure["cook"], failure["platform"], failure["blame"]), (0, "pc", "verdict"), failure)
+        self.assertTrue(failure["error"])
         self.write("game/content/broken.json", "{}")
         self.wait_until(lambda: client.get("/v1/pc/Game/broken.json.cbor").status == 200)
+        self.wait_until(lambda: not failures())
 
     def test_what_is_not_there_is_said(self):
         client = self.serve_http(self.project({"a.txt": "a", "a.json": "{}"}, [COPY, DATA]))
