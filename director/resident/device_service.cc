@@ -8,8 +8,10 @@
 #include "common/base/sort_unique.h"
 #include "common/base/status_macros.h"
 #include "common/tree/plain_name.h"
+#include "director/core/cooks/judged_errors.h"
 #include "director/resident/left_leases.h"
 #include "director/resident/standing_results.h"
+#include "director/shell/project_catalog.h"
 #include "fmt/format.h"
 
 namespace galley::director {
@@ -240,6 +242,10 @@ void DeviceService::NoteCooked(const StoredResultPtr& result) {
     // A result of an older world is looked up by whoever asks for it.
     if (present == nullptr || result->holds_in != present->world->number) return;
     if (present->Find(result->platform_name) == nullptr) return;
+    // A result that a cook by the book leaves out is no file: whoever asks for it hears why.
+    const record::Details& details = result->result.details;
+    if (JudgeResult(*present->world->table, result->package, details.references, details.warnings))
+      return;
     TakeResult(present->world, result->platform_name, result->package, *result);
   });
 }

@@ -190,6 +190,32 @@ TEST_F(DeviceServiceTest, ResultsOfCooksAreKnown) {
       "the result of a cook");
 }
 
+TEST_F(DeviceServiceTest, AResultThatACookByTheBookLeavesOutIsNoFile) {
+  Begin();
+  Get("Game/none");
+  const auto cooked = [&](const std::string& package, std::vector<record::Reference> references) {
+    auto stored = std::make_shared<StoredResult>();
+    stored->package = package;
+    stored->platform_name = "linux";
+    stored->result = Made({{".ktx2", "of a cook"}});
+    stored->result.details.references = std::move(references);
+    stored->action_key = Digest::Of("key of " + package);
+    stored->holds_in = number_;
+    return stored;
+  };
+  AwaitOrFail(
+      [&] {
+        service_->NoteCooked(cooked("/Game/b.png", {}));
+        const HeldAnswer<DeviceAnswer> held = Ask("Game/b.png.ktx2", {}, absl::Milliseconds(1));
+        return std::holds_alternative<DeviceFile>(held.Await());
+      },
+      "the result of a cook");
+  service_->NoteCooked(cooked("/Game/a.png", {{"/Game/gone.png", record::ReferenceKind::kHard}}));
+  fake_.Cooks("/Game/a.png", Made({{".ktx2", "asked for"}}));
+  EXPECT_EQ(FileOf(Get("Game/a.png.ktx2")).digest, Digest::Of("asked for"));
+  EXPECT_EQ(fake_.AskedFor("/Game/a.png"), 1);
+}
+
 TEST_F(DeviceServiceTest, TheEndAnswersAllWhoWait) {
   Begin();
   const HeldAnswer<DeviceAnswer> held = Ask("Game/a.png.ktx2");

@@ -56,10 +56,14 @@ CleanAsk CleanAskOf(const World& world, const Files& files, const std::string& p
                     const std::string& platform) {
   CleanAsk clean = CleanCookOf(world, files, package);
   if (!clean.succeeds() || World::IsGenerated(package)) return clean;
+  std::set<std::string> nowhere;
   for (const record::Reference& one : world.In(files.at(package)).ReferencesOn(platform)) {
     if (one.kind == record::ReferenceKind::kHard && LeadsNowhere(world, files, one.path))
-      clean.errors.insert("refers to '");
+      nowhere.insert(one.path);
   }
+  if (nowhere.size() == 1) clean.errors.insert("refers to '");
+  if (nowhere.size() > 1)
+    clean.errors.insert(std::to_string(nowhere.size()) + " references lead nowhere");
   return clean;
 }
 

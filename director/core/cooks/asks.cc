@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "common/base/sabotage.h"
-#include "director/core/cooks/resolved_reference.h"
+#include "director/core/cooks/judged_errors.h"
 
 namespace galley::director {
 
@@ -70,7 +70,7 @@ void Asks::OnAskSettled(const AskSettled& note) {
     if (!note.failed.has_value()) {
       // The package may have begun again since.
       if (p >= package.slots.size() || package.slots[p].phase != Phase::kDone) continue;
-      how.failed = MissingReference(note.package, p);
+      how.failed = Judge(note.package, p);
       if (!how.failed.has_value()) how.held = package.slots[p].result;
       how.result = how.held != nullptr ? how.held->id : ResultId();
     }
@@ -211,19 +211,18 @@ void Asks::EndIfNobodyAsks() {
   graph_.lifecycle().equal_work().Clear();
 }
 
-// A result stands, but the package refers to something that is not there.
-std::optional<PackageFailed> Asks::MissingReference(PackageId id, PlatformIndex platform) const {
+// A result stands, but a cook would fail the package.
+std::optional<PackageFailed> Asks::Judge(PackageId id, PlatformIndex platform) const {
   const ResultView& result = *packages_[id].slots[platform].result;
-  std::string error;
-  for (const record::Reference& reference : result.references) {
-    if (reference.kind != record::ReferenceKind::kHard) continue;
-    const ReferenceTarget target = ResolveReference(*step_.catalog, packages_[id].name, reference);
-    if (target.error.empty()) continue;
-    error += (error.empty() ? "" : "\n") + NowhereText(reference, target);
-  }
-  if (error.empty()) return std::nullopt;
-  return PackageFailed{
-      .package = id, .platform = platform, .stage = Stage::kLoad, .error = std::move(error)};
+  static const std::vector<std::string> none;
+  std::optional<JudgedError> judged =
+      JudgeResult(*step_.catalog, packages_[id].name, result.references,
+                  result.warnings != nullptr ? *result.warnings : none);
+  if (!judged.has_value()) return std::nullopt;
+  return PackageFailed{.package = id,
+                       .platform = platform,
+                       .stage = judged->stage,
+                       .error = std::move(judged->error)};
 }
 
 }  // namespace galley::director

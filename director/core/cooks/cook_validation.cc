@@ -4,34 +4,13 @@
 #include <string_view>
 #include <utility>
 
+#include "director/core/cooks/judged_errors.h"
 #include "director/core/cooks/resolved_reference.h"
 #include "director/core/packages/barred_generator.h"
 #include "director/core/packages/failure_texts.h"
 
 namespace galley::director {
 namespace {
-
-// Gathers all hard references that lead nowhere, in one error for the platforms with the same
-// errors.
-absl::btree_map<std::string, PlatformMask> ErrorsOf(const std::vector<Problem>& problems) {
-  absl::btree_map<std::string, PlatformMask> errors;
-  PlatformMask all = 0;
-  for (const Problem& problem : problems) all |= problem.platforms;
-  for (; all != 0; all &= all - 1) {
-    const PlatformMask platform = all & ~(all - 1);
-    absl::btree_set<std::string> texts;
-    for (const Problem& problem : problems) {
-      if (problem.kind == record::ReferenceKind::kHard && !problem.is_remark &&
-          (problem.platforms & platform) != 0)
-        texts.insert(problem.text);
-    }
-    std::string error;
-    if (texts.size() > 1) error = std::to_string(texts.size()) + " references lead nowhere:\n  ";
-    for (const std::string& text : texts) error += (text == *texts.begin() ? "" : "\n  ") + text;
-    if (!texts.empty()) errors[error] |= platform;
-  }
-  return errors;
-}
 
 // The warnings of the package's results that fail it: the first of each platform.
 absl::btree_map<std::string, PlatformMask> ErrorsOfResults(const PackageData& package,
@@ -40,12 +19,8 @@ absl::btree_map<std::string, PlatformMask> ErrorsOfResults(const PackageData& pa
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
     const ResultViewPtr& result = package.slots[p].result;
     if (result == nullptr || result->is_verdict || result->warnings == nullptr) continue;
-    for (const std::string& kept : *result->warnings) {
-      const record::Warning warning = record::Warning::Parse(kept);
-      if (!rules.IsError(warning.kind)) continue;
-      errors[warning.ErrorText()] |= MaskOf(p);
-      break;
-    }
+    if (const std::string error = WarningErrorOf(*result->warnings, rules); !error.empty())
+      errors[error] |= MaskOf(p);
   }
   return errors;
 }
@@ -202,14 +177,8 @@ void CookValidation::Judge(Claimant& cook, PackageId id) {
     const bool is_warning = problem.is_remark || (problem.kind != record::ReferenceKind::kHard &&
                                                   cook.request.follow_soft);
     if (!is_warning || problem.platforms == 0) continue;
-    const record::Warning warning{problem.is_remark ? record::WarningKind::kReferenceCase
-                                                    : record::WarningKind::kMissingSoftReference,
-                                  problem.text};
-    if (rules.IsError(warning.kind)) {
-      problem = {record::ReferenceKind::kHard, problem.platforms, warning.ErrorText()};
-    } else {
-      warnings.insert(warning);
-    }
+    ApplyRules(rules, problem);
+    if (!IsError(problem)) warnings.insert(WarningOf(problem));
   }
   warnings_.NoteJudged(cook, id, std::move(warnings));
   for (const auto& [error, platforms] : ErrorsOf(problems))

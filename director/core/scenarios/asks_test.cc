@@ -564,6 +564,35 @@ TEST(AsksTest, OneAfterACookFindsNothingOfIt) {
   EXPECT_THAT(shell.TakeLog(), HasSubstr("root of 2: A B"));
 }
 
+TEST(AsksTest, AWarningThatIsAnErrorFailsOneAsItFailsACook) {
+  CoreHarness shell("A @warns audio-file\nA @strict audio-file\nB @warns audio-file\n", Beside());
+  shell.Ask(1, "A");
+  shell.Ask(2, "B");
+  shell.Saved("A");
+  shell.Saved("B");
+  std::string log = shell.TakeLog();
+  EXPECT_THAT(log, AllOf(HasSubstr("ask 1: failed: is odd [audio-file], which is an error here"),
+                         HasSubstr("ask 2: done")));
+  shell.Request({"A", "B"}, {.request = 1});
+  for (int i = 0; i < 3; ++i) shell.Work();
+  log = shell.TakeLog();
+  EXPECT_THAT(log, AllOf(HasSubstr("failed A"), HasSubstr("is odd [audio-file], which is an error"),
+                         HasSubstr("root of 1: B\n")));
+}
+
+TEST(AsksTest, ASoftReferenceThatLeadsNowhereFailsOneWhereThatIsAnError) {
+  CoreHarness shell("A -> X?\nA @strict missing-soft-reference\nB -> X?\nC -> X Y\n", Beside());
+  const char* const names[] = {"A", "B", "C"};
+  for (const uint64_t ask : {0u, 1u, 2u}) {
+    shell.Ask(ask, names[ask]);
+    shell.Saved(names[ask]);
+  }
+  EXPECT_THAT(
+      shell.TakeLog(),
+      AllOf(HasSubstr("ask 0: failed: refers to 'X' (soft)"), HasSubstr("ask 1: done"),
+            HasSubstr("ask 2: failed: 2 references lead nowhere:\n  refers to 'X' (hard)")));
+}
+
 // Nobody took the change in: no cook ran.
 TEST(AsksTest, OneAfterACookSeesWhatChangedSince) {
   CoreHarness shell("A\nB\n", Beside());

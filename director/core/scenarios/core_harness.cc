@@ -21,6 +21,10 @@ TextProject::TextProject(const std::string& text) {
     if (kind == "=") words >> package.work >> package.around;
     if (kind == "!") std::getline(words >> std::ws, package.verdict);
     if (kind == "@never") package.entry.never_cook = true;
+    if (kind == "@warns" && words >> word)
+      package.warnings.push_back(record::KeptWarning(*record::WarningKindNamed(word), "is odd"));
+    if (kind == "@strict" && words >> word)
+      package.rules.error.set(static_cast<size_t>(*record::WarningKindNamed(word)));
     if (kind == "@gpu") package.entry.resources = {{"gpu", 1}};
     while (kind == "@on" && words >> word) {
       if (const size_t equals = word.find('='); equals != word.npos)
@@ -231,6 +235,8 @@ ResultViewPtr CoreHarness::MakeResult(const std::string& name, const std::string
                                                       .outputs = std::move(outputs),
                                                       .is_verdict = !package.verdict.empty(),
                                                       .error = package.verdict});
+  if (!package.warnings.empty())
+    view->warnings = std::make_shared<const std::vector<std::string>>(package.warnings);
   if (!package.inputs.empty())
     view->inputs = std::make_shared<const std::vector<std::string>>(package.inputs);
   return view;

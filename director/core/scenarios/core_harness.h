@@ -6,6 +6,8 @@
 //   Town @never          is never cooked
 //   Town @gpu            needs the resource gpu
 //   Town @on win gpu=2   needs a machine with the label win and two of the resource gpu
+//   Town @warns KIND     its results have a warning of this kind
+//   Town @strict KIND    such warnings of it are errors
 //   Town % sound         its cooker is sound
 //   Town % tool bake     its cooker is tool, and starts the programs bake; behind them "~ 900"
 //   Town < Mesh          its results were made of an output of Mesh
@@ -61,6 +63,8 @@ struct TextPackage {
   std::vector<record::Generated> generated;
   std::string verdict;
   std::string work, around;
+  std::vector<std::string> warnings;  // as a result keeps them
+  record::WarningRules rules;
   std::vector<std::string> inputs;
   std::vector<std::pair<std::string, std::string>> variants;  // culture ("": the project's), name
   CatalogEntry entry;
@@ -77,6 +81,9 @@ class TextProject : public Catalog {
   ReferenceTarget Resolve(std::string_view, std::string_view written) const override;
   std::vector<std::string> VariantsOf(std::string_view name,
                                       const Cultures& cultures) const override;
+  record::WarningRules WarningRulesOf(std::string_view name) const override {
+    return At(std::string(name)).rules;
+  }
   const TextPackage& At(const std::string& name) const;
 
  private:
