@@ -90,6 +90,7 @@ CookOwners::CookOwners(const ShellGround& on, WorldPtr world, SharedTables& shar
              .results = tables.results,
              .clock = on.clock,
              .tasks = tasks,
+             .root_tasks = root_tasks,
              .inbox = on.inbox,
              .commits = commits,
              .cooks = active,
@@ -129,6 +130,7 @@ CookOwners::CookOwners(const ShellGround& on, WorldPtr world, SharedTables& shar
                   [this] {
                     tasks.Post(GiveBackMemory);
                     device_tasks.Post(GiveBackMemory);
+                    root_tasks.Post(GiveBackMemory);
                     look_ups.GiveBackMemory();
                   }}),
       look_ups(LookUpDeps(), LookUpOptionsOf(on.options)) {}
@@ -194,10 +196,20 @@ LookUps::Deps CookOwners::LookUpDeps() {
       .answer = [this](LookedUp answer) { ground.inbox.HandleNow(std::move(answer)); }};
 }
 
-// A task of devices may post one to the commit thread.
 CookOwners::~CookOwners() {
+  DrainTasks();
   device_tasks.End();
+  root_tasks.End();
   tasks.End();
+}
+
+// A task of devices may post one to the commit thread; a task of the commits one that builds a
+// root; and the latter one to the commit thread.
+void CookOwners::DrainTasks() {
+  device_tasks.Drain();
+  tasks.Drain();
+  root_tasks.Drain();
+  tasks.Drain();
 }
 
 void CookOwners::Warn(record::WarningKind kind, const std::string& text) {

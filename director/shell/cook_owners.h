@@ -1,5 +1,6 @@
 // CookOwners: the owners of all effects on cooks and their results: worlds, look-ups, commits,
-// roots, asks, notices. Work that must be in order with commits runs on the commit thread.
+// roots, asks, notices. Work that must be in order with commits runs on the commit thread. What
+// devices wait for, and the building of whole roots, run on threads of their own beside it.
 //
 // Threads: the loop's, unless an owner says otherwise.
 #pragma once
@@ -45,6 +46,9 @@ struct CookOwners {
   // Runs the posted tasks, and ends the task threads.
   ~CookOwners();
 
+  // Waits until the task threads have run all that was posted, and what that posted.
+  void DrainTasks();
+
   // Tells the running cooks a warning without a package. Any thread.
   void Warn(record::WarningKind kind, const std::string& text);
 
@@ -54,6 +58,7 @@ struct CookOwners {
   TaskThread tasks;  // the commit thread
   // Runs what devices wait for beside the commits: trees of devices, questions to the store.
   TaskThread device_tasks;
+  TaskThread root_tasks;  // builds whole roots beside the commits
   ActiveCooks active;
   OutgrownLimits limits;
   Commits commits;

@@ -163,6 +163,7 @@ class CrashChild : public ShellTest {
                                       .results = of.results_,
                                       .clock = of.clock_,
                                       .tasks = of.thread_,
+                                      .root_tasks = of.thread_,
                                       .inbox = of.thread_,
                                       .commits = commits,
                                       .cooks = active,

@@ -91,8 +91,7 @@ void DirectorShell::Stop() {
   cooks_.look_ups.Cancel();  // nobody wants the open answers any more
   workers_.bytes.Cancel();
   workers_.EndProcesses();
-  cooks_.device_tasks.Drain();  // its tasks may post tasks of commits
-  cooks_.tasks.Drain();
+  cooks_.DrainTasks();
   while (cooks_.commits.TakeEnded()) {
   }
   std::vector<Message> too_late;

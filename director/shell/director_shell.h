@@ -8,8 +8,9 @@
 //   loop thread      drains the inbox, steps the core, hands out effects
 //   asking threads   one for each cook: hears the events of the cook, stages
 //   look-up threads  LookUps
-//   commit thread    CommitGroup, roots, successor snapshots: in order
+//   commit thread    CommitGroup, publishing, successor snapshots: in order
 //   device thread    what devices wait for, beside the commits
+//   root thread      builds whole roots, beside the commits
 //   stream threads   one for each attached worker (WorkerService), convert reports (ReportReader)
 //   launcher thread  starts workers, notices deaths (Launches)
 //

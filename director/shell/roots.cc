@@ -98,35 +98,47 @@ void Roots::Build(const BuildRoot& effect) {
   // Nobody waits for results that look-ups found, but the journal learns them before the root.
   deps_.commits.BeginAll();
   if (effect.is_difference) return BuildOfDifference(*cook, effect, results, platform);
+  // The journal's meta record, which tells what is known to be whole, belongs to the commits.
   deps_.tasks.Post([this, effect, results, platform, sources = judged.sources] {
-    BuildWhole(*sources, effect, platform);
+    deps_.root_tasks.Post([this, effect, results, sources, whole = WholeRoot(platform)] {
+      BuildWhole(*sources, effect, whole, results);
+    });
   });
 }
 
 void Roots::BuildWhole(const Sources& sources, const BuildRoot& effect,
-                       const std::string& platform) {
-  const std::optional<Digest> whole = WholeRoot(platform);
+                       const std::optional<Digest>& whole, const StoredResultsPtr& results) {
   auto built =
       BuildRootTree(sources, deps_.results, deps_.store, effect, whole ? &*whole : nullptr);
-  absl::Status status = built.status();
-  std::vector<std::string> packages;
-  if (status.ok()) {
-    auto distrusted = DistrustLost(deps_.journal, deps_.results, effect.packages, built->lost);
-    status = distrusted.status();
-    if (status.ok()) packages = *std::move(distrusted);
-  }
-  if (!status.ok()) {
+  if (!built.ok()) {
     RootBuilt failed = AnswerTo(effect);
-    failed.error = MessageOf(status);
+    failed.error = MessageOf(built.status());
     return deps_.inbox.PostEvent(std::move(failed));
   }
-  for (const std::string& package : packages) {
+  if (built->lost.empty()) return TellBuilt(*std::move(built), {});
+  deps_.tasks.Post(
+      [this, effect, results, built = *std::move(built)] { DistrustAndTell(built, effect); });
+}
+
+// The journal distrusts what was lost before the core hears of it.
+void Roots::DistrustAndTell(RootBuilt built, const BuildRoot& effect) {
+  const auto distrusted = DistrustLost(deps_.journal, deps_.results, effect.packages, built.lost);
+  if (!distrusted.ok()) {
+    RootBuilt failed = AnswerTo(effect);
+    failed.error = MessageOf(distrusted.status());
+    return deps_.inbox.PostEvent(std::move(failed));
+  }
+  for (const std::string& package : *distrusted) {
     LogWarning(
         "package={} what it was cooked to is in the store no more, or in dispute: it is made again",
         package);
   }
-  deps_.inbox.PostTask([this, built = *std::move(built), packages = std::move(packages)]() mutable {
-    CountLost(built.lost, packages);
+  TellBuilt(std::move(built), *distrusted);
+}
+
+void Roots::TellBuilt(RootBuilt built, const std::vector<std::string>& distrusted) {
+  deps_.inbox.PostTask([this, built = std::move(built), distrusted]() mutable {
+    CountLost(built.lost, distrusted);
     deps_.inbox.HandleNow(std::move(built));
   });
 }

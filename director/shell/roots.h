@@ -1,7 +1,8 @@
 // Roots: builds, publishes and stages roots from the results of cooks, and finds lost blobs of
 // results. Roots tells the core the outcome (RootBuilt, RootPublished, RootsStaged, LostFound).
 //
-//   Build     puts the Directories into the store, after all commits that were posted before
+//   Build     puts the Directories into the store, after all commits that were posted before.
+//             Commits that are posted later do not wait for a whole root: it is built beside them
 //   Publish   makes the root the platform's last root, and records it in the journal. A root
 //             without files is never published, because it would replace the last good tree. A root
 //             of an older world than the platform's latest root is published as one of a narrow
@@ -11,8 +12,9 @@
 // The world of all three is the one that was present at the first Build of a judgement
 // (JudgedWorld).
 //
-// Threads: the loop's. The thread of the commits builds, publishes and looks, in order with the
-// commits; the thread that asked for the cook stages.
+// Threads: the loop's. The thread of the commits publishes, looks and writes to the journal, in
+// order with the commits, and builds roots of differences, which read the cook's order; the thread
+// of the roots builds whole ones; the thread that asked for the cook stages.
 #pragma once
 
 #include <cstdint>
@@ -54,7 +56,8 @@ class Roots {
     Journal& journal;
     ResultTable& results;
     Clock& clock;
-    Tasks& tasks;  // the tasks of the commits
+    Tasks& tasks;       // the tasks of the commits
+    Tasks& root_tasks;  // run beside the commits; may post tasks of the commits
     Inbox& inbox;
     Commits& commits;
     ActiveCooks& cooks;
@@ -73,7 +76,10 @@ class Roots {
  private:
   const JudgedWorld& JudgedOf(ActiveCook& cook, const BuildRoot& effect) const;
   StoredResultsPtr Hold(const std::vector<std::pair<PackageId, ResultId>>& packages) const;
-  void BuildWhole(const Sources& sources, const BuildRoot& effect, const std::string& platform);
+  void BuildWhole(const Sources& sources, const BuildRoot& effect,
+                  const std::optional<Digest>& whole, const StoredResultsPtr& results);
+  void DistrustAndTell(RootBuilt built, const BuildRoot& effect);
+  void TellBuilt(RootBuilt built, const std::vector<std::string>& distrusted);
   void BuildOfDifference(const ActiveCook& cook, const BuildRoot& effect, StoredResultsPtr results,
                          const std::string& platform);
   void TakeOfDifference(DifferenceRoot made);

@@ -83,6 +83,7 @@ class RootsTest : public ShellJournalTest {
                                                  .results = results_,
                                                  .clock = clock_,
                                                  .tasks = queue_,
+                                                 .root_tasks = root_queue_,
                                                  .inbox = queue_,
                                                  .commits = *commits_,
                                                  .cooks = cooks_,
@@ -103,8 +104,8 @@ class RootsTest : public ShellJournalTest {
     cook->asker = &queue_;
     cooks_.Add(cook);
   }
-  // The cook is judged in the present world: its root has a file of these bytes.
-  void Build(uint64_t number, const std::string& bytes) {
+  // The cook is judged in the present world: its root is to have a file of these bytes.
+  void BeginRoot(uint64_t number, const std::string& bytes) {
     auto stored = std::make_shared<StoredResult>();
     stored->package = "/Game/A.txt";
     stored->platform_name = "windows";
@@ -114,7 +115,16 @@ class RootsTest : public ShellJournalTest {
     BuildRoot effect{.platform = 0, .packages = {{PackageId(0), views_.back()->id}}};
     effect.request = number;
     roots_->Build(effect);
+  }
+  // Runs the tasks of the commits, then those of the roots, and what these post.
+  void RunAll() {
     queue_.RunAll();
+    root_queue_.RunAll();
+    queue_.RunAll();
+  }
+  void Build(uint64_t number, const std::string& bytes) {
+    BeginRoot(number, bytes);
+    RunAll();
     ASSERT_FALSE(queue_.events.empty());
     const auto* const built = std::get_if<RootBuilt>(&queue_.events.back());
     ASSERT_NE(built, nullptr);
@@ -139,7 +149,7 @@ class RootsTest : public ShellJournalTest {
   }
 
   StillClock clock_;
-  TestQueue queue_;
+  TestQueue queue_, root_queue_;
   Trace trace_;
   WorldPtr first_, second_, present_;
   std::unique_ptr<ReportReader> reader_;
@@ -150,6 +160,33 @@ class RootsTest : public ShellJournalTest {
   std::map<uint64_t, Digest> built_;
   std::vector<std::pair<uint64_t, uint64_t>> staged_;  // cook, and number of its world
 };
+
+TEST_F(RootsTest, CommitsDoNotWaitForAWholeRoot) {
+  Begin(1);
+  BeginRoot(1, "large");
+  bool is_committed = false;
+  queue_.Post([&] { is_committed = true; });
+  queue_.RunAll();
+  EXPECT_TRUE(is_committed);
+  EXPECT_TRUE(queue_.events.empty()) << "the root is not built yet";
+  root_queue_.RunAll();
+  queue_.RunAll();
+  ASSERT_EQ(queue_.events.size(), 1u);
+  EXPECT_EQ(std::get<RootBuilt>(queue_.events[0]).error, "");
+}
+
+// The journal belongs to the thread of the commits.
+TEST_F(RootsTest, WhatARootLacksIsDistrustedInOrderWithTheCommits) {
+  Begin(1);
+  BeginRoot(1, "large");
+  store_.inner.Drop(Digest::Of("large"));
+  queue_.RunAll();
+  root_queue_.RunAll();
+  EXPECT_TRUE(queue_.events.empty());
+  queue_.RunAll();
+  ASSERT_EQ(queue_.events.size(), 1u);
+  EXPECT_EQ(std::get<RootBuilt>(queue_.events[0]).lost.size(), 1u);
+}
 
 TEST_F(RootsTest, ARootOfAnOlderWorldIsRecordedAndIsNotTheLatest) {
   Begin(1);
@@ -204,7 +241,7 @@ TEST_F(RootsTest, RootsThatAreBuiltAgainAreOfTheWorldOfTheirOwnJudgement) {
   BuildRoot again{
       .platform = 0, .packages = {{PackageId(0), views_.back()->id}}, .round = 1, .request = 1};
   roots_->Build(again);
-  queue_.RunAll();
+  RunAll();
   EXPECT_EQ(cooks_.Find(1)->judged->world, second_);
 }
 

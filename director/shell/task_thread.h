@@ -1,6 +1,6 @@
 // TaskThread: a thread that runs posted tasks in order. Look-ups have one TaskThread, and commits
-// have another, which also runs tasks that must be in order with commits: roots, successor
-// snapshots.
+// have another, which also runs tasks that must be in order with commits: publishing, successor
+// snapshots. What must not keep commits waiting has further ones (cook_owners.h).
 // Threads: any.
 #pragma once
 

@@ -84,10 +84,13 @@ void SimDirector::Do(const BuildRoot& effect) {
   const size_t posted = tasks_.posted();
   own_->roots.Build(effect);
   if (tasks_.posted() == posted) return;  // the cook is over
-  tasks_.Behind([this, effect, cook = SnapshotOf(effect),
-                 platform = snapshot_->platform_names().at(effect.platform)] {
+  const auto check = [this, effect, cook = SnapshotOf(effect),
+                      platform = snapshot_->platform_names().at(effect.platform)] {
     if (!is_overtaken_) CheckBuild(effect, platform, cook);
-  });
+  };
+  // A task of the commits posts the task that builds a whole root.
+  if (effect.is_difference) return tasks_.Behind(check);
+  tasks_.Behind([this, check] { root_tasks_.Behind(check); });
 }
 
 // The name by which the checks know a root: each of several cooks has a root of its own.

@@ -28,6 +28,7 @@ SimDirector::Owners::Owners(SimDirector& of)
                                         .results = of.results_,
                                         .clock = of.clock_,
                                         .tasks = of.tasks_,
+                                        .root_tasks = of.root_tasks_,
                                         .inbox = of.inbox_,
                                         .commits = commits,
                                         .cooks = active,

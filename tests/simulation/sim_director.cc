@@ -58,6 +58,10 @@ SimDirector::SimDirector(const Deps& deps, const CookOptions& options, Callbacks
                     [this](int64_t ms_max, std::function<void()> act) {
                       Schedule(device_task_free_at_, ms_max, std::move(act));
                     }),
+      root_tasks_(100,
+                  [this](int64_t ms_max, std::function<void()> act) {
+                    Schedule(root_task_free_at_, ms_max, std::move(act));
+                  }),
       asker_(20,
              [this](int64_t ms_max, std::function<void()> act) {
                Schedule(asker_free_at_, ms_max, std::move(act));

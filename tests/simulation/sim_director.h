@@ -281,7 +281,8 @@ class SimDirector {
   SimClock clock_;
   SimTasks tasks_;  // for commits
   SimTasks device_tasks_;
-  SimTasks asker_;  // the thread that asks for cooks
+  SimTasks root_tasks_;  // build whole roots beside the commits
+  SimTasks asker_;       // the thread that asks for cooks
   // The thread of one of several cooks whose roots are staged for long.
   SimTasks slow_asker_;
   SimInbox inbox_;
@@ -330,8 +331,8 @@ class SimDirector {
   std::map<Digest, std::string> cooked_;  // action key of a committed result -> its package
   uint64_t found_equal_ = 0;              // results of cooked_ that another package found
   absl::Time task_free_at_ = absl::InfinitePast(), device_task_free_at_ = absl::InfinitePast(),
-             asker_free_at_ = absl::InfinitePast(), slow_asker_free_at_ = absl::InfinitePast(),
-             answered_at_ = absl::InfinitePast();
+             root_task_free_at_ = absl::InfinitePast(), asker_free_at_ = absl::InfinitePast(),
+             slow_asker_free_at_ = absl::InfinitePast(), answered_at_ = absl::InfinitePast();
   // By platform, with the present files of the cook.
   struct Building {
     director::BuildRoot effect;
