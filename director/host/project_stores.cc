@@ -68,9 +68,9 @@ absl::Status ProjectStores::OpenWhatIsThere() {
   return absl::OkStatus();
 }
 
-void ProjectStores::RenewSession() {
+void ProjectStores::RenewSession(absl::Duration keeps) {
   if (!session_.has_value()) return;
-  if (const absl::Status renewed = session_->Renew(); !renewed.ok())
+  if (const absl::Status renewed = session_->Renew(keeps); !renewed.ok())
     LogWarning("the session with the store is not renewed: {}", MessageOf(renewed));
 }
 

@@ -16,6 +16,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "common/base/cancellation.h"
 #include "common/project/project.h"
 #include "common/store/interface/dead_bytes.h"
@@ -53,8 +54,9 @@ class ProjectStores {
   // uses the store.
   absl::Status OpenWhatIsThere();
 
-  // Lets collections drop the blobs that cooks have used so far. Called when no cook needs them.
-  void RenewSession();
+  // Lets collections drop the blobs that the store told of, and that were used, more than `keeps`
+  // ago. Called when nobody needs them.
+  void RenewSession(absl::Duration keeps = absl::ZeroDuration());
   // RESOURCE_EXHAUSTED: the store's disk has no room for `bytes` beside the reserve.
   absl::Status CheckSpace(uint64_t bytes) const;
   // Bytes fetched from the remote since the director began.

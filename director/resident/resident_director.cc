@@ -73,7 +73,8 @@ ResidentDirector::ResidentDirector(Options options, std::unique_ptr<Director> di
       last_(director_->project().state_directory()),
       store_size_(director_->stores().admin()),
       present_project_(*director_),
-      busy_at_(started_) {
+      busy_at_(started_),
+      session_renewal_(started_) {
   if (!is_hosted_) watched_.emplace(OpenWatch(director_->project()));
 }
 
@@ -405,10 +406,14 @@ metrics::Figures ResidentDirector::Figures() {
 
 // A director that nobody asks for long, neither for a cook nor for a package, lets its workers go,
 // and forgets everything that it was told of the store: from then on a collection may drop what was
-// not used since. The next cook begins like the first.
+// not used since. The next cook begins like the first. While devices go on asking, without a cook,
+// only what was told long ago is forgotten.
 void ResidentDirector::RestIfIdle() {
   const absl::Time now = absl::Now();
-  if (IsAnyCooking()) busy_at_ = now;
+  const bool is_any_cooking = IsAnyCooking();
+  if (session_renewal_.IsDue(now, is_any_cooking))
+    director_->stores().RenewSession(SessionRenewal::kReliesFor);
+  if (is_any_cooking) busy_at_ = now;
   if (present_world() != nullptr) busy_at_ = std::max(busy_at_, present_world()->awaited_at());
   if (now < busy_at_ + rests_after_) return;
   busy_at_ = now;

@@ -30,6 +30,7 @@
 #include "director/resident/project_reader.h"
 #include "director/resident/resident_cook.h"
 #include "director/resident/resident_doors.h"
+#include "director/resident/session_renewal.h"
 #include "director/resident/shown_commands.h"
 #include "director/resident/source_keeping.h"
 #include "director/resident/store_size.h"
@@ -154,6 +155,7 @@ class ResidentDirector final : public ClientCalls {
   // Used by the thread of Live.
   bool has_left_ = false;
   absl::Time busy_at_;  // when a cook was last seen, or the director last rested
+  SessionRenewal session_renewal_;
 
   base::Mutex mutex_;
   bool is_open_ GALLEY_GUARDED_BY(mutex_) = false;    // from the end of Open until the end begins

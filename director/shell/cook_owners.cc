@@ -228,6 +228,15 @@ void CookOwners::BeforeBegin(ActiveCook& cook) {
 void CookOwners::AfterClose() {
   if (active.empty()) workers.forget_programs();
   RetryWhatCooksAsk();
+  ForgetOver();
+}
+
+void CookOwners::ForgetOverIfDue() {
+  if (ground.clock.Monotonic() - forgot_at_ >= kForgetInterval) ForgetOver();
+}
+
+void CookOwners::ForgetOver() {
+  forgot_at_ = ground.clock.Monotonic();
   tables.reports.ForgetUnless([this](AttemptId attempt) { return ground.core.Knows(attempt); });
   workers.forget_uploads();
 }

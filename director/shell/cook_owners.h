@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 
+#include "absl/time/time.h"
 #include "director/shell/active_cooks.h"
 #include "director/shell/commits.h"
 #include "director/shell/cooks.h"
@@ -46,6 +47,9 @@ struct CookOwners {
   // Runs the posted tasks, and ends the task threads.
   ~CookOwners();
 
+  // Forgets what attempts that are over have left behind, at most once in kForgetInterval. Called
+  // now and then, because there may be asks for months without the end of a cook.
+  void ForgetOverIfDue();
   // Waits until the task threads have run all that was posted, and what that posted.
   void DrainTasks();
 
@@ -73,13 +77,19 @@ struct CookOwners {
   LookUps look_ups;  // last, so that its threads end before the members that they use
 
  private:
+  // Workers of an earlier director may bring results for so long (CookOptions::unheard_max).
+  static constexpr absl::Duration kForgetInterval = absl::Minutes(10);
+
   std::function<void(std::span<const StoredResultPtr> results)> RecordKeeper();
   Notices::Deps NoticesDeps();
   Cooks::Deps CooksDeps(std::function<void()> check_fence);
   LookUps::Deps LookUpDeps();
   void BeforeBegin(ActiveCook& cook);
   void AfterClose();
+  void ForgetOver();
   void RetryWhatCooksAsk();
+
+  absl::Time forgot_at_ = ground.clock.Monotonic();
 };
 
 }  // namespace galley::director

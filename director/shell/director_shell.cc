@@ -152,6 +152,7 @@ void DirectorShell::LookAround() {
   cooks_.cooks.TellProgress(workers_.launches->OnTheWay());
   workers_.bytes.EndUploadsUnless([this](AttemptId attempt) { return core_.Knows(attempt); });
   cooks_.memory.Look();
+  cooks_.ForgetOverIfDue();
   WriteFigures();
 }
 
