@@ -6,8 +6,8 @@
 // ends with AskEnded as soon as the package is done or has failed on its platform; then, or when it
 // is withdrawn, the package and its needs are let go unless others want them.
 //
-// A hard reference that leads nowhere, and a warning that the project makes an error, fail an ask as
-// they fail a package of a cook. Conflicts between packages are not judged.
+// A hard reference that leads nowhere, and a warning that the project makes an error, fail an ask
+// as they fail a package of a cook. Conflicts between packages are not judged.
 //
 // Cost: O(log asks) for each ask, and O(needs + readers of needs) where an ask ends. O(packages)
 // for the first ask after a time without cooks and asks.

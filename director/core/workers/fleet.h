@@ -7,8 +7,8 @@
 // wait for resources of machines, all of which are held, ask for as many further machines as they
 // could keep busy; but not while an idle worker could do them, since further machines seem useless
 // then. A worker that was idle for idle_max ends, if more than the wanted number are there. So the
-// number of workers does not follow each lull. What somebody asks for now (asks.h) is work like that
-// of cooks; beyond that, as many idle workers stay as the packages could keep busy for which
+// number of workers does not follow each lull. What somebody asks for now (asks.h) is work like
+// that of cooks; beyond that, as many idle workers stay as the packages could keep busy for which
 // somebody waits.
 //
 // *Helpers* are workers of this machine beside a fleet. They are started when packages wait that
