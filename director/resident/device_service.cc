@@ -31,20 +31,13 @@ absl::Time DeadlineOf(absl::Time now, absl::Duration wait_max) {
   return now + std::min(wait_max, absl::Hours(1));
 }
 
-std::optional<DeviceAnswer> AnswerOf(const PathOutcome& outcome, const FileRead& read) {
-  if (const auto* found = std::get_if<FoundFile>(&outcome))
-    return FileAnswerOf(*found, read.known_tags);
-  if (const auto* absent = std::get_if<NoFile>(&outcome)) return Absent(absent->text);
-  if (const auto* fault = std::get_if<PackageFault>(&outcome)) return RefusalOf(*fault);
-  return std::nullopt;  // a conflict is told in a turn
-}
-
 }  // namespace
 
 DeviceService::DeviceService(Deps deps)
     : deps_(std::move(deps)),
       answers_(deps_.store, deps_.remaker),
       shared_(deps_.sessions, deps_.store),
+      known_(shared_),
       streams_(shared_, [this] { return Now(); }),
       past_({.store = deps_.store,
              .journal = deps_.journal,
@@ -285,15 +278,10 @@ DeviceCallPtr DeviceService::ReadPresent(PresentRead read, OnFile answer) {
                  .known_tags = std::move(read.known_tags),
                  .deadline = DeadlineOf(Now(), read.wait_max)};
   const ShownWorldPtr present = shared_.present();
-  if (IsCurrent(present) && present->Find(asked.platform) != nullptr) {
-    PathRead path(asked.path, present->Find(asked.platform)->paths->OwnersOf(asked.path));
-    FillKnown({.shown = *present, .platform = asked.platform, .shared = shared_}, path);
-    // A world that began meanwhile may have other results.
-    if (path.Wanted().empty() && shared_.present() == present) {
-      if (const auto now = AnswerOf(path.Decide(), asked)) {
-        call->Give(*now);
-        return call;
-      }
+  if (IsCurrent(present)) {
+    if (const auto now = known_.Present(present, asked)) {
+      call->Give(*now);
+      return call;
     }
   }
   const bool is_posted = Post([this, asked = std::move(asked)] { BeginRead(asked); });
@@ -339,7 +327,7 @@ DeviceCallPtr DeviceService::ReadInSession(SessionRead read, OnFile answer) {
                  .known_tags = std::move(read.known_tags),
                  .deadline = DeadlineOf(Now(), read.wait_max)};
   std::optional<DeviceAnswer> now;
-  if (!seen->is_settling) now = AnswerNow(*seen, asked, seen->session.view);
+  if (!seen->is_settling) now = known_.InSession(*seen, asked, seen->session.view);
   if (now) {
     call->Give(*now);
     return call;
@@ -349,38 +337,6 @@ DeviceCallPtr DeviceService::ReadInSession(SessionRead read, OnFile answer) {
   return call;
 }
 
-// Answers from the view alone, so that the session's root stays. nullopt: it has to be cooked, or
-// looked for.
-std::optional<DeviceAnswer> DeviceService::AnswerNow(const SharedSessions::Seen& seen,
-                                                     const FileRead& read,
-                                                     const devices::DeviceViewPtr& view) {
-  if (seen.shown == nullptr || view == nullptr) return std::nullopt;
-  const ShownPlatform* const platform = seen.shown->Find(read.platform);
-  if (platform == nullptr) return std::nullopt;
-  PathRead path(read.path, platform->paths->OwnersOf(read.path));
-  FillKnown({.shown = *seen.shown,
-             .platform = read.platform,
-             .shared = shared_,
-             .view = view.get(),
-             .has_static = true,
-             .has_table = false},
-            path);
-  if (!path.Wanted().empty()) return std::nullopt;
-  const PathOutcome outcome = path.Decide();
-  // The last good version is looked for in a turn.
-  const bool may_be_good = seen.session.takes_last_good &&
-                           std::holds_alternative<PackageFault>(outcome) &&
-                           seen.session.standing == devices::SessionStanding::kPresent;
-  if (may_be_good) return std::nullopt;
-  std::optional<DeviceAnswer> answer = AnswerOf(outcome, read);
-  if (!answer) return RefusalOf(std::get<devices::PathConflict>(outcome));
-  auto* const file = std::get_if<DeviceFile>(&*answer);
-  if (file == nullptr) return answer;
-  shared_.NoteRead(read.session, path.Packages());
-  file->root = seen.session.root;
-  return answer;
-}
-
 // A session of an older world, or of one that is not held.
 void DeviceService::ReadPast(FileRead read) {
   const std::shared_ptr<FileCall> call = read.call;
@@ -388,9 +344,9 @@ void DeviceService::ReadPast(FileRead read) {
   timed_.Run(call, deadline, [this, read = std::move(read)](const Cancellation& stop) {
     const auto seen = shared_.Renew(read.session, Now());
     if (!seen.ok()) return DeviceAnswer(RefusalOf(seen.status()));
-    if (const auto now = AnswerNow(*seen, read, seen->session.view)) return *now;
+    if (const auto now = known_.InSession(*seen, read, seen->session.view)) return *now;
     // The tree may have grown since the session last moved, and stays as it is now.
-    if (const auto now = AnswerNow(*seen, read, seen->newest)) return *now;
+    if (const auto now = known_.InSession(*seen, read, seen->newest)) return *now;
     return past_.Answer(*seen, read, stop);
   });
 }

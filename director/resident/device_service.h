@@ -28,6 +28,7 @@
 #include "director/journal/journal.h"
 #include "director/remake/remaker.h"
 #include "director/resident/event_streams.h"
+#include "director/resident/known_answers.h"
 #include "director/resident/opening_sessions.h"
 #include "director/resident/past_reads.h"
 #include "director/resident/present_project.h"
@@ -112,12 +113,11 @@ class DeviceService final : public DeviceCalls {
   bool IsCurrent(const ShownWorldPtr& shown) const;
   void BeginRead(FileRead read);
   void ReadPast(FileRead read);
-  std::optional<DeviceAnswer> AnswerNow(const SharedSessions::Seen& seen, const FileRead& read,
-                                        const devices::DeviceViewPtr& view);
 
   const Deps deps_;
   const StoreAnswers answers_;
   SharedSessions shared_;
+  KnownAnswers known_;
   EventStreams streams_;
   PastReads past_;
   Cancellation stop_;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -50,15 +51,19 @@ class CookedTable {
   }
   void Put(const std::string& package, PackageFilesPtr files) {
     base::MutexLock lock(mutex_);
-    packages_[package] = std::move(files);
+    PackageFilesPtr& kept = packages_[package];
+    if (kept != nullptr && *kept != *files) ++version_;
+    kept = std::move(files);
   }
   void Drop(std::span<const std::string> packages) {
     base::MutexLock lock(mutex_);
+    ++version_;
     for (const std::string& package : packages) packages_.erase(package);
   }
   // Drops the packages with this output: the store lacks it.
   void DropWith(const Digest& output) {
     base::MutexLock lock(mutex_);
+    ++version_;
     for (auto at = packages_.begin(); at != packages_.end();) {
       const auto& outputs = at->second->outputs;
       const auto found = std::ranges::find(outputs, output, &record::Output::digest);
@@ -68,7 +73,14 @@ class CookedTable {
   }
   void Clear() {
     base::MutexLock lock(mutex_);
+    ++version_;
     packages_.clear();
+  }
+  // Rises when packages are dropped, or one gets other files than it had: as long as it stands,
+  // what Find said of a package holds.
+  uint64_t version() const {
+    base::MutexLock lock(mutex_);
+    return version_;
   }
   // The packages with a hard reference to one of `names`, sorted. Cost: linear in the table.
   std::vector<std::string> NeedingAnyOf(const std::vector<std::string>& names) const {
@@ -91,6 +103,7 @@ class CookedTable {
 
  private:
   mutable base::Mutex mutex_;
+  uint64_t version_ GALLEY_GUARDED_BY(mutex_) = 0;
   absl::flat_hash_map<std::string, PackageFilesPtr> packages_ GALLEY_GUARDED_BY(mutex_);
 };
 

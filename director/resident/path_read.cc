@@ -1,5 +1,6 @@
 #include "director/resident/path_read.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "common/base/sort_unique.h"
@@ -24,6 +25,11 @@ std::vector<std::string> PathRead::Packages() const {
   }
   SortUnique(packages);
   return packages;
+}
+
+bool PathRead::HasGenerators() const {
+  return std::ranges::any_of(All(),
+                             [](const PathOwner* owner) { return !owner->generators.empty(); });
 }
 
 std::optional<std::string> PathRead::SuffixOf(const std::string& package) const {

@@ -62,6 +62,8 @@ class PathRead {
 
   // The packages that may have the path, and their generators, sorted, each once.
   std::vector<std::string> Packages() const;
+  // Whether one of these packages is generated.
+  bool HasGenerators() const;
   // The suffix with which the package may have the path; nullopt: it is none of its owners.
   std::optional<std::string> SuffixOf(const std::string& package) const;
 

@@ -41,6 +41,15 @@ TEST(PathReadTest, TheFileOfTheOnlyOwnerIsFoundWhenItIsCooked) {
   EXPECT_EQ(std::get<FoundFile>(outcome).key, Digest::Of("key"));
 }
 
+TEST(PathReadTest, APathHasGeneratorsWhereOnePackageIsGenerated) {
+  PathOwner generated = Owner("/Game/a.level/_gen/x.png", ".ktx2");
+  generated.generators = {"/Game/a.level"};
+  const PathOwner plain = Owner("/Game/a.png", ".ktx2");
+  EXPECT_FALSE(PathRead("Game/a", {.owners = {plain}, .twins = {plain}}).HasGenerators());
+  EXPECT_TRUE(PathRead("Game/a", {.owners = {plain, generated}}).HasGenerators());
+  EXPECT_TRUE(PathRead("Game/a", {.owners = {plain}, .twins = {generated}}).HasGenerators());
+}
+
 TEST(PathReadTest, APathWithoutOwnersIsAbsentAndNothingIsCooked) {
   PathRead read("Game/none", {.twins = {Owner("/Game/None", "")}});
   EXPECT_THAT(read.Wanted(), IsEmpty());
