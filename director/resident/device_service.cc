@@ -82,7 +82,7 @@ WaitingReads::Deps DeviceService::DepsOfReads() {
           .take_result =
               [this](const WorldPtr& world, const std::string& platform, const std::string& package,
                      const StoredResult& result) {
-                return TakeResult(world, platform, package, result);
+                return TakeResult(world, platform, package, result, ResultOrigin::kAsk);
               },
           .add_known = [this](const std::string& platform,
                               const std::string& package) { trees_.AddKnown(platform, package); },
@@ -219,12 +219,13 @@ void DeviceService::RenewChanged(const WorldDifference& difference) {
 }
 
 bool DeviceService::TakeResult(const WorldPtr& world, const std::string& platform,
-                               const std::string& package, const StoredResult& result) {
+                               const std::string& package, const StoredResult& result,
+                               ResultOrigin origin) {
   const ShownWorldPtr present = trees_.present();
   if (present == nullptr || present->world != world) return false;
   const PackageFilesPtr files = FilesOf(*world, package, result.action_key, result.result);
   shared_.NoteMade(*files);
-  trees_.Add(present, platform, package, files);
+  trees_.Add(present, platform, package, files, origin);
   return true;
 }
 
@@ -239,7 +240,8 @@ void DeviceService::NoteCooked(const StoredResultPtr& result) {
     const record::Details& details = result->result.details;
     if (JudgeResult(*present->world->table, result->package, details.references, details.warnings))
       return;
-    TakeResult(present->world, result->platform_name, result->package, *result);
+    TakeResult(present->world, result->platform_name, result->package, *result,
+               ResultOrigin::kCook);
   });
 }
 

@@ -106,7 +106,7 @@ class DeviceService final : public DeviceCalls {
   void FollowPresent();
   void RenewChanged(const WorldDifference& difference);
   bool TakeResult(const WorldPtr& world, const std::string& platform, const std::string& package,
-                  const StoredResult& result);
+                  const StoredResult& result, ResultOrigin origin);
   std::optional<DeviceFile> FindLastGood(const FileRead& read, const PathRead& path,
                                          const PackageFault& fault);
   void FindLeft();

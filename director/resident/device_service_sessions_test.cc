@@ -34,6 +34,15 @@ TEST_F(DeviceServiceTest, ASessionSeesSmallCopiesAndLinksAndItsRootGrows) {
   EXPECT_EQ(StateOf(session.id).root, *file.root);
 }
 
+TEST_F(DeviceServiceTest, AResultOfACookIsInTheNewestRoot) {
+  Begin();
+  const DeviceSessionState session = Open();
+  service_->NoteCooked(ResultOfACook("/Game/a.png"));
+  AwaitNewest(session.id, session.root);
+  EXPECT_EQ(InTree(*StateOf(session.id).newest_root, "Game/a.png.ktx2"), Digest::Of("of a cook"));
+  EXPECT_EQ(StateOf(session.id).root, session.root);
+}
+
 TEST_F(DeviceServiceTest, ASmallCopyIsAnsweredWithoutACookAndTheRootStays) {
   Begin();
   const DeviceSessionState session = Open();

@@ -175,12 +175,7 @@ TEST_F(DeviceServiceTest, BytesThatTheStoreLostAreMadeAgain) {
 TEST_F(DeviceServiceTest, ResultsOfCooksAreKnown) {
   Begin();
   Get("Game/none");
-  auto stored = std::make_shared<StoredResult>();
-  stored->package = "/Game/a.png";
-  stored->platform_name = "linux";
-  stored->result = Made({{".ktx2", "of a cook"}});
-  stored->action_key = Digest::Of("key");
-  stored->holds_in = number_;
+  const StoredResultPtr stored = ResultOfACook("/Game/a.png");
   AwaitOrFail(
       [&] {
         service_->NoteCooked(stored);
@@ -194,13 +189,8 @@ TEST_F(DeviceServiceTest, AResultThatACookByTheBookLeavesOutIsNoFile) {
   Begin();
   Get("Game/none");
   const auto cooked = [&](const std::string& package, std::vector<record::Reference> references) {
-    auto stored = std::make_shared<StoredResult>();
-    stored->package = package;
-    stored->platform_name = "linux";
-    stored->result = Made({{".ktx2", "of a cook"}});
+    const std::shared_ptr<StoredResult> stored = ResultOfACook(package);
     stored->result.details.references = std::move(references);
-    stored->action_key = Digest::Of("key of " + package);
-    stored->holds_in = number_;
     return stored;
   };
   AwaitOrFail(

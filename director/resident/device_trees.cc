@@ -20,6 +20,12 @@ const devices::DeviceTree* DeviceTrees::Find(uint64_t world,
   return nullptr;
 }
 
+bool DeviceTrees::HasAny(uint64_t world, const std::string& platform) const {
+  return std::ranges::any_of(trees_, [&](const auto& one) {
+    return one.second.world == world && one.second.tree->world().platform == platform;
+  });
+}
+
 uint64_t DeviceTrees::NewestBefore(uint64_t world, const devices::Audience& audience) const {
   uint64_t newest = 0;
   for (const auto& [digest, entry] : trees_) {

@@ -36,6 +36,8 @@ class DeviceTrees {
 
   // nullptr: the audience has no tree in this world.
   const devices::DeviceTree* Find(uint64_t world, const devices::Audience& audience) const;
+  // Whether an audience of the platform has a tree in this world.
+  bool HasAny(uint64_t world, const std::string& platform) const;
   // The newest world before `world` in which the audience has a tree that has grown; 0: none.
   uint64_t NewestBefore(uint64_t world, const devices::Audience& audience) const;
   // REQUIRES: the audience has no tree in the world, and no held tree has the same file `world`.

@@ -36,6 +36,13 @@ class DeviceTreesTest : public testing::Test {
   DeviceTrees trees_{[](std::string_view name) { return content::FoldName(name); }};
 };
 
+TEST_F(DeviceTreesTest, APlatformHasATreeInItsWorldOnly) {
+  Insert(1, WorldOf("one"));
+  EXPECT_TRUE(trees_.HasAny(1, "linux"));
+  EXPECT_FALSE(trees_.HasAny(2, "linux"));
+  EXPECT_FALSE(trees_.HasAny(1, "windows"));
+}
+
 TEST_F(DeviceTreesTest, AResultGoesToTheTreesOfItsWorldAndPlatform) {
   Insert(1, WorldOf("one"));
   Insert(2, WorldOf("two"));

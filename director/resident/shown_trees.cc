@@ -365,11 +365,17 @@ void ShownTrees::InsertBuilt(const TreeBuild& build, BuiltTree built, absl::Time
 // ------------------------------------------------------------------ growth
 
 bool ShownTrees::Add(const ShownWorldPtr& shown, const std::string& platform,
-                     const std::string& package, const PackageFilesPtr& files) {
+                     const std::string& package, const PackageFilesPtr& files,
+                     ResultOrigin origin) {
   if (held_.empty() || shown->number != held_.back()->number) return false;
   deps_.shared.TableOf(platform)->Put(package, files);
   if (is_building_) late_.emplace_back(platform, package);
-  AddToTrees(*shown, platform, package, *files);
+  if (!trees_.HasAny(shown->number, platform)) return true;
+  if (origin == ResultOrigin::kCook) {
+    backlog_.Add({.platform = platform, .package = package}, deps_.now());
+  } else {
+    AddToTrees(*shown, platform, package, *files);
+  }
   return true;
 }
 
@@ -388,6 +394,11 @@ void ShownTrees::AddToTrees(const ShownWorld& shown, const std::string& platform
 }
 
 void ShownTrees::Grow(absl::Time now, bool is_awaited) {
+  // Nothing more is added to trees whose last growth is not stored.
+  if (unsaved_.empty()) {
+    for (const NodeBacklog::Entry& entry : backlog_.Take(now))
+      AddKnown(entry.platform, entry.package);
+  }
   for (DeviceTrees::Growth& growth : trees_.Grow(now, is_awaited))
     unsaved_.push_back(std::move(growth));
   while (!unsaved_.empty()) {
@@ -418,8 +429,8 @@ void ShownTrees::Tell(uint64_t world, const devices::DeviceViewPtr& view, absl::
 }
 
 absl::Time ShownTrees::due_at() const {
-  const absl::Time grows_at = unsaved_.empty() ? trees_.grows_at() : absl::InfiniteFuture();
-  return std::min(grows_at, retry_at_);
+  if (!unsaved_.empty()) return retry_at_;
+  return std::min({trees_.grows_at(), backlog_.due_at(), retry_at_});
 }
 
 void ShownTrees::Retry(absl::Time now) {

@@ -5,7 +5,8 @@
 //            gets a tree that begins with the tree of the world before
 //   Want     an audience gets a tree; the first one of a platform is built on the thread of builds
 //   Add      a package was cooked in the present world
-//   Grow     what was added is in the trees' next views: stored, and told to the sessions
+//   Grow     what was added is in the trees' next views: stored, and told to the sessions; of what
+//            cooks bring as much as there is room for (NodeBacklog)
 //
 // Edits that come while a tree is built do not begin it again: the tree is of the older world, and
 // the trees of the newer worlds follow from it.
@@ -33,6 +34,7 @@
 #include "director/devices/world_change.h"
 #include "director/journal/journal.h"
 #include "director/resident/device_trees.h"
+#include "director/resident/node_backlog.h"
 #include "director/resident/package_files.h"
 #include "director/resident/present_project.h"
 #include "director/resident/shared_sessions.h"
@@ -44,6 +46,10 @@
 #include "director/shell/tool_digests.h"
 
 namespace galley::director {
+
+// kAsk: a device waits for the package, or has read it. kCook: a cook brought it, maybe with a
+// hundred thousand others.
+enum class ResultOrigin { kAsk, kCook };
 
 class ShownTrees {
  public:
@@ -97,7 +103,7 @@ class ShownTrees {
 
   // The package was cooked. Returns false when `shown` is not the present world: nothing is noted.
   bool Add(const ShownWorldPtr& shown, const std::string& platform, const std::string& package,
-           const PackageFilesPtr& files);
+           const PackageFilesPtr& files, ResultOrigin origin);
   // Sees to it that the trees of the present world get the package, if it is known to be cooked: a
   // tree may be younger than the result.
   void AddKnown(const std::string& platform, const std::string& package);
@@ -160,6 +166,7 @@ class ShownTrees {
   // Audiences whose tree is built anew, after they were told an older world: how the worlds differ
   // is not known.
   std::set<devices::Audience> owed_cut_;
+  NodeBacklog backlog_;
   std::deque<DeviceTrees::Growth> unsaved_;  // views that are not stored and told yet
   absl::Time retry_at_ = absl::InfiniteFuture();
 };

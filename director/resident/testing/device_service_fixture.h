@@ -134,6 +134,16 @@ class DeviceServiceTest : public DeviceTest {
   DeviceSessionState StateOf(const std::string& session) {
     return std::get<DeviceSessionState>(service_->RenewSession(session));
   }
+  // A cook's result of the package in the present world.
+  std::shared_ptr<StoredResult> ResultOfACook(const std::string& package) {
+    auto stored = std::make_shared<StoredResult>();
+    stored->package = package;
+    stored->platform_name = "linux";
+    stored->result = Made({{".ktx2", "of a cook"}});
+    stored->action_key = Digest::Of("key of " + package);
+    stored->holds_in = number_;
+    return stored;
+  }
   // Waits until the next director knows which sessions there were.
   void AwaitRestored(const std::string& session) {
     AwaitOrFail(
