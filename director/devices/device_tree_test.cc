@@ -4,6 +4,7 @@
 
 #include <map>
 #include <random>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -246,6 +247,30 @@ TEST_F(DeviceTreeTest, ARestartedDirectorReadsTheNodesOfALeasedRoot) {
   EXPECT_EQ(view->FindGenerated("/Game/town.level", "Game/town.level/_gen/cell_0"),
             GeneratedAnswer::kListed);
   EXPECT_EQ(view->Find("/Game/7", ".ktx2"), FileAnswer(CookedFile{Digest::Of("x")}));
+}
+
+TEST_F(DeviceTreeTest, FoldersThatTwoLeasedRootsShareAreReadOnce) {
+  DeviceTree grown(SampleWorld(1), Digest());
+  for (int i = 0; i < 300; ++i) ASSERT_TRUE(Add(grown, Texture(std::to_string(i), "x")).ok());
+  const Digest before = Grow(grown)->nodes.root();
+  ASSERT_TRUE(Add(grown, Texture("a.png", "a")).ok());
+  const Digest after = Grow(grown)->nodes.root();
+  int reads = 0;
+  const tree::ReadBlob counted = [&](const Digest& digest) {
+    ++reads;
+    return store_.Read()(digest);
+  };
+  std::set<Digest> known;
+  EXPECT_FALSE(ReadNodes(Digest::Of("no"), counted, &known).ok());
+  EXPECT_TRUE(known.empty()) << "what could not be read is not known";
+  const auto nodes = ReadNodes(after, counted, &known);
+  ASSERT_TRUE(nodes.ok()) << nodes.status();
+  EXPECT_EQ(nodes->size(), 301u);
+  reads = 0;
+  const auto more = ReadNodes(before, counted, &known);
+  ASSERT_TRUE(more.ok()) << more.status();
+  EXPECT_LT(more->size(), 5u);
+  EXPECT_LT(reads, 10);
 }
 
 TEST_F(DeviceTreeTest, ANodeThatCannotBeReadCostsNoOthers) {

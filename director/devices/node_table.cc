@@ -93,13 +93,17 @@ void NodeTable::Seal(std::vector<NamedBlob>& blobs) {
 }
 
 absl::StatusOr<std::vector<DeviceNode>> ReadNodes(const Digest& resource,
-                                                  const tree::ReadBlob& read) {
+                                                  const tree::ReadBlob& read,
+                                                  std::set<Digest>* known) {
   if (resource == Digest()) return std::vector<DeviceNode>();
+  std::set<Digest> fresh;
   std::vector<tree::DirectoryNode> folders = {{"", resource}};
   // From `resource` to the folders of the first digits, of the next digits, and of nodes.
   for (int depth = 0; depth < 3; ++depth) {
     std::vector<tree::DirectoryNode> below;
     for (const tree::DirectoryNode& folder : folders) {
+      if (known != nullptr && known->contains(folder.digest)) continue;
+      fresh.insert(folder.digest);
       ASSIGN_OR_RETURN(const Blob bytes, read(folder.digest));
       ASSIGN_OR_RETURN(tree::Directory directory, tree::DecodeDirectory(*bytes));
       std::ranges::move(directory.directories, std::back_inserter(below));
@@ -115,6 +119,7 @@ absl::StatusOr<std::vector<DeviceNode>> ReadNodes(const Digest& resource,
     RETURN_IF_ERROR(node.status());
     nodes.push_back(*std::move(node));
   }
+  if (known != nullptr) known->merge(fresh);
   return nodes;
 }
 

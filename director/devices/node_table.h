@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -75,7 +76,12 @@ class NodeTable {
 // A node that ReadNode refuses is left out: the package's result makes it again, and a package with
 // an odd name must not cost the nodes of all others. Other errors as ReadNode and ListTree; a
 // folder that is no node's: INVALID_ARGUMENT.
+//
+// `known`: folders above nodes that were read before, and gets those that are read now. Nodes below
+// them are left out, because they were returned before: of a thousand sessions each has a root of
+// its own, and nearly all folders in common. nullptr: nothing was read before.
 absl::StatusOr<std::vector<DeviceNode>> ReadNodes(const Digest& resource,
-                                                  const tree::ReadBlob& read);
+                                                  const tree::ReadBlob& read,
+                                                  std::set<Digest>* known = nullptr);
 
 }  // namespace galley::devices

@@ -297,7 +297,7 @@ void ShownTrees::Build(const devices::Audience& audience) {
   build->cooked = deps_.shared.TableOf(audience.platform)->All();
   const auto leased =
       leased_.find(devices::DigestOfWorld(DeviceWorldOf(build->project_id, *shown, audience)));
-  if (leased != leased_.end()) build->leased = leased->second;
+  if (leased != leased_.end()) build->leased.assign(leased->second.begin(), leased->second.end());
   build->sources = SourcesOf(*shown);
   build->is_present = [this, shown] {
     const absl::StatusOr<WorldPtr> now = deps_.present.Get();

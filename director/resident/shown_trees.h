@@ -82,7 +82,7 @@ class ShownTrees {
 
   // Roots that an earlier director has leased, by the file `world` that they have.
   void NoteLeased(const Digest& world_digest, const Digest& root) {
-    leased_[world_digest].push_back(root);
+    leased_[world_digest].insert(root);
   }
 
   // RESOURCE_EXHAUSTED: there are too many audiences for another one.
@@ -157,7 +157,7 @@ class ShownTrees {
   std::map<StaticKey, StaticTreePtr> statics_;
   std::set<std::string> has_standing_;  // platforms of which it was looked for what stands
   std::set<devices::Audience> wanted_;
-  std::map<Digest, std::vector<Digest>> leased_;
+  std::map<Digest, std::set<Digest>> leased_;
   bool is_building_ = false;
   // Results that came while a tree is built: platform, package.
   std::vector<std::pair<std::string, std::string>> late_;

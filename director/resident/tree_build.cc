@@ -110,8 +110,9 @@ class Builder {
   // Nodes that cannot be read are cooked, or looked up, again.
   void AddLeased(devices::DeviceTree& tree) {
     const tree::ReadBlob read = [this](const Digest& digest) { return ground_.store.Get(digest); };
+    std::set<Digest> known;
     for (const Digest& root : build_.leased) {
-      absl::StatusOr<std::vector<devices::DeviceNode>> nodes = NodesOfRoot(root, read);
+      absl::StatusOr<std::vector<devices::DeviceNode>> nodes = NodesOfRoot(root, read, known);
       NoteFault(nodes.status());
       if (!nodes.ok()) continue;
       for (devices::DeviceNode& node : *nodes) NoteFault(tree.AddNode(std::move(node)));
@@ -162,10 +163,12 @@ absl::Status PutBlobs(store::Store& store, const std::vector<devices::NamedBlob>
 }
 
 absl::StatusOr<std::vector<devices::DeviceNode>> NodesOfRoot(const Digest& root,
-                                                             const tree::ReadBlob& read) {
+                                                             const tree::ReadBlob& read,
+                                                             std::set<Digest>& known) {
   ASSIGN_OR_RETURN(const tree::LinkedDirectory folder, ReadRoot(root, read));
   for (const tree::DirectoryNode& child : folder.directories) {
-    if (child.name == devices::kResourceFolder) return devices::ReadNodes(child.digest, read);
+    if (child.name == devices::kResourceFolder)
+      return devices::ReadNodes(child.digest, read, &known);
   }
   return std::vector<devices::DeviceNode>();
 }

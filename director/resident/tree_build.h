@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -74,9 +75,11 @@ devices::CookedPackage CookedOf(const ShownWorld& shown, const std::string& pack
                                 const PackageFiles& files);
 // Puts blobs in their order. After an error some may be missing.
 absl::Status PutBlobs(store::Store& store, const std::vector<devices::NamedBlob>& blobs);
-// The nodes of a root of a DeviceTree.
+// The nodes of a root of a DeviceTree, but for those below the `known` folders
+// (devices::ReadNodes).
 absl::StatusOr<std::vector<devices::DeviceNode>> NodesOfRoot(const Digest& root,
-                                                             const tree::ReadBlob& read);
+                                                             const tree::ReadBlob& read,
+                                                             std::set<Digest>& known);
 // The file `world` of a root. NOT_FOUND: the root, or the file, is not in the store.
 // INVALID_ARGUMENT: it is no root of a DeviceTree.
 absl::StatusOr<devices::DeviceWorld> WorldOfRoot(const Digest& root, const tree::ReadBlob& read);
