@@ -59,6 +59,9 @@ void SendFile(const FileReply& reply, const DeviceFile& file) {
     return reply.responder.Answer(
         FileAnswer(file, reply.path, std::shared_ptr<HttpBlobSource>(late)));
   }
+  // Most answers are of a few small files, and need no callback.
+  if (Blob bytes = reply.blobs->FindInMemory(file.digest); bytes != nullptr)
+    return reply.responder.Answer(FileAnswer(file, reply.path, std::move(bytes)));
   // The callback has no reference to the blobs: it may be dropped by their own threads.
   reply.blobs->Open(file.digest,
                     [&calls = reply.calls, responder = reply.responder, path = reply.path,

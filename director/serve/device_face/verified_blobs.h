@@ -45,6 +45,8 @@ class VerifiedBlobs {
   VerifiedBlobs(store::Store& store, Options options);
   ~VerifiedBlobs() { Stop(); }
 
+  // The bytes of a small blob that is in memory; nullptr: Open tells.
+  Blob FindInMemory(const Digest& digest) GALLEY_EXCLUDES(mutex_);
   // Gives the body to `on_body`: at once if it is in memory. Never blocks. Who asks for a blob that
   // others wait for waits with them. NOT_FOUND: the store has no such blob. DATA_LOSS: its bytes
   // are wrong, and nobody has others. UNAVAILABLE: after Stop. Others: faults of the store.
@@ -63,7 +65,6 @@ class VerifiedBlobs {
   bool IsSmall(const Digest& digest) const {
     return digest.size_bytes() <= options_.small_bytes_max;
   }
-  Blob FindInMemory(const Digest& digest) GALLEY_EXCLUDES(mutex_);
   FilePtr FindFile(const Digest& digest) GALLEY_EXCLUDES(mutex_);
   void Finish(const Digest& digest) GALLEY_EXCLUDES(mutex_);
   absl::StatusOr<HttpBody> ReadSmall(const Digest& digest);

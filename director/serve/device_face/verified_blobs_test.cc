@@ -104,6 +104,15 @@ class VerifiedBlobsTest : public testing::Test {
   std::unique_ptr<VerifiedBlobs> blobs_;
 };
 
+TEST_F(VerifiedBlobsTest, ASmallBlobIsFoundInMemoryOnceItWasRead) {
+  const Digest digest = Put("small");
+  EXPECT_EQ(blobs_->FindInMemory(digest), nullptr);
+  ASSERT_TRUE(blobs_->OpenNow(digest).ok());
+  const Blob bytes = blobs_->FindInMemory(digest);
+  ASSERT_NE(bytes, nullptr);
+  EXPECT_EQ(*bytes, "small");
+}
+
 TEST_F(VerifiedBlobsTest, ASmallBlobIsReadOnce) {
   const Digest digest = Put("small");
   EXPECT_EQ(Read(digest).value_or("?"), "small");

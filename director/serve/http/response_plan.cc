@@ -13,6 +13,8 @@ namespace {
 
 using http::ContentCoding;
 
+constexpr size_t kAddedFieldsMax = 8;  // to those of an answer; more would be slower, not wrong
+
 bool IsStream(const HttpBody& body) {
   return std::holds_alternative<std::shared_ptr<HttpEventStream>>(body);
 }
@@ -78,7 +80,9 @@ std::string_view CacheControlOf(const HttpAnswer& answer) {
 
 // The fields that 200, 206 and 304 have in common.
 std::vector<HttpField> CommonFields(const HttpAnswer& answer, ContentCoding coding) {
-  std::vector<HttpField> fields = answer.fields;
+  std::vector<HttpField> fields;
+  fields.reserve(answer.fields.size() + kAddedFieldsMax);
+  fields = answer.fields;
   fields.push_back({"Cache-Control", std::string(CacheControlOf(answer))});
   if (answer.tag && answer.status / 100 == 2)
     fields.push_back({"ETag", http::TextOf(TagOf(*answer.tag, coding))});
