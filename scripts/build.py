@@ -45,6 +45,31 @@ def configure(preset, folder):
     return code
 
 
+def inputs_in(text):
+    """What `ninja -t query` names as the inputs of what it was asked about."""
+    inputs, is_input = [], False
+    for line in text.splitlines():
+        if line.startswith("    "):
+            if is_input:
+                inputs.append(line.strip().lstrip("| "))
+        else:
+            is_input = line.startswith("  input:")
+    return inputs
+
+
+def parts_of_all(folder):
+    """What Ninja builds when it is told nothing, as targets. CMake has a target `<folder>/all` for each folder; these are taken apart."""
+    # A change of a CMakeLists.txt comes first: the query alone would read the graph from before it.
+    subprocess.run(["ninja", "-C", folder, "build.ninja"], stdout=subprocess.DEVNULL, check=True)
+    parts, groups = [], ["all"]
+    while groups:
+        listed = subprocess.run(["ninja", "-C", folder, "-t", "query", *groups], text=True, stdout=subprocess.PIPE, check=True).stdout
+        inputs = inputs_in(listed)
+        groups = [name for name in inputs if name.endswith("/all")]
+        parts += [name for name in inputs if not name.endswith("/all")]
+    return parts
+
+
 def build(preset, directory, targets=(), period_s=PERIOD_S):
     """0, or the exit code of the first program that failed; that has said why."""
     began = time.monotonic()
