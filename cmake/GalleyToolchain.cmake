@@ -3,7 +3,8 @@
 
 find_program(GALLEY_CCACHE ccache)
 if(GALLEY_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${GALLEY_CCACHE})
+  # Without these ccache keeps nothing that reads a precompiled header. No source asks for its time.
+  set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_SLOPPINESS=pch_defines,time_macros ${GALLEY_CCACHE})
   set(CMAKE_C_COMPILER_LAUNCHER ${GALLEY_CCACHE})
 endif()
 
@@ -14,6 +15,8 @@ target_compile_options(galley_compile_options INTERFACE
   $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>  # false positives on std::variant inside StatusOr from -O2 on (GCC 12)
   $<$<CXX_COMPILER_ID:Clang>:-Wthread-safety -Werror=thread-safety>
   $<$<BOOL:${GALLEY_UNITY}>:-Wno-subobject-linkage>  # what is local to a source is in an included file there
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-error=invalid-pch>  # the headers are read as text then
+  -pthread  # gRPC brings it to some targets; a precompiled header wants it in all or in none
   -fno-omit-frame-pointer -ffile-prefix-map=${CMAKE_SOURCE_DIR}=. -ffp-contract=off)
 target_include_directories(galley_compile_options INTERFACE ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR}/proto)
 
