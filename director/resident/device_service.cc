@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <string_view>
 
-#include "common/base/clock.h"
 #include "common/base/log.h"
 #include "common/base/sort_unique.h"
 #include "common/base/status_macros.h"
@@ -17,7 +16,6 @@
 namespace galley::director {
 namespace {
 
-constexpr size_t kPoolThreads = 6;
 constexpr size_t kTurnsWithoutEndMax = 64;
 constexpr absl::Duration kFindLeftInterval = absl::Seconds(5);
 constexpr std::string_view kEnds = "the director ends";
@@ -46,13 +44,15 @@ DeviceService::DeviceService(Deps deps)
              .kept = deps_.kept,
              .trust_domain = deps_.trust_domain,
              .read_trust = deps_.read_trust}),
-      timed_(kPoolThreads, [this](absl::Time at) { timer_.WakeAt(at); }),
+      turns_(deps_.threads.MakeTurns()),
+      builds_(deps_.threads.MakeBuilds()),
+      timed_(deps_.threads.MakePool(), [this](absl::Time at) { timer_->WakeAt(at); }),
       trees_({.present = deps_.present,
               .store = deps_.store,
               .journal = deps_.journal,
               .shared = shared_,
               .kept = deps_.kept,
-              .builds = builds_,
+              .builds = *builds_,
               .stop = stop_,
               .post = [this](Turn turn) { Post(std::move(turn)); },
               .now = [this] { return Now(); },
@@ -65,11 +65,13 @@ DeviceService::DeviceService(Deps deps)
               .timed = timed_,
               .post = [this](Turn turn) { Post(std::move(turn)); },
               .follow = [this] { return LookAtPresent(); },
-              .now = [this] { return Now(); }}),
-      timer_([this] { return Now(); }, [this] { Post([this] { Tick(); }); }) {
+              .now = [this] { return Now(); },
+              .make_id = [this] { return deps_.threads.MakeSessionId(); }}),
+      timer_(
+          deps_.threads.MakeTimer([this] { return Now(); }, [this] { Post([this] { Tick(); }); })) {
   // Before the first call: a session of the director before must never be told that it ended.
   shared_.BeginRestore();
-  builds_.Post([this] { FindLeft(); });
+  builds_->Post([this] { FindLeft(); });
   NoteWorld();
 }
 
@@ -97,7 +99,7 @@ WaitingReads::Deps DeviceService::DepsOfReads() {
 
 // Wall time, for leases, which neither goes back nor stands still where the clock is set back.
 absl::Time DeviceService::Now() {
-  SystemClock clock;
+  Clock& clock = deps_.threads.clock();
   base::MutexLock lock(time_mutex_);
   const absl::Time monotonic = clock.Monotonic();
   const absl::Duration passed = monotonic - std::exchange(last_monotonic_, monotonic);
@@ -113,13 +115,13 @@ void DeviceService::Stop() {
     opens_.EndAll(NotReady(std::string(kEnds)));
   });
   timed_.End(NotReady(std::string(kEnds)));
-  timer_.End();
-  builds_.End();
+  timer_->End();
+  builds_->End();
   {
     base::MutexLock lock(post_mutex_);
     has_stopped_ = true;
   }
-  turns_.End();
+  turns_->End();
 }
 
 // ------------------------------------------------------------------ turns
@@ -128,7 +130,7 @@ bool DeviceService::Post(Turn turn) {
   base::MutexLock lock(post_mutex_);
   if (has_stopped_) return false;
   ++turns_queued_;
-  turns_.Post([this, turn = std::move(turn)] {
+  turns_->Post([this, turn = std::move(turn)] {
     turn();
     EndTurn();
   });
@@ -153,8 +155,8 @@ void DeviceService::EndTurn() {
       shared_.With([](devices::DeviceSessions& sessions) { return sessions.TakeWoken(); }));
   if (shared_.TakeMissed()) streams_.WakeAll();
   absl::Time due = std::min(trees_.due_at(), reads_.due_at());
-  due = std::min({due, opens_.due_at(), timed_.due_at()});
-  timer_.WakeAt(std::min(
+  due = std::min({due, opens_.due_at(), timed_.due_at(), find_left_at_});
+  timer_->WakeAt(std::min(
       due, shared_.With([](devices::DeviceSessions& sessions) { return sessions.ticks_at(); })));
 }
 
@@ -164,7 +166,7 @@ void DeviceService::GiveAnswers() {
   const absl::Status leased = shared_.FlushLeases();
   if (!leased.ok()) {
     LogWarning("devices: {}", MessageOf(leased));
-    timer_.WakeAt(Now() + ShownTrees::kRetryInterval);
+    timer_->WakeAt(Now() + ShownTrees::kRetryInterval);
   }
   for (const auto& [call, file] : files)
     call->Give(leased.ok() ? DeviceAnswer(file) : RefusalOf(leased));
@@ -179,6 +181,9 @@ void DeviceService::Tick() {
   trees_.Retry(now);
   reads_.Expire(now);
   timed_.Expire(now);
+  if (now < find_left_at_ || stop_.is_cancelled()) return;
+  find_left_at_ = absl::InfiniteFuture();
+  builds_->Post([this] { FindLeft(); });
 }
 
 void DeviceService::NoteWorld() {
@@ -249,12 +254,11 @@ void DeviceService::NoteCooked(const StoredResultPtr& result) {
 
 // The thread of builds: the first tree waits for what the sessions before have seen.
 void DeviceService::FindLeft() {
-  const auto read = [this] { return ReadLeftLeases(deps_.store, shared_.project(), stop_); };
-  absl::StatusOr<LeftLeases> left = read();
-  while (absl::IsUnavailable(left.status()) && !stop_.is_cancelled()) {
+  absl::StatusOr<LeftLeases> left = ReadLeftLeases(deps_.store, shared_.project(), stop_);
+  if (absl::IsUnavailable(left.status())) {
     LogWarning("devices: sessions are not found yet: {}", MessageOf(left.status()));
-    stop_.Pause(kFindLeftInterval);
-    left = read();
+    Post([this] { find_left_at_ = Now() + kFindLeftInterval; });
+    return;
   }
   if (!left.ok() && !stop_.is_cancelled()) {
     LogWarning("devices: the sessions of the director before are lost: {}",

@@ -7,7 +7,8 @@
 //   pool         paths in roots, blobs, records, older worlds: what blocks at the store
 //
 // Decisions are made by classes without threads: PathRead, WaitingReads, OpeningSessions,
-// DeviceTrees, DeviceSessions, ChangeLog, WorldDifference.
+// DeviceTrees, DeviceSessions, ChangeLog, WorldDifference. Where the service runs is the caller's
+// choice (DeviceThreads).
 //
 // Threads: any; Stop: one. The callbacks of calls run on the threads above.
 #pragma once
@@ -27,6 +28,7 @@
 #include "director/devices/device_sessions.h"
 #include "director/journal/journal.h"
 #include "director/remake/remaker.h"
+#include "director/resident/device_threads.h"
 #include "director/resident/event_streams.h"
 #include "director/resident/known_answers.h"
 #include "director/resident/opening_sessions.h"
@@ -36,13 +38,11 @@
 #include "director/resident/shown_trees.h"
 #include "director/resident/store_answers.h"
 #include "director/resident/timed_calls.h"
-#include "director/resident/turn_timer.h"
 #include "director/resident/waiting_call.h"
 #include "director/resident/waiting_reads.h"
 #include "director/serve/device_calls.h"
 #include "director/shell/kept_sources.h"
 #include "director/shell/result_table.h"
-#include "director/shell/task_thread.h"
 
 namespace galley::director {
 
@@ -59,6 +59,7 @@ class DeviceService final : public DeviceCalls {
     Journal& journal;
     Remaker& remaker;
     KeptSources* kept = nullptr;  // null: sources are not kept
+    DeviceThreads& threads;
     std::string trust_domain;
     std::vector<std::string> read_trust;
     // `project` is the id of the project, `changes.term` that of the director.
@@ -129,17 +130,18 @@ class DeviceService final : public DeviceCalls {
   bool has_stopped_ GALLEY_GUARDED_BY(post_mutex_) = false;
   size_t turns_queued_ GALLEY_GUARDED_BY(post_mutex_) = 0;
 
-  TaskThread turns_;
-  TaskThread builds_;
+  const std::unique_ptr<EndingTasks> turns_;
+  const std::unique_ptr<EndingTasks> builds_;
   TimedCalls timed_;
 
   // The thread of turns only.
   ShownTrees trees_;
   WaitingReads reads_;
   OpeningSessions opens_;
+  absl::Time find_left_at_ = absl::InfiniteFuture();  // when FindLeft is tried again
   size_t turns_without_end_ = 0;
 
-  TurnTimer timer_;
+  const std::unique_ptr<WakeTimer> timer_;
 };
 
 }  // namespace galley::director

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <random>
 #include <set>
 #include <string>
 
@@ -15,14 +14,6 @@
 
 namespace galley::director {
 namespace {
-
-// 128 random bits, which cannot be guessed.
-std::string RandomSessionId() {
-  std::random_device device;
-  std::string id;
-  for (int i = 0; i < 4; ++i) id += fmt::format("{:08x}", device());
-  return id;
-}
 
 DeviceRefusal RootIsGone(const Digest& root) {
   return {.kind = RefusalKind::kGone,
@@ -113,7 +104,7 @@ void OpeningSessions::TryAll() {
 }
 
 void OpeningSessions::Open(const Waiting& waiting, std::optional<At> at, bool had_no_lease) {
-  const devices::OpenSession request{.id = RandomSessionId(),
+  const devices::OpenSession request{.id = deps_.make_id(),
                                      .audience = waiting.audience(),
                                      .at = std::move(at),
                                      .takes_last_good = waiting.ask.last_good,

@@ -51,6 +51,7 @@ class OpeningSessions {
     // The present world, after a look whether there is a newer one; nullptr: there is none yet.
     std::function<ShownWorldPtr()> follow;
     std::function<absl::Time()> now;
+    std::function<std::string()> make_id;  // of a session: one that nobody can guess
   };
   explicit OpeningSessions(Deps deps) : deps_(std::move(deps)) {}
 

@@ -129,6 +129,7 @@ void ResidentDirector::ServeDevices() {
       .journal = director_->journal(),
       .remaker = director_->remaker(),
       .kept = director_->kept_sources(),
+      .threads = device_threads_,
       .trust_domain = store.trust,
       .read_trust = store.read_trust,
       .sessions = {.project = director_->project_id(), .changes = {.term = director_->term()}}});

@@ -165,6 +165,7 @@ class ResidentDirector final : public ClientCalls {
   // From Open on; null: sources are not kept, or the director is hosted. Its thread asks for the
   // shell and the cooks.
   std::unique_ptr<SourceKeeping> keeping_;
+  OwnDeviceThreads device_threads_;
   // From Open on; null: no devices are served. Stopped before the doors' present world ends.
   std::unique_ptr<DeviceService> devices_;
 

@@ -299,6 +299,7 @@ void ShownTrees::Build(const devices::Audience& audience) {
       leased_.find(devices::DigestOfWorld(DeviceWorldOf(build->project_id, *shown, audience)));
   if (leased != leased_.end()) build->leased.assign(leased->second.begin(), leased->second.end());
   build->sources = SourcesOf(*shown);
+  build->now = deps_.now();
   build->is_present = [this, shown] {
     const absl::StatusOr<WorldPtr> now = deps_.present.Get();
     return now.ok() && *now == shown->world;

@@ -50,7 +50,7 @@ void TimedCalls::End(const DeviceRefusal& refusal) {
     timed.swap(timed_);
   }
   for (const auto& [deadline, one] : timed) one.End(refusal);
-  pool_.reset();  // waits for the work that has begun
+  pool_->End();  // waits for the work that has begun
 }
 
 }  // namespace galley::director

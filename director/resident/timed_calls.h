@@ -1,4 +1,4 @@
-// TimedCalls: calls whose work blocks, on threads of their own: each ends at its deadline, when its
+// TimedCalls: calls whose work blocks, on a pool of threads: each ends at its deadline, when its
 // client leaves, or at the end of all.
 //
 // Threads: any; End: one.
@@ -8,7 +8,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <optional>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -16,7 +15,7 @@
 #include "absl/time/time.h"
 #include "common/base/cancellation.h"
 #include "common/base/mutex.h"
-#include "common/base/task_pool.h"
+#include "director/resident/device_threads.h"
 #include "director/resident/waiting_call.h"
 #include "director/serve/device_calls.h"
 
@@ -25,8 +24,8 @@ namespace galley::director {
 class TimedCalls {
  public:
   // `wake_at` is called when Expire is to be called at that time.
-  TimedCalls(size_t threads, std::function<void(absl::Time at)> wake_at)
-      : wake_at_(std::move(wake_at)), pool_(std::in_place, threads) {}
+  TimedCalls(std::unique_ptr<EndingTasks> pool, std::function<void(absl::Time at)> wake_at)
+      : wake_at_(std::move(wake_at)), pool_(std::move(pool)) {}
 
   // Runs `work`, which gives the answer, and is to end soon when its argument is cancelled.
   template <typename Answer>
@@ -77,8 +76,8 @@ class TimedCalls {
   bool has_ended_ GALLEY_GUARDED_BY(mutex_) = false;
   size_t noted_ GALLEY_GUARDED_BY(mutex_) = 0;  // since the last DropOver
   std::multimap<absl::Time, Timed> timed_ GALLEY_GUARDED_BY(mutex_);
-  DeviceRefusal ended_;                 // written by End, before has_ended_
-  std::optional<base::TaskPool> pool_;  // until End; used under mutex_, and by End
+  DeviceRefusal ended_;                      // written by End, before has_ended_
+  const std::unique_ptr<EndingTasks> pool_;  // used under mutex_, and by End
 };
 
 }  // namespace galley::director

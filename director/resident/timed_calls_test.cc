@@ -33,7 +33,8 @@ class TimedCallsTest : public testing::Test {
   std::atomic<bool> may_end_ = false;
   std::atomic<int> refused_ = -2;  // -1: a file
   absl::Notification answered_;
-  TimedCalls calls_{1, [](absl::Time) {}};
+  OwnDeviceThreads threads_;
+  TimedCalls calls_{threads_.MakePool(), [](absl::Time) {}};
 };
 
 TEST_F(TimedCallsTest, WorkGivesTheAnswer) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/time/clock.h"
 #include "common/base/errors.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
@@ -38,7 +37,7 @@ class Builder {
     RETURN_IF_ERROR(AddAll(build_.cooked, *built.tree));
     if (built.standing) RETURN_IF_ERROR(AddAll(*built.standing, *built.tree));
     AddLeased(*built.tree);
-    built.tree->Grow(absl::Now(), /*is_awaited=*/true, blobs_);
+    built.tree->Grow(build_.now, /*is_awaited=*/true, blobs_);
     RETURN_IF_ERROR(Flush());
     return built;
   }

@@ -49,6 +49,7 @@ struct TreeBuild {
   CookedPackages cooked;       // known to be cooked in the world
   std::vector<Digest> leased;  // roots of the same file `world`
   SourcesPtr sources;          // of the world
+  absl::Time now;              // of the first growth
   // Says whether the world is still the present one.
   std::function<bool()> is_present;
 };

@@ -10,17 +10,17 @@
 
 #include "absl/time/time.h"
 #include "common/base/mutex.h"
+#include "director/resident/device_threads.h"
 
 namespace galley::director {
 
-class TurnTimer {
+class TurnTimer final : public WakeTimer {
  public:
   TurnTimer(std::function<absl::Time()> now, std::function<void()> wake)
       : now_(std::move(now)), wake_(std::move(wake)), thread_([this] { Run(); }) {}
-  ~TurnTimer() { End(); }
+  ~TurnTimer() override { End(); }
 
-  // `wake` is called once at or after `at` by `now`; an earlier time replaces a later one.
-  void WakeAt(absl::Time at) {
+  void WakeAt(absl::Time at) override {
     {
       base::MutexLock lock(mutex_);
       if (at >= at_) return;
@@ -28,8 +28,7 @@ class TurnTimer {
     }
     changed_.NotifyAll();
   }
-  // `wake` is not called any more when the call returns.
-  void End() {
+  void End() override {
     {
       base::MutexLock lock(mutex_);
       is_ending_ = true;

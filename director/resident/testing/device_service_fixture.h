@@ -83,6 +83,7 @@ class DeviceServiceTest : public DeviceTest {
                             .store = memory_,
                             .journal = *journal_,
                             .remaker = *remaker_,
+                            .threads = threads_,
                             .trust_domain = "main",
                             .sessions = {.project = std::string(32, 'a'), .changes = {.term = 1}}});
   }
@@ -180,6 +181,7 @@ class DeviceServiceTest : public DeviceTest {
   }
 
   FakeProject fake_;
+  OwnDeviceThreads threads_;
   std::unique_ptr<DeviceService> service_;
   DeviceCallPtr call_;
 };
