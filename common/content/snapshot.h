@@ -199,6 +199,7 @@ class Snapshot {
                                            std::vector<std::string>* touched,
                                            const Cancellation* stop);
   friend class FileList;
+  friend class SnapshotMaker;  // testing/snapshot_maker.h
   explicit Snapshot(std::unique_ptr<SnapshotFiles> files);
   std::unique_ptr<SnapshotFiles> files_;
 };

@@ -82,6 +82,7 @@ void Cluster::BeginFaults() {
 // kill -9, or the machine crashes. The director's knowledge is gone; some of its workers live on.
 void Cluster::CrashDirector() {
   checks_.Trace("the director crashes");
+  OnDirectorDying();
   NoteSettled();
   CountResumed();
   director_.reset();

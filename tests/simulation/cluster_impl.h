@@ -61,6 +61,8 @@ class Cluster {
   // `published`: the cook's roots, by platform.
   virtual void OnEnded(const director::CookEnded& ended,
                        const std::map<std::string, Digest>& published);
+  // Called before the present director dies.
+  virtual void OnDirectorDying() {}
   // Called after each step of the present director's core.
   virtual void OnStepped(const director::Event&, std::span<const director::Effect>) {}
   bool EndDisputes();

@@ -38,7 +38,7 @@ void SimDirector::NoteGiven(const Streams::Given& given) {
     told_.insert(*wire::FromProto(blob.digest()));
   if (deps_.faults.Has(Fault::kProgramWaited)) {
     for (v1::Target& target : *given.job.mutable_targets())
-      target.set_recipe(World::TargetRecipe(name));
+      target.set_recipe(deps_.world.TargetRecipe(name));
   }
   given_.insert(attempt);
 }

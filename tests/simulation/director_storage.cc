@@ -77,6 +77,12 @@ std::set<Digest> SimDirector::Told() {
   return told;
 }
 
+std::set<Digest> SimDirector::ToldOrKnown() {
+  std::set<Digest> all = Told();
+  all.merge(KnownToJournal());
+  return all;
+}
+
 // No collection takes blobs that the cook was told of.
 void SimDirector::CheckLost(std::span<const RootBuilt::Lost> lost) {
   for (const RootBuilt::Lost& one : lost) {

@@ -138,6 +138,9 @@ class SimDirector {
   bool HasAskedForAll() const;
   const Files& cook_files() const { return cook_snapshot_->files(); }
   const Files& files() const { return snapshot_->files(); }
+  const Snapshot& snapshot() const { return *snapshot_; }
+  // The world of the outcomes of asks. Where platforms change, the snapshot is newer.
+  const director::WorldPtr& world() const { return world_; }
   std::shared_ptr<const director::Catalog> catalog() const { return snapshot_->catalog(); }
   SimJournal& journal() { return journal_; }
   static std::vector<content::Change> ChangesOf(const Files& before, const Files& after);
@@ -149,6 +152,8 @@ class SimDirector {
   uint64_t bytes_heard() const { return bytes_heard_; }
   uint64_t found_equal() const { return found_equal_; }
   SimStore& store() { return store_; }
+  // The store as this director writes it: not at all, once another director has taken over.
+  director::FencedStore& fenced() { return fenced_; }
   bool is_journal_broken() const { return journal_.is_broken(); }
   const std::map<std::string, std::map<std::string, Digest>>& roots() const { return trees_; }
   // The roots that were published last, by platform; but for roots of a difference.
@@ -156,6 +161,9 @@ class SimDirector {
   const director::ResultTable& results() const { return results_; }
   // Single packages are asked for here, by clients that act as devices.
   director::PackageAsks& asks() { return own_->asks; }
+  // The blobs that no collection may take from this director, or whose loss its journal would
+  // notice.
+  std::set<Digest> ToldOrKnown();
   static std::string NameOf(director::WorkerId worker);
   static director::WorkerId WorkerOf(const std::string& name);
 

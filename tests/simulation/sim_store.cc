@@ -140,6 +140,7 @@ void SimStore::Recover() {
   if (!opened.ok()) throw Disk::Crash();  // the director ends
   if (const auto epoch = disk_.Read(kEpoch); epoch.ok())
     loss_epoch_ = std::max<uint64_t>(loss_epoch_, epoch->size());
+  ReadLeases();
   // A new owner writes to a segment of its own, so that it need not know where a torn tail begins.
   log_ = segment_next_++;
   BeginSegment(disk_, log_, store::SegmentWriterKind::kOwner);
@@ -303,7 +304,9 @@ std::vector<Digest> SimStore::disputes() const {
 absl::StatusOr<std::vector<Digest>> SimStore::FindMissing(std::span<const Digest> digests) {
   std::vector<Digest> missing;
   for (const Digest& digest : digests) {
-    if (!LocationOf(digest)) missing.push_back(digest);
+    const bool is_there = LocationOf(digest).has_value();
+    if (!is_there) missing.push_back(digest);
+    if (is_there && tells) tells(digest);
   }
   return missing;
 }
@@ -312,6 +315,7 @@ absl::StatusOr<Blob> SimStore::Get(const Digest& digest) {
   const std::optional<BlobLocation> location = LocationOf(digest);
   if (!location) return absl::NotFoundError("blob " + digest.ToString() + " is not in the store");
   absl::StatusOr<std::string> bytes = ReadVerified(disk_, digest, *location);
+  if (bytes.ok() && tells) tells(digest);
   if (bytes.ok()) return MakeBlob(*std::move(bytes));
   if (gives_up) gives_up(digest, WhatLiesFor(digest).value_or(Digest()));
   Lose({digest});
@@ -332,6 +336,7 @@ absl::Status SimStore::Fails() const {
 absl::Status SimStore::Put(const Digest& digest, std::string_view bytes) {
   RETURN_IF_ERROR(Fails());
   if (Digest::Of(bytes) != digest) return absl::InvalidArgumentError("bytes of another digest");
+  if (tells) tells(digest);
   if (!LocationOf(digest)) pending_[digest] = Append(RecordKind::kBlob, digest, bytes);
   return absl::OkStatus();
 }

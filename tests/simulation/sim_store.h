@@ -5,6 +5,7 @@
 //   store/segments/<n>   records; each owner begins one, its log; the others belong to workers
 //   store/files/<hash>   large blobs
 //   store/syncing        the mark
+//   store/leases         the leases
 #pragma once
 
 #include <deque>
@@ -56,6 +57,8 @@ class SimStore final : public store::Store {
   absl::StatusOr<uint64_t> Publish(const store::PublishedRoot& root) override;
   absl::StatusOr<std::vector<store::PublishedRoot>> Roots(std::string_view project_id) override;
   absl::Status Forget(std::span<const Digest> action_keys) override;
+  absl::Status ChangeLeases(const store::LeaseChanges& changes) override;
+  absl::StatusOr<std::vector<store::RootLease>> Leases() override;
 
   // Drops the blob; the loss epoch rises.
   void Evict(const Digest& digest);
@@ -96,6 +99,8 @@ class SimStore final : public store::Store {
   std::function<void(const Digest& blob, const Digest& bytes)> gives_up;
   // Called when a blob is dropped.
   std::function<void(const Digest& blob)> loses;
+  // Called for each blob that somebody puts, gets, or is told of that it is there.
+  std::function<void(const Digest& blob)> tells;
   // Called when a blob that was Put, and not committed, is gone because a sync failed.
   std::function<void(const Digest& blob)> drops_unsynced;
 
@@ -133,6 +138,8 @@ class SimStore final : public store::Store {
   bool IsComplete(const std::string& result);
   void Lose(const std::vector<Digest>& digests);
   void RaiseEpoch();
+  void ReadLeases();
+  absl::Status WriteLeases(std::string_view text);
   void ReadLog(const std::string& name, uint64_t segment);
 
   Disk& disk_;
@@ -142,6 +149,7 @@ class SimStore final : public store::Store {
   std::map<Digest, std::string> results_;
   std::map<Digest, store::BlobLocation> places_;  // of results' records
   std::vector<store::PublishedRoot> roots_;
+  std::map<std::string, store::RootLease> leases_;  // by name
   store::SyncMark mark_;
   store::DecodedSyncMark found_mark_;  // left by earlier owners
   store::DoubtfulSegments doubtful_;

@@ -17,8 +17,8 @@ Snapshot::Snapshot(const World& world, uint64_t number, std::string table, Snaps
   platforms_ = std::make_shared<const std::vector<project::Platform>>(std::move(platforms));
   recipes_ = std::make_shared<const project::ResolvedRecipes>(
       content_.platforms.size(),
-      project::ResolvedRecipe{.recipe = World::recipe(),
-                              .digest = World::recipe_digest(),
+      project::ResolvedRecipe{.recipe = world_.recipe(),
+                              .digest = record::RecipeDigest(world_.recipe()),
                               .needs = {},
                               .outputs = {.always = {".out"}, .may_generate = true}});
 }

@@ -217,10 +217,8 @@ std::vector<record::Generated> World::GeneratedBy(const WorldPackage& package,
   return list;
 }
 
-const record::Recipe& World::recipe() {
-  static const record::Recipe& recipe =
-      *new record::Recipe{.cooker = "sim", .identity = "1", .extension = "txt", .settings = "{}"};
-  return recipe;
+record::Recipe World::recipe() const {
+  return {.cooker = "sim", .identity = "1", .extension = extension, .settings = "{}"};
 }
 
 bool World::StartsPrograms(std::string_view name) { return Digest::Of(name).hash()[2] % 2 == 0; }
@@ -243,15 +241,10 @@ bool World::NeedsFiles(std::string_view name) {
   return StartsPrograms(name) && Digest::Of(name).hash()[4] % 4 == 0;
 }
 
-std::string World::TargetRecipe(std::string_view name) {
+std::string World::TargetRecipe(std::string_view name) const {
   record::Recipe for_worker = recipe();
   if (StartsPrograms(name)) for_worker.cooker = "command";
   return record::EncodeRecipe(for_worker);
-}
-
-const Digest& World::recipe_digest() {
-  static const Digest& digest = *new Digest(record::RecipeDigest(recipe()));
-  return digest;
 }
 
 std::string World::Cooked(const WorldPackage& package, const std::string& platform,

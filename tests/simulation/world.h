@@ -103,8 +103,7 @@ class World {
   static std::string GeneratedBytes(const std::string& generator, const std::string& name);
   static std::vector<record::Generated> GeneratedBy(const WorldPackage& package,
                                                     const std::string& bytes);
-  static const record::Recipe& recipe();
-  static const Digest& recipe_digest();
+  record::Recipe recipe() const;
   // Half of all packages are cooked by programs, and may wait. No key contains this.
   static bool StartsPrograms(std::string_view name);
   // The cooker that a catalog names; "" for generated packages.
@@ -117,7 +116,7 @@ class World {
   static std::string ProgramsOf(std::string_view name);
   // Whether its program fails on a machine without the project.
   static bool NeedsFiles(std::string_view name);
-  static std::string TargetRecipe(std::string_view name);
+  std::string TargetRecipe(std::string_view name) const;
   static constexpr const char* kTrustDomain = "main";
   // The output of a cook whose source, includes and inputs have these bytes.
   static std::string Cooked(const WorldPackage& package, const std::string& platform,
@@ -152,6 +151,9 @@ class World {
   static constexpr const char* kVariable = "VALUE";
   std::string environment;  // what it is
 
+  // The extension of all packages, in their recipes. Their names have none: where a ProjectCatalog
+  // resolves the recipes (device_worlds.h), it is "".
+  std::string extension = "txt";
   bool follows_soft = true;
   // A package that fails does so before its references are known: else what a cook knows of the
   // package would depend on whether it was tried in that cook.
