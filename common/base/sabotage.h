@@ -53,6 +53,10 @@ enum class Sabotage : uint8_t {
   kBelieveLastCook,      // an ask believes what a cook left, though files have changed since
   kAskInTurn,            // a package that is asked for is no more urgent than others
   kAnswerWithdrawn,      // an ask that was withdrawn is answered
+  kServeLaterWorld,      // a session is answered by what is known of the present world
+  kChangeOldNode,        // a growth takes away a node that a growth before it added
+  kForgetSessionLease,   // the root of a session is not leased
+  kTellUnleased,         // roots are told that are not leased yet
   kCount,
 };
 

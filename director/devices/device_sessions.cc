@@ -5,6 +5,7 @@
 
 #include "common/base/errors.h"
 #include "common/base/hex.h"
+#include "common/base/sabotage.h"
 #include "common/base/status_macros.h"
 
 namespace galley::devices {
@@ -195,6 +196,7 @@ void DeviceSessions::NoteRequest(const std::string& id, Session& session, absl::
 }
 
 void DeviceSessions::LeaseRootOf(const std::string& id, const Session& session, absl::Time now) {
+  if (IsSabotaged(Sabotage::kForgetSessionLease)) return;
   const LeaseOwner owner{.session = id, .takes_last_good = session.takes_last_good};
   leases_.Want(LeaseName(options_.project, owner), session.root, now);
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/base/errors.h"
+#include "common/base/sabotage.h"
 #include "common/base/status_macros.h"
 #include "common/tree/tree.h"
 
@@ -82,7 +83,7 @@ DeviceViewPtr DeviceTree::Grow(absl::Time now, bool is_awaited, std::vector<Name
   const std::vector<NodeKey> removed(removed_.begin(), removed_.end());
   nodes_ = nodes_.With(std::move(nodes), removed, blobs);
   added_.clear();
-  removed_.clear();
+  if (!IsSabotaged(Sabotage::kChangeOldNode)) removed_.clear();
   tree::Directory root;
   std::string world_file = EncodeDeviceWorld(*world_);
   view->world_digest = Digest::Of(world_file);

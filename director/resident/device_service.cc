@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "common/base/log.h"
+#include "common/base/sabotage.h"
 #include "common/base/sort_unique.h"
 #include "common/base/status_macros.h"
 #include "common/tree/plain_name.h"
@@ -163,7 +164,8 @@ void DeviceService::EndTurn() {
 // A root is told when it is leased.
 void DeviceService::GiveAnswers() {
   const auto files = reads_.TakeGrown();
-  const absl::Status leased = shared_.FlushLeases();
+  const absl::Status leased =
+      IsSabotaged(Sabotage::kTellUnleased) ? absl::OkStatus() : shared_.FlushLeases();
   if (!leased.ok()) {
     LogWarning("devices: {}", MessageOf(leased));
     timer_->WakeAt(Now() + ShownTrees::kRetryInterval);

@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "common/base/sabotage.h"
 #include "director/resident/store_answers.h"
 
 namespace galley::director {
@@ -70,7 +71,7 @@ std::optional<DeviceAnswer> KnownAnswers::InSession(const SharedSessions::Seen& 
              .shared = shared_,
              .view = view.get(),
              .has_static = true,
-             .has_table = false},
+             .has_table = IsSabotaged(Sabotage::kServeLaterWorld)},
             path);
   if (!path.Wanted().empty()) return std::nullopt;
   const PathOutcome outcome = path.Decide();

@@ -21,7 +21,7 @@
 
 namespace galley::simulation {
 
-class AskingStage final : public CooksStage {
+class AskingStage : public CooksStage {
  public:
   // AskCounts: how often things happened.
   struct AskCounts {
@@ -41,6 +41,9 @@ class AskingStage final : public CooksStage {
   void AskAlone();
   const AskCounts& ask_counts() const { return ask_counts_; }
 
+ protected:
+  void RequestCook() override;
+
  private:
   struct Target {
     std::string package;
@@ -51,7 +54,6 @@ class AskingStage final : public CooksStage {
     uint64_t asker = 0;  // the number that PackageAsks gave; 0: there is no director
   };
 
-  void RequestCook() override;
   Target RandomTarget();
   Target TargetAmong(const std::vector<std::string>& edited);
   void Begin(const Target& target);

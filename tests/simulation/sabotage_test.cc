@@ -118,7 +118,9 @@ INSTANTIATE_TEST_SUITE_P(
                       OF_SEVERAL(ForgetAttempt), OF_ONE(PublishEmptyRoot), OF_ONE(PublishTwice),
                       OF_ONE(StageUnpublished), OF_ONE(TellClosedCook), OF_SEVERAL(KeepAsks),
                       OF_SEVERAL(BelieveLastCook), OF_SEVERAL(AskInTurn),
-                      OF_SEVERAL(AnswerWithdrawn)),
+                      OF_SEVERAL(AnswerWithdrawn), OF_SEVERAL(ServeLaterWorld),
+                      OF_SEVERAL(ChangeOldNode), OF_SEVERAL(ForgetSessionLease),
+                      OF_SEVERAL(TellUnleased)),
     [](const auto& test) { return std::string(test.param.name); });
 
 // Without a sabotage the same code must be right; else finding one would mean nothing.

@@ -6,10 +6,11 @@
 #include <utility>
 #include <vector>
 
+#include "common/base/log.h"
 #include "director/core/testing/name_filter.h"
-#include "tests/simulation/asking_stage.h"
 #include "tests/simulation/checks.h"
 #include "tests/simulation/cooks_stage.h"
+#include "tests/simulation/devices_stage.h"
 #include "tests/simulation/schedule.h"
 
 namespace galley::simulation {
@@ -23,6 +24,8 @@ constexpr CookClass kClasses[] = {CookClass::kNow, CookClass::kCommit, CookClass
 
 // The share of seeds in which clients ask. In wide worlds there are jobs before which an ask goes.
 constexpr uint64_t kWithClientsPercent = 30, kWithClientsWidePercent = 60;
+// The share of seeds, of those that are not wide, in which devices have sessions.
+constexpr uint64_t kWithDevicesPercent = 12;
 
 CookRequested RandomRequest(uint64_t number, const World& world, Random& random) {
   CookRequested request{.request = number,
@@ -74,6 +77,7 @@ void PlanTrouble(Random& random, CooksStage& stage) {
 }  // namespace
 
 SeveralCooksOutcome RunSeveralCooks(const SeveralCooksOptions& options) {
+  InitLog("simulation", options.is_told ? LogLevel::kInfo : LogLevel::kOff, "");
   Random random(options.seed);
   SeveralCooksOutcome outcome;
   outcome.cooks = 2 + random.Below(7);
@@ -85,11 +89,14 @@ SeveralCooksOutcome RunSeveralCooks(const SeveralCooksOptions& options) {
   Random clients(options.seed * 31 + 17);
   const bool have_clients =
       clients.Percent(world.is_wide() ? kWithClientsWidePercent : kWithClientsPercent);
-  AskingStage stage({.seed = options.seed * 7 + 1,
-                     .cooks_max = static_cast<uint32_t>(2 + random.Below(4)),
-                     .is_calm = false,
-                     .is_told = options.is_told},
-                    world, options.seed * 31 + 18);
+  Random devices(options.seed * 43 + 29);
+  const bool have_devices = !world.is_wide() && devices.Percent(kWithDevicesPercent);
+  if (have_devices) world.extension.clear();
+  DevicesStage stage({.seed = options.seed * 7 + 1,
+                      .cooks_max = static_cast<uint32_t>(2 + random.Below(4)),
+                      .is_calm = false,
+                      .is_told = options.is_told},
+                     world, {options.seed * 31 + 18, options.seed * 43 + 30});
   std::map<uint64_t, CookRequested> requests;
   for (uint64_t number = 1; number <= outcome.cooks; ++number) {
     requests[number] = RandomRequest(number, world, random);
@@ -104,14 +111,17 @@ SeveralCooksOutcome RunSeveralCooks(const SeveralCooksOptions& options) {
   }
   PlanTrouble(random, stage);
   if (have_clients) stage.PlanAsks();
+  if (have_devices) stage.PlanDevices();
   stage.RunUntilOver(outcome.cooks);
   if (have_clients && stage.checks().broken().empty()) stage.AskAlone();
+  if (have_devices && stage.checks().broken().empty()) stage.FinishDevices();
   if (stage.checks().broken().empty()) stage.CheckNothingIsLeft();
   outcome.wrong = stage.checks().broken();
   outcome.trace = stage.checks().trace();
   outcome.decisions = stage.checks().decisions.value();
   outcome.counts = stage.counts();
   outcome.asks = stage.ask_counts();
+  outcome.devices = stage.device_counts();
   for (const auto& [number, ending] : stage.endings()) {
     if (!outcome.wrong.empty() || !ending.is_whole || ending.roots.empty()) continue;
     CooksStage alone({.seed = 1, .is_told = options.is_told}, stage.WorldOf(number));

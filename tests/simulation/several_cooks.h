@@ -1,7 +1,7 @@
 // SeveralCooks: several cooks in one cluster, from a seed: random selections, platforms, classes,
 // options, filters, cancels, edits, lost workers, broken streams, deleted files of the store, and
 // directors that die, at random times. In some seeds clients ask for single packages as well
-// (asking_stage.h). When a cook comes to an end by itself, its roots, failures and warnings must be
+// (asking_stage.h), and in a part of these, devices have sessions (devices_stage.h). When a cook comes to an end by itself, its roots, failures and warnings must be
 // those of the same cook alone, in the project as it was when its roots were built. Classes get
 // their share (class_bounds.h), no result is refused that nobody else has, and nothing is left
 // behind when all cooks and asks have ended.
@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <string>
 
-#include "tests/simulation/asking_stage.h"
+#include "tests/simulation/devices_stage.h"
 
 namespace galley::simulation {
 
@@ -26,6 +26,7 @@ struct SeveralCooksOutcome {
   uint64_t cooks = 0;     // that were asked for
   CooksStage::Counts counts;
   AskingStage::AskCounts asks;
+  DevicesStage::DeviceCounts devices;
   uint64_t trace = 0;
   uint64_t decisions = 0;  // DecisionDigest
 };

@@ -32,6 +32,15 @@ TEST(SeveralCooksTest, EachComesToWhatItComesToAlone) {
     sum.asks.failed += outcome.asks.failed;
     sum.asks.withdrawn += outcome.asks.withdrawn;
     sum.asks.again += outcome.asks.again;
+    sum.devices.opened += outcome.devices.opened;
+    sum.devices.read += outcome.devices.read;
+    sum.devices.refused += outcome.devices.refused;
+    sum.devices.superseded += outcome.devices.superseded;
+    sum.devices.cancelled += outcome.devices.cancelled;
+    sum.devices.resumed += outcome.devices.resumed;
+    sum.devices.roots += outcome.devices.roots;
+    sum.devices.events += outcome.devices.events;
+    sum.devices.collected += outcome.devices.collected;
     sum.counts.at_once = std::max(sum.counts.at_once, outcome.counts.at_once);
   });
   fmt::print(
@@ -45,6 +54,12 @@ TEST(SeveralCooksTest, EachComesToWhatItComesToAlone) {
       "{} packages asked for by clients: {} succeeded, {} failed, {} withdrawn; {} asks went on "
       "behind a director that died\n",
       sum.asks.asked, sum.asks.succeeded, sum.asks.failed, sum.asks.withdrawn, sum.asks.again);
+  fmt::print(
+      "{} sessions of devices, {} of them went on behind a director that died; {} files read, {} "
+      "reads refused ({} superseded), {} cancelled; {} roots, {} events, {} blobs collected\n",
+      sum.devices.opened, sum.devices.resumed, sum.devices.read, sum.devices.refused,
+      sum.devices.superseded, sum.devices.cancelled, sum.devices.roots, sum.devices.events,
+      sum.devices.collected);
   if (seeds >= 1'000) {
     EXPECT_EQ(sum.counts.at_once, 5u);
     EXPECT_GT(sum.compared, sum.cooks / 2);
@@ -58,6 +73,14 @@ TEST(SeveralCooksTest, EachComesToWhatItComesToAlone) {
     EXPECT_GT(sum.asks.failed, seeds / 20);
     EXPECT_GT(sum.asks.withdrawn, seeds / 20);
     EXPECT_GT(sum.asks.again, 0u);
+    EXPECT_GT(sum.devices.opened, seeds / 4);
+    EXPECT_GT(sum.devices.read, seeds);
+    EXPECT_GT(sum.devices.superseded, seeds / 20);
+    EXPECT_GT(sum.devices.cancelled, seeds / 20);
+    EXPECT_GT(sum.devices.resumed, 0u);
+    EXPECT_GT(sum.devices.roots, seeds / 4);
+    EXPECT_GT(sum.devices.events, 0u);
+    EXPECT_GT(sum.devices.collected, 0u);
   }
 }
 
