@@ -8,7 +8,6 @@
 #include "common/base/sort_unique.h"
 #include "common/base/status_macros.h"
 #include "common/tree/plain_name.h"
-#include "director/core/cooks/judged_errors.h"
 #include "director/resident/left_leases.h"
 #include "director/resident/standing_results.h"
 #include "director/shell/project_catalog.h"
@@ -243,10 +242,8 @@ void DeviceService::NoteCooked(const StoredResultPtr& result) {
     // A result of an older world is looked up by whoever asks for it.
     if (present == nullptr || result->holds_in != present->world->number) return;
     if (present->Find(result->platform_name) == nullptr) return;
-    // A result that a cook by the book leaves out is no file: whoever asks for it hears why.
-    const record::Details& details = result->result.details;
-    if (JudgeResult(*present->world->table, result->package, details.references, details.warnings))
-      return;
+    // A cook tells of a result before it judges what it leaves out.
+    if (!MayBeShown(*present->world, result->package, result->result)) return;
     TakeResult(present->world, result->platform_name, result->package, *result,
                ResultOrigin::kCook);
   });

@@ -11,6 +11,7 @@
 #include "common/tree/find_path.h"
 #include "director/devices/node_path.h"
 #include "director/resident/past_results.h"
+#include "director/resident/standing_results.h"
 #include "director/shell/project_sources.h"
 #include "fmt/format.h"
 
@@ -121,6 +122,7 @@ std::optional<DeviceAnswer> PastReads::AnswerOfCache(const SharedSessions::Seen&
   if (!past.ok())
     LogWarning("package={} of an older world: {}", owner.package, MessageOf(past.status()));
   if (!past.ok() || !past->has_value()) return std::nullopt;
+  if (!MayBeShown(*world, owner.package, (*past)->result)) return std::nullopt;
   for (const record::Output& output : (*past)->result.outputs) {
     if (output.suffix != owner.suffix) continue;
     DeviceAnswer answer = deps_.answers.MakeOutput((*past)->action_key, output, stop);

@@ -305,6 +305,8 @@ void ShownTrees::Build(const devices::Audience& audience) {
     return now.ok() && *now == shown->world;
   };
   deps_.builds.Post([this, build] {
+    // A hash table does not decide in which order blobs are stored.
+    std::ranges::sort(build->cooked, {}, &CookedPackages::value_type::first);
     auto built =
         std::make_shared<absl::StatusOr<BuiltTree>>(BuildTree(*build, {.store = deps_.store,
                                                                        .journal = deps_.journal,

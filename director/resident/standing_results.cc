@@ -8,6 +8,8 @@
 #include "absl/container/flat_hash_set.h"
 #include "common/base/sort_unique.h"
 #include "common/base/status_macros.h"
+#include "director/core/cooks/judged_errors.h"
+#include "director/core/cooks/resolved_reference.h"
 #include "director/shell/known_result.h"
 #include "director/shell/stage_path.h"
 
@@ -73,18 +75,10 @@ class Finder {
 
   void Accept(const std::string& package, const StoredResult& stored) {
     if (stored.result.is_verdict || stored.result.is_disputed) return;
-    if (!HasAllNeeded(package, stored.result)) return;
+    if (!MayBeShown(question_.world, package, stored.result)) return;
     cooked_[package] = stored.result.outputs;
     found_.emplace_back(package,
                         FilesOf(question_.world, package, stored.action_key, stored.result));
-  }
-
-  // A package with a hard reference that leads nowhere fails, whatever its own cook made.
-  bool HasAllNeeded(const std::string& package, const record::Result& result) const {
-    return std::ranges::all_of(result.details.references, [&](const record::Reference& one) {
-      return one.kind != record::ReferenceKind::kHard ||
-             question_.world.table->Resolve(package, one.path).error.empty();
-    });
   }
 
   bool TakeWaiting() {
@@ -124,11 +118,15 @@ std::vector<std::string> NeededBy(const World& world, const std::string& package
   std::vector<std::string> needed;
   for (const record::Reference& reference : result.details.references) {
     if (reference.kind != record::ReferenceKind::kHard) continue;
-    ReferenceTarget target = world.table->Resolve(package, reference.path);
+    ReferenceTarget target = ResolveReference(*world.table, package, reference);
     if (!target.name.empty()) needed.push_back(std::move(target.name));
   }
   SortUnique(needed);
   return needed;
+}
+
+bool MayBeShown(const World& world, const std::string& package, const record::Result& result) {
+  return !JudgeResult(*world.table, package, result.details.references, result.details.warnings);
 }
 
 PackageFilesPtr FilesOf(const World& world, const std::string& package, const Digest& action_key,

@@ -34,6 +34,9 @@ struct StandingQuestion {
 // The hard references of a result, resolved, sorted.
 std::vector<std::string> NeededBy(const World& world, const std::string& package,
                                   const record::Result& result);
+// False: the package fails in the world, whatever its own cook made: a hard reference of the result
+// leads to no package, or one of its warnings is an error there.
+bool MayBeShown(const World& world, const std::string& package, const record::Result& result);
 // The files of a result, which is no verdict.
 PackageFilesPtr FilesOf(const World& world, const std::string& package, const Digest& action_key,
                         const record::Result& result);

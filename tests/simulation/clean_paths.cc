@@ -9,7 +9,6 @@ namespace galley::simulation {
 namespace {
 
 constexpr std::string_view kOutput = ".out";
-constexpr std::string_view kMissingReference = "refers to '";
 
 void AddFailure(const CleanAsk& clean, CleanPath& path) {
   path.errors.insert(clean.errors.begin(), clean.errors.end());
@@ -26,12 +25,6 @@ bool IsListed(const World& world, const Files& files, const std::string& generat
 }
 
 }  // namespace
-
-bool CleanPath::lacks_only_references() const {
-  return !is_poison && std::ranges::all_of(errors, [](const std::string& error) {
-    return error.starts_with(kMissingReference);
-  });
-}
 
 CleanPath CleanPathOf(const World& world, const Files& files, const std::string& path,
                       const std::string& platform) {

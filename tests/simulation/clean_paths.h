@@ -20,8 +20,6 @@ struct CleanPath {
 
   bool fails() const { return !errors.empty() || is_poison; }
   bool is_absent() const { return !fails() && !file.has_value(); }
-  // Only what the package refers to is missing: its own cook succeeds.
-  bool lacks_only_references() const;
 };
 
 // `path`: "Game/p1.out", "Game/p1/_gen/a.out", "Game/plain/p3.txt". `platform`: its name.

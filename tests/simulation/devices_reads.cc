@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "director/core/effects.h"
+#include "tests/simulation/clean_paths.h"
 #include "tests/simulation/devices_stage.h"
 
 namespace galley::simulation {
@@ -232,12 +233,8 @@ void DevicesStage::CheckFile(const Call& call, Session& session, const DeviceFil
     });
     if (!session.takes_last_good || !was_good)
       Break(call, "is answered by a last good version that is none");
-  } else {
-    // The action cache knows nothing of the packages to which a package refers.
-    const bool may_be_shown =
-        !clean.fails() || (clean.lacks_only_references() && HasWorldMoved(session));
-    if (!may_be_shown || clean.file != file.digest)
-      Break(call, "has other bytes than a clean cook of the session's world: " + file.digest.hex());
+  } else if (clean.fails() || clean.file != file.digest) {
+    Break(call, "has other bytes than a clean cook of the session's world: " + file.digest.hex());
   }
   if (!file.root.has_value()) return Break(call, "is answered without a root");
   MoveTo(session, *file.root);

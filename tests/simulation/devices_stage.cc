@@ -59,7 +59,6 @@ void DevicesStage::OnDirectorDying() { EndService(/*is_killed=*/true); }
 
 void DevicesStage::StartService() {
   NoteWorldThen();
-  started_ = schedule_.now();
   told_at_.clear();
   director_->store().tells = [this](const Digest& blob) {
     if (!roots_.is_reading()) told_at_[blob] = schedule_.now();

@@ -31,7 +31,6 @@
 #include "director/remake/remaker.h"
 #include "director/resident/device_service.h"
 #include "tests/simulation/asking_stage.h"
-#include "tests/simulation/clean_paths.h"
 #include "tests/simulation/device_roots.h"
 #include "tests/simulation/device_worlds.h"
 #include "tests/simulation/sim_device_threads.h"
@@ -170,7 +169,6 @@ class DevicesStage final : public AskingStage {
   bool serves_devices_ = false;
   uint64_t generation_ = 0;  // of services: answers of older ones reach nobody
   uint64_t last_number_ = 0, planned_acts_ = 0;
-  absl::Time started_;  // the present service
   const uint64_t packages_;
   std::vector<WorldThen> history_;
   std::map<uint64_t, Call> calls_;
