@@ -57,6 +57,7 @@ enum class Sabotage : uint8_t {
   kChangeOldNode,        // a growth takes away a node that a growth before it added
   kForgetSessionLease,   // the root of a session is not leased
   kTellUnleased,         // roots are told that are not leased yet
+  kKeepAheadJobs,        // a job ahead of need goes on though another job needs its slot
   kCount,
 };
 

@@ -74,6 +74,7 @@ void Core::HandOnNotes() {
     for (const PackageReady& note : now.packages_ready)
       workers.parked_jobs.ParkBeyondFleet(note.package);
     for (const AskSettled& note : now.asks_settled) cooks.asks.OnAskSettled(note);
+    for (const AheadDisplaced& note : now.ahead_displaced) cooks.asks.OnAheadDisplaced(note);
     for (const CooksFailed& note : now.cooks_failed) EndAll(note.infrastructure_error);
   }
 }
@@ -92,6 +93,7 @@ void Core::Step(absl::Time time, const Event& event, std::vector<Effect>& effect
   HandOnNotes();
   packages.graph.lifecycle().Release(packages.step.now);
   cooks.table.GiveUp();
+  cooks.asks.TakeUpDeferred();
   RunAgenda(units);
   cooks.table.GiveUp();
   workers.proofs.Sweep();
@@ -171,7 +173,7 @@ CoreFigures Core::ViewFigures() {
       of_class[state] += cook.shown_tally().monitor.In(static_cast<State>(state));
   });
   Lifecycle& lifecycle = packages.graph.lifecycle();
-  view.ready = lifecycle.queues().loads().size();
+  view.ready = lifecycle.queues().loads().wanted_size();
   for (const auto& [cooker, queue] : lifecycle.queues().parked()) view.parked += queue.size();
   view.stalled = lifecycle.queues().saves().size();
   view.held = workers.breakers.held();
@@ -191,6 +193,8 @@ void Core::CheckInvariants() const {
     const PackageData& package = packages.table[id];
     GALLEY_CHECK((package.asked != 0) == ((package.cooks & kAsksBit) != 0));
     GALLEY_CHECK(package.asked == 0 || packages.claimants.is_asking());
+    GALLEY_CHECK((package.asked_now & ~package.asked) == 0);
+    GALLEY_CHECK(package.urgency != Urgency::kSpare || package.asked_now == 0);
     // No change waits for a settled cook.
     GALLEY_CHECK(!package.is_outdated ||
                  (package.is_in_cook() && !packages.claimants.IsWanted(id)));
@@ -210,7 +214,7 @@ void Core::CheckInvariants() const {
   // Nothing of a cook that is over is held for it.
   GALLEY_CHECK(packages.graph.lifecycle().in_works() == 0 && packages.graph.agenda().empty());
   GALLEY_CHECK(jobs.worker_table.attached().jobs_in_hand() == 0 && jobs.attempts.backups() == 0 &&
-               workers.held_results.empty());
+               jobs.worker_table.attached().spare_in_hand() == 0 && workers.held_results.empty());
 }
 
 }  // namespace galley::director

@@ -105,6 +105,9 @@ void CoreFigures::AddCounts(const CoreFigures& other) {
   bytes_read += other.bytes_read;
   bytes_warm += other.bytes_warm;
   bytes_saved += other.bytes_saved;
+  ahead_begun += other.ahead_begun;
+  ahead_killed += other.ahead_killed;
+  ahead_slot_time += other.ahead_slot_time;
 }
 
 }  // namespace galley::director

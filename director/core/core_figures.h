@@ -82,6 +82,10 @@ struct CoreFigures {
   uint64_t executors_lost = 0;
   uint64_t breakers_opened = 0;                              // of workers, and of machines
   uint64_t bytes_read = 0, bytes_warm = 0, bytes_saved = 0;  // as in Counters
+  // Spare jobs (spare_jobs.h): handed over, ended because something else wanted their slot, and how
+  // long slots were theirs. The time of a job counts when the job ends.
+  uint64_t ahead_begun = 0, ahead_killed = 0;
+  absl::Duration ahead_slot_time;
 
   // The numbers below are of now. `packages`: the packages of the running cooks, by CookClass of
   // the cook and State. A package that two cooks want counts twice.

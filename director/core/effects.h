@@ -252,6 +252,8 @@ struct AskEnded {
   ResultId result = {};        // of the package on the platform; invalid: it failed
   // Holds the record of `result`, because the core may let go of the package in the same step.
   ResultViewPtr held = nullptr;
+  // Some attempt made the result since the ask began. False: the result was there.
+  bool was_cooked = false;
   std::optional<PackageFailed> failed = std::nullopt;
   // Not empty: neither did the package fail nor is it done: the director cannot go on.
   std::string infrastructure_error = {};

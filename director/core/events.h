@@ -22,11 +22,12 @@
 namespace galley::director {
 
 // Urgency: how urgently the most urgent cook wants a package. The order matters: higher overtakes.
-enum class Urgency : uint8_t {
-  kLow,     // a cook ahead of need
-  kNormal,  // a nightly cook
-  kAsked,   // a nightly cook's request itself names the package
-  kHigh,    // a cook of a commit
+enum class Urgency : int8_t {
+  kSpare = -1,  // only asks ahead of need: such a job runs only in a slot that nothing else wants
+  kLow = 0,     // a cook ahead of need
+  kNormal,      // a nightly cook
+  kAsked,       // a nightly cook's request itself names the package
+  kHigh,        // a cook of a commit
   kBlocking,
 };
 
@@ -161,6 +162,8 @@ struct PackageAsked {
   uint64_t ask = 0;  // the ask's number, unique in this director
   std::string package;
   PlatformIndex platform = 0;
+  // Nobody waits: the package may be wanted soon, and is cooked while workers are idle.
+  bool is_ahead = false;
 };
 
 // Nobody waits any more. No AskEnded follows. Ignored when the ask has ended.

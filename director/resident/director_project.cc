@@ -44,6 +44,13 @@ absl::StatusOr<uint64_t> DirectorProject::Ask(std::string package, std::string p
   return present->Ask(std::move(package), std::move(platform), std::move(callback));
 }
 
+absl::StatusOr<uint64_t> DirectorProject::AskAhead(std::string package, std::string platform,
+                                                   PackageAsks::Callback callback) {
+  PresentWorld* const present = world();
+  if (present == nullptr) return absl::UnavailableError("the director begins");
+  return present->AskAhead(std::move(package), std::move(platform), std::move(callback));
+}
+
 void DirectorProject::Withdraw(uint64_t ask) {
   if (PresentWorld* const present = world()) present->Withdraw(ask);
 }

@@ -32,6 +32,8 @@ class DirectorProject final : public PresentProject {
   absl::StatusOr<WorldPtr> Get() const override;
   absl::StatusOr<uint64_t> Ask(std::string package, std::string platform,
                                PackageAsks::Callback callback) override;
+  absl::StatusOr<uint64_t> AskAhead(std::string package, std::string platform,
+                                    PackageAsks::Callback callback) override;
   void Withdraw(uint64_t ask) override;
   // UNAVAILABLE: the director has taken up newer rules, and their world is about to come.
   absl::StatusOr<Digest> RulesOf(const World& world) const override;

@@ -9,16 +9,56 @@
 
 namespace galley::director {
 
-absl::StatusOr<uint64_t> PendingAsks::Add(std::string package, std::string platform,
-                                          PackageAsks::Callback callback) {
-  base::MutexLock lock(mutex_);
+absl::Status PendingAsks::CheckRoom() const {
   if (has_ended_) return absl::UnavailableError("the director ends");
   if (asks_.size() >= PackageAsks::kAskersMax)
     return ResourceExhaustedError("{} wait for packages; no more may", asks_.size());
+  return absl::OkStatus();
+}
+
+absl::StatusOr<uint64_t> PendingAsks::Add(std::string package, std::string platform,
+                                          PackageAsks::Callback callback) {
+  base::MutexLock lock(mutex_);
+  RETURN_IF_ERROR(CheckRoom());
   asks_.emplace(++last_, Pending{.package = std::move(package),
                                  .platform = std::move(platform),
                                  .callback = std::move(callback)});
   return last_;
+}
+
+// The shell may tell the outcome before it has told its number of the ask.
+absl::StatusOr<uint64_t> PendingAsks::AskAhead(const std::shared_ptr<DirectorShell>& shell,
+                                               std::string package, std::string platform,
+                                               PackageAsks::Callback callback) {
+  uint64_t number = 0;
+  {
+    base::MutexLock lock(mutex_);
+    RETURN_IF_ERROR(CheckRoom());
+    number = ++last_;
+    asks_.emplace(number, Pending{.package = package,
+                                  .platform = platform,
+                                  .callback = std::move(callback),
+                                  .is_ahead = true,
+                                  .waits = false,
+                                  .shell = shell,
+                                  .shells = 1});
+  }
+  const auto in_shell =
+      shell->AskAhead(std::move(package), std::move(platform),
+                      [self = shared_from_this(), number](const AskOutcome& outcome) {
+                        self->Tell(number, outcome);
+                      });
+  // If End was called meanwhile, the outcome is told already.
+  if (!in_shell.ok() && Take(number).has_value()) return in_shell.status();
+  if (!in_shell.ok()) return number;
+  {
+    base::MutexLock lock(mutex_);
+    const auto found = asks_.find(number);
+    if (found != asks_.end()) found->second.in_shell = *in_shell;
+    if (found != asks_.end()) return number;
+  }
+  shell->Withdraw(*in_shell);
+  return number;
 }
 
 std::optional<PendingAsks::Pending> PendingAsks::Take(uint64_t number) {
@@ -54,7 +94,7 @@ bool PendingAsks::HasWaiting() const {
 
 bool PendingAsks::empty() const {
   base::MutexLock lock(mutex_);
-  return asks_.empty();
+  return std::ranges::all_of(asks_, [](const auto& one) { return one.second.is_ahead; });
 }
 
 void PendingAsks::HandOverAll(const std::shared_ptr<DirectorShell>& shell) {
@@ -102,7 +142,7 @@ void PendingAsks::Tell(uint64_t number, const AskOutcome& outcome) {
     base::MutexLock lock(mutex_);
     const auto found = asks_.find(number);
     if (found == asks_.end()) return;
-    if (found->second.shells < kShellsMax && !has_ended_) {
+    if (!found->second.is_ahead && found->second.shells < kShellsMax && !has_ended_) {
       found->second.waits = true;
       return;
     }

@@ -4,6 +4,7 @@
 //   Add        the ask waits for a shell
 //   HandOver   the shell has the ask; if the shell ends first, the ask waits for the next one
 //   Abort      tells all asks that wait for a shell why there is none
+//   AskAhead   hands an ask ahead of need to a shell at once; it ends with that shell
 //
 // Cost: O(log n) for each ask; n <= PackageAsks::kAskersMax.
 // Threads: any. No callback runs under the lock.
@@ -40,6 +41,12 @@ class PendingAsks : public std::enable_shared_from_this<PendingAsks> {
 
   // Hands the ask to the shell, if the ask waits for one.
   void HandOver(const std::shared_ptr<DirectorShell>& shell, uint64_t number);
+  // Asks this shell ahead of need (PackageAsks::AskAhead), and returns the number of the ask. No
+  // other shell gets the ask: when this one ends, the outcome is AskAborted. Errors: as of Add, or
+  // of the shell; then the callback is not called.
+  absl::StatusOr<uint64_t> AskAhead(const std::shared_ptr<DirectorShell>& shell,
+                                    std::string package, std::string platform,
+                                    PackageAsks::Callback callback);
   // Hands all asks that wait for a shell to this one.
   void HandOverAll(const std::shared_ptr<DirectorShell>& shell);
   void Abort(const std::string& reason);
@@ -48,7 +55,7 @@ class PendingAsks : public std::enable_shared_from_this<PendingAsks> {
 
   // True: some ask waits for a shell.
   bool HasWaiting() const;
-  // True: nobody asks.
+  // True: nobody asks, except ahead of need.
   bool empty() const;
 
  private:
@@ -56,12 +63,14 @@ class PendingAsks : public std::enable_shared_from_this<PendingAsks> {
     std::string package;
     std::string platform;
     PackageAsks::Callback callback;
+    bool is_ahead = false;
     bool waits = true;                        // for a shell
     std::weak_ptr<DirectorShell> shell = {};  // unless it waits
     uint64_t in_shell = 0;                    // the number of the ask there
     uint32_t shells = 0;                      // to which it was handed
   };
 
+  absl::Status CheckRoom() const GALLEY_REQUIRES(mutex_);
   void Tell(uint64_t number, const AskOutcome& outcome);
   std::vector<uint64_t> Waiting() const;
   std::optional<Pending> Take(uint64_t number);

@@ -23,6 +23,11 @@ class PresentProject {
   // many wait. After an error the callback is not called.
   virtual absl::StatusOr<uint64_t> Ask(std::string package, std::string platform,
                                        PackageAsks::Callback callback) = 0;
+  // Like Ask, for a package for which nobody waits yet (PackageAsks::AskAhead). No workers are
+  // woken: UNAVAILABLE also where they rest. When their shell ends, the outcome is AskAborted with
+  // has_shell_ended.
+  virtual absl::StatusOr<uint64_t> AskAhead(std::string package, std::string platform,
+                                            PackageAsks::Callback callback) = 0;
   // Nobody waits any more. When the call returns, the callback is gone, or it runs or has run.
   virtual void Withdraw(uint64_t ask) = 0;
   // Names everything beside the files of the world that decides what it shows and what is cooked in

@@ -64,6 +64,17 @@ absl::StatusOr<uint64_t> PresentWorld::Ask(std::string package, std::string plat
   return ask;
 }
 
+absl::StatusOr<uint64_t> PresentWorld::AskAhead(std::string package, std::string platform,
+                                                PackageAsks::Callback callback) {
+  const std::shared_ptr<DirectorShell> shell = OwnShell();
+  {
+    base::MutexLock lock(mutex_);
+    if (!why_not_.empty()) return absl::UnavailableError(why_not_);
+  }
+  if (shell == nullptr) return absl::UnavailableError("the workers rest");
+  return asks_->AskAhead(shell, std::move(package), std::move(platform), std::move(callback));
+}
+
 absl::Time PresentWorld::awaited_at() const {
   if (!asks_->empty()) return deps_.clock.Now();
   base::MutexLock lock(mutex_);

@@ -72,10 +72,15 @@ class PresentWorld {
   // called.
   absl::StatusOr<uint64_t> Ask(std::string package, std::string platform,
                                PackageAsks::Callback callback);
+  // Like Ask, for a package for which nobody waits yet (PackageAsks::AskAhead). The ask goes to the
+  // shell that there is, brings no workers back, and ends with that shell.
+  // UNAVAILABLE: as Get, or the workers rest.
+  absl::StatusOr<uint64_t> AskAhead(std::string package, std::string platform,
+                                    PackageAsks::Callback callback);
   void Withdraw(uint64_t ask) { asks_->Withdraw(ask); }
 
   // When somebody waited for a package last; InfinitePast: nobody ever did. While somebody waits:
-  // now.
+  // now. Asks ahead of need do not count.
   absl::Time awaited_at() const;
 
   // Ends the thread, and aborts all asks. REQUIRES: the admission is not closed yet.

@@ -239,6 +239,36 @@ TEST_F(PresentWorldTest, WhoeverAsksWhenTheWorkersRestWaitsForThem) {
   EXPECT_GT(present_->awaited_at(), absl::InfinitePast());
 }
 
+TEST_F(PresentWorldTest, AheadOfNeedNobodyWakesTheWorkers) {
+  Begin();
+  AwaitAny();
+  const auto noted = std::make_shared<Outcome>();
+  ASSERT_TRUE(present_->AskAhead("/Game/none.txt", "pc", NoteIn(noted)).ok());
+  AwaitOrFail([&] { return !noted->Text().empty(); }, "the outcome of an ask ahead of need");
+  EXPECT_THAT(noted->Text(), HasSubstr("failed: "));
+  Rest();
+  const auto refused = present_->AskAhead("/Game/none.txt", "pc", NoteIn(noted));
+  EXPECT_TRUE(absl::IsUnavailable(refused.status())) << refused.status();
+  EXPECT_EQ(admission_->shell(), nullptr);
+  EXPECT_EQ(present_->awaited_at(), absl::InfinitePast()) << "nobody waited";
+}
+
+TEST_F(PresentWorldTest, AnAskAheadOfNeedEndsWithItsWorkers) {
+  Begin();
+  AwaitAny();
+  const auto noted = std::make_shared<Outcome>(), gone = std::make_shared<Outcome>();
+  ASSERT_TRUE(present_->AskAhead("/Game/a.txt", "pc", NoteIn(noted)).ok());
+  const auto withdrawn = present_->AskAhead("/Game/a.txt", "pc", NoteIn(gone));
+  ASSERT_TRUE(withdrawn.ok());
+  present_->Withdraw(*withdrawn);
+  EXPECT_EQ(present_->awaited_at(), absl::InfinitePast()) << "nobody waits";
+  Rest();
+  AwaitOrFail([&] { return !noted->Text().empty(); }, "the end of an ask ahead of need");
+  EXPECT_THAT(noted->Text(), HasSubstr("aborted: "));
+  EXPECT_EQ(gone->Text(), "");
+  EXPECT_EQ(admission_->shell(), nullptr);
+}
+
 TEST_F(PresentWorldTest, FilesAreFollowedWhenTheWorkersRest) {
   Begin();
   AwaitAny();

@@ -75,6 +75,11 @@ class DirectorShell final : private Inbox {
                                PackageAsks::Callback callback) {
     return cooks_.asks.Ask(std::move(package), std::move(platform), std::move(callback));
   }
+  // Like Ask, with slots that nothing else wants (PackageAsks::AskAhead).
+  absl::StatusOr<uint64_t> AskAhead(std::string package, std::string platform,
+                                    PackageAsks::Callback callback) {
+    return cooks_.asks.AskAhead(std::move(package), std::move(platform), std::move(callback));
+  }
   void Withdraw(uint64_t asker) { cooks_.asks.Withdraw(asker); }
   // Runs tasks for devices, in order, that do not wait behind the roots of a cook. REQUIRES: before
   // Stop.

@@ -1,5 +1,7 @@
 #include "director/shell/job_builder.h"
 
+#include <algorithm>
+
 #include <utility>
 
 #include "common/record/recipe.h"
@@ -112,7 +114,8 @@ BuiltJob JobBuilder::Build(const Desire::Start& start, const std::string& worker
   job.set_snapshot(deps_.sources->number());
   job.set_expected_us(absl::ToInt64Microseconds(start.expected));
   job.set_expected_memory_bytes(start.memory_bytes);
-  job.set_urgency(static_cast<uint32_t>(start.urgency));
+  // A session knows no spare jobs: the core ends them where their slot is wanted.
+  job.set_urgency(static_cast<uint32_t>(std::max(start.urgency, Urgency::kLow)));
   job.set_is_awaited(start.is_awaited);
   job.set_runs_alone(start.runs_alone);
   if (info->generated_source) {

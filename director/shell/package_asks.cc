@@ -57,6 +57,20 @@ PackageAsks::~PackageAsks() { End("the director ends"); }
 
 absl::StatusOr<uint64_t> PackageAsks::Ask(std::string package, std::string platform,
                                           Callback callback) {
+  return Add({.package = std::move(package), .platform = std::move(platform), .askers = {}},
+             std::move(callback));
+}
+
+absl::StatusOr<uint64_t> PackageAsks::AskAhead(std::string package, std::string platform,
+                                               Callback callback) {
+  return Add({.package = std::move(package),
+              .platform = std::move(platform),
+              .askers = {},
+              .is_ahead = true},
+             std::move(callback));
+}
+
+absl::StatusOr<uint64_t> PackageAsks::Add(Target target, Callback callback) {
   uint64_t asker = 0;
   {
     base::MutexLock lock(mutex_);
@@ -66,12 +80,10 @@ absl::StatusOr<uint64_t> PackageAsks::Ask(std::string package, std::string platf
     asker = ++last_asker_;
     waiting_.emplace(asker, std::move(callback));
   }
-  deps_.inbox.PostTask(
-      [this, asker,
-       target = Target{
-           .package = std::move(package), .platform = std::move(platform), .askers = {asker}}] {
-        if (IsWaiting(asker)) Join(target);
-      });
+  target.askers = {asker};
+  deps_.inbox.PostTask([this, asker, target = std::move(target)] {
+    if (IsWaiting(asker)) Join(target);
+  });
   return asker;
 }
 
@@ -110,7 +122,7 @@ void PackageAsks::End(const std::string& reason) {
 // ------------------------------------------------------------------ what is asked of the core
 
 void PackageAsks::Join(Target target) {
-  const auto open = open_.find({target.package, target.platform});
+  const auto open = open_.find(KeyOf(target));
   const uint64_t ask = open != open_.end() ? open->second : ++last_ask_;
   for (const uint64_t asker : target.askers) asked_[asker] = ask;
   if (open == open_.end()) {
@@ -130,8 +142,9 @@ void PackageAsks::AskCore(uint64_t ask) {
     return Tell(ask, AskAborted{.reason = fmt::format("the project has no platform \"{}\" any more",
                                                       target.platform)});
   }
-  open_[{target.package, target.platform}] = ask;
-  deps_.inbox.HandleNow(PackageAsked{.ask = ask, .package = target.package, .platform = *platform});
+  open_[KeyOf(target)] = ask;
+  deps_.inbox.HandleNow(PackageAsked{
+      .ask = ask, .package = target.package, .platform = *platform, .is_ahead = target.is_ahead});
 }
 
 void PackageAsks::Leave(uint64_t asker) {
@@ -150,7 +163,7 @@ PackageAsks::Target PackageAsks::Close(uint64_t ask) {
   const auto found = targets_.find(ask);
   Target target = std::move(found->second);
   targets_.erase(found);
-  const auto open = open_.find({target.package, target.platform});
+  const auto open = open_.find(KeyOf(target));
   if (open != open_.end() && open->second == ask) open_.erase(open);
   return target;
 }
@@ -159,7 +172,7 @@ void PackageAsks::TakeEnded(const AskEnded& ended) {
   const auto found = targets_.find(ended.ask);
   if (found == targets_.end()) return;
   // Whoever asks from now on may do so in a newer world: the core is asked again.
-  open_.erase({found->second.package, found->second.platform});
+  open_.erase(KeyOf(found->second));
   if (!ended.infrastructure_error.empty())
     return Tell(ended.ask, AskAborted{.reason = ended.infrastructure_error});
   if (ended.failed.has_value()) {
@@ -173,6 +186,8 @@ void PackageAsks::TakeEnded(const AskEnded& ended) {
   AskSucceeded done{.result = deps_.results.Get(ended.result), .world = deps_.world()};
   if (done.result == nullptr)
     return Tell(ended.ask, AskAborted{.reason = "the result is not known any more"});
+  if (ended.was_cooked)
+    done.ran_for = done.result->last_cook.load_time + done.result->last_cook.save_time;
   if (!done.result->is_in_journal) return Tell(ended.ask, done);
   CheckBytes(ended.ask, std::move(done));
 }

@@ -6,12 +6,16 @@
 //   AskEnded   tells all who wait
 //   Withdraw   AskWithdrawn, unless somebody else waits for the same
 //
+// AskAhead is for a package for which nobody waits yet: the core cooks it only with slots that
+// nothing else wants. It is an ask of its own beside that of whoever waits for the same, and the
+// core makes the package once for both.
+//
 // A result is told when it is durable, and when the store says that it has the bytes: what is up to
 // date by the journal may have been collected. If bytes are gone, the package is made again first.
 // Deadlines are the caller's, by Withdraw.
 //
 // Cost: O(log n) for each call; n <= kAskersMax.
-// Threads: Ask, Withdraw, End: any; the other functions: the loop's.
+// Threads: Ask, AskAhead, Withdraw, End: any; the other functions: the loop's.
 #pragma once
 
 #include <cstddef>
@@ -20,10 +24,12 @@
 #include <map>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <variant>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "common/base/mutex.h"
 #include "common/store/interface/store.h"
 #include "director/core/effects.h"
@@ -41,6 +47,9 @@ namespace galley::director {
 struct AskSucceeded {
   StoredResultPtr result;
   WorldPtr world;  // in which the core found the package done
+  // How long the attempt that made the result loaded and saved; zero: none ran for the ask, since
+  // the result was there.
+  absl::Duration ran_for;
 };
 
 // The package fails on the platform.
@@ -92,6 +101,8 @@ class PackageAsks {
   // UNAVAILABLE: the shell has ended. RESOURCE_EXHAUSTED: too many wait. After an error the
   // callback is not called.
   absl::StatusOr<uint64_t> Ask(std::string package, std::string platform, Callback callback);
+  // Like Ask, but nobody waits for the outcome, which may take long.
+  absl::StatusOr<uint64_t> AskAhead(std::string package, std::string platform, Callback callback);
   // Nobody waits any more under this number. When the call returns, the callback is gone, or it
   // runs or has run.
   void Withdraw(uint64_t asker);
@@ -109,10 +120,15 @@ class PackageAsks {
     std::string package;
     std::string platform;
     std::set<uint64_t> askers;
+    bool is_ahead = false;
     uint32_t losses = 0;  // how often bytes of its results were gone
   };
-  using Key = std::pair<std::string, std::string>;  // package, platform
+  using Key = std::tuple<std::string, std::string, bool>;  // package, platform, is_ahead
+  static Key KeyOf(const Target& target) {
+    return {target.package, target.platform, target.is_ahead};
+  }
 
+  absl::StatusOr<uint64_t> Add(Target target, Callback callback);
   bool IsWaiting(uint64_t asker) const;
   Callback TakeCallback(uint64_t asker);
   void Join(Target target);

@@ -33,7 +33,8 @@ class QueuedLoop final : public Inbox, public Tasks {
   }
   void HandleNow(const Event& event) override {
     if (const auto* const asked = std::get_if<PackageAsked>(&event)) {
-      told.push_back("ask " + asked->package + " " + std::to_string(asked->platform));
+      told.push_back((asked->is_ahead ? "ahead " : "ask ") + asked->package + " " +
+                     std::to_string(asked->platform));
       last_ask = asked->ask;
     } else if (std::holds_alternative<AskWithdrawn>(event)) {
       told.emplace_back("withdrawn");
@@ -131,6 +132,40 @@ TEST_F(PackageAsksTest, ThoseWhoWaitForTheSameShareOneAskOfTheCore) {
   Ask("/Game/b.txt");
   EXPECT_THAT(loop_.TakeTold(),
               ElementsAre("ask /Game/a.txt 0", "ask /Game/a.txt 1", "ask /Game/b.txt 0"));
+}
+
+TEST_F(PackageAsksTest, AheadOfNeedIsAnAskOfItsOwn) {
+  const auto note = [this](const AskOutcome& outcome) { Note(outcome); };
+  ASSERT_TRUE(asks_->AskAhead("/Game/a.txt", "windows", note).ok());
+  const auto second = asks_->AskAhead("/Game/a.txt", "windows", note);
+  ASSERT_TRUE(second.ok());
+  loop_.Run();
+  const uint64_t ahead = loop_.last_ask;
+  const uint64_t now = Ask("/Game/a.txt");
+  EXPECT_THAT(loop_.TakeTold(), ElementsAre("ahead /Game/a.txt 0", "ask /Game/a.txt 0"));
+  asks_->Withdraw(now);
+  asks_->Withdraw(*second);
+  loop_.Run();
+  EXPECT_THAT(loop_.TakeTold(), ElementsAre("withdrawn"));
+  const ResultViewPtr result = Result("bytes", /*is_in_journal=*/false);
+  asks_->TakeEnded({.ask = ahead, .result = result->id, .held = result});
+  EXPECT_THAT(heard_, ElementsAre("done /Game/a.txt"));
+  EXPECT_TRUE(asks_->empty());
+}
+
+TEST_F(PackageAsksTest, ASuccessSaysHowLongItsCookRan) {
+  auto stored = std::make_shared<StoredResult>();
+  stored->package = "/Game/a.txt";
+  stored->last_cook.load_time = absl::Seconds(1);
+  stored->last_cook.save_time = absl::Seconds(2);
+  const ResultViewPtr result = results_.Add(std::move(stored));
+  for (const bool was_cooked : {true, false}) {
+    Ask("/Game/a.txt");
+    asks_->TakeEnded(
+        {.ask = loop_.last_ask, .result = result->id, .held = result, .was_cooked = was_cooked});
+    EXPECT_EQ(std::get<AskSucceeded>(*last_).ran_for,
+              was_cooked ? absl::Seconds(3) : absl::ZeroDuration());
+  }
 }
 
 TEST_F(PackageAsksTest, AllHearTheOutcomeOnce) {

@@ -18,6 +18,8 @@ constexpr uint64_t kAsksMax = 8;
 // Cooks begin within 3 s, and trouble comes within 4 s.
 constexpr int kPlannedMs = 5'000;
 constexpr int kLeavesWithinMs = 600;
+// Ahead of need.
+constexpr uint64_t kAheadMax = 8, kAheadAloneMax = 3;
 constexpr int kAloneMs = 500;
 // The limit of the changes of one file under attempts (CookOptions::stale_max).
 constexpr uint64_t kChangesMax = 3;
@@ -27,6 +29,7 @@ constexpr uint64_t kChangesMax = 3;
 AskingStage::AskingStage(const Options& options, World world, uint64_t seed_of_asks)
     : CooksStage(options, std::move(world)),
       draws_(seed_of_asks),
+      ahead_draws_(seed_of_asks * 13 + 5),
       names_(world_->packages.size()) {}
 
 // The director tells its clients that it ends.
@@ -39,9 +42,32 @@ void AskingStage::PlanAsks() {
     ++planned_;
     schedule().After(draws_.Some(kPlannedMs), [this] {
       --planned_;
-      Begin(RandomTarget());
+      BeginNow(RandomTarget());
     });
   }
+  PlanAhead(1 + ahead_draws_.Below(kAheadMax), kPlannedMs);
+}
+
+void AskingStage::PlanAhead(uint64_t count, int within_ms) {
+  for (; count > 0; --count) {
+    ++planned_;
+    schedule().After(ahead_draws_.Some(within_ms), [this] {
+      --planned_;
+      const uint64_t number = Begin(AheadTarget(), /*is_ahead=*/true);
+      if (ahead_draws_.Percent(20))
+        schedule().After(ahead_draws_.Some(kLeavesWithinMs), [this, number] { Withdraw(number); });
+    });
+  }
+}
+
+// Often what a device has asked for, on some platform.
+AskingStage::Target AskingStage::AheadTarget() {
+  const uint64_t what = ahead_draws_.Below(100);
+  Target target{.package = World::NameOf(ahead_draws_.Below(names_)),
+                .platform = kPlatforms[ahead_draws_.Below(kPlatforms.size())]};
+  if (what < 35 && !last_target_.package.empty()) target.package = last_target_.package;
+  if (what >= 35 && what < 50) target.package += ahead_draws_.Percent(50) ? "/_gen/a" : "/_gen/b";
+  return target;
 }
 
 AskingStage::Target AskingStage::RandomTarget() {
@@ -63,13 +89,21 @@ AskingStage::Target AskingStage::TargetAmong(const std::vector<std::string>& edi
   return target;
 }
 
-void AskingStage::Begin(const Target& target) {
+uint64_t AskingStage::Begin(const Target& target, bool is_ahead) {
   const uint64_t number = ++last_;
-  last_target_ = target;
-  open_[number] = {.target = target};
+  open_[number] = {.target = target, .is_ahead = is_ahead};
   ++ask_counts_.asked;
-  checks().Trace("a client asks for " + target.package + " on " + target.platform, number);
+  ask_counts_.ahead += is_ahead;
+  checks().Trace((is_ahead ? "a client may ask for " : "a client asks for ") + target.package +
+                     " on " + target.platform,
+                 number);
   Submit(number);
+  return number;
+}
+
+void AskingStage::BeginNow(const Target& target) {
+  last_target_ = target;
+  const uint64_t number = Begin(target, /*is_ahead=*/false);
   if (draws_.Percent(25))
     schedule().After(draws_.Some(kLeavesWithinMs), [this, number] { Withdraw(number); });
 }
@@ -77,9 +111,10 @@ void AskingStage::Begin(const Target& target) {
 void AskingStage::Submit(uint64_t number) {
   if (director_ == nullptr) return;
   Open& one = open_.at(number);
+  const auto hear = [this, number](const AskOutcome& outcome) { Hear(number, outcome); };
   const absl::StatusOr<uint64_t> asker =
-      director_->asks().Ask(one.target.package, one.target.platform,
-                            [this, number](const AskOutcome& outcome) { Hear(number, outcome); });
+      one.is_ahead ? director_->asks().AskAhead(one.target.package, one.target.platform, hear)
+                   : director_->asks().Ask(one.target.package, one.target.platform, hear);
   if (!asker.ok()) return checks().Break("safety: an ask is refused: " + asker.status().ToString());
   one.asker = *asker;
 }
@@ -177,9 +212,10 @@ void AskingStage::AskAlone() {
     ++planned_;
     schedule().After(draws_.Some(kAloneMs), [this, edited] {
       --planned_;
-      Begin(TargetAmong(edited));
+      BeginNow(TargetAmong(edited));
     });
   }
+  PlanAhead(ahead_draws_.Below(kAheadAloneMax + 1), kAloneMs);
   RunUntilAllEnded();
 }
 

@@ -9,6 +9,9 @@
 //
 // ClassBounds checks that an ask does not wait for the jobs of cooks. The asks have draws of their
 // own, so that everything else is planned as without them.
+//
+// Some clients ask ahead of need, with draws of their own again. What they are told is checked in
+// the same way; CooksStage checks that their jobs are in nobody's way.
 #pragma once
 
 #include <cstdint>
@@ -30,6 +33,7 @@ class AskingStage : public CooksStage {
     uint64_t failed = 0;
     uint64_t withdrawn = 0;
     uint64_t again = 0;  // asks that went on behind a director that died
+    uint64_t ahead = 0;  // of `asked`: ahead of need
   };
   AskingStage(const Options& options, World world, uint64_t seed_of_asks);
   ~AskingStage() override;
@@ -51,12 +55,16 @@ class AskingStage : public CooksStage {
   };
   struct Open {
     Target target;
+    bool is_ahead = false;
     uint64_t asker = 0;  // the number that PackageAsks gave; 0: there is no director
   };
 
   Target RandomTarget();
   Target TargetAmong(const std::vector<std::string>& edited);
-  void Begin(const Target& target);
+  void PlanAhead(uint64_t count, int within_ms);
+  Target AheadTarget();
+  void BeginNow(const Target& target);
+  uint64_t Begin(const Target& target, bool is_ahead);  // returns the ask's number
   void Submit(uint64_t number);
   void Withdraw(uint64_t number);
   void Hear(uint64_t number, const director::AskOutcome& outcome);
@@ -67,7 +75,7 @@ class AskingStage : public CooksStage {
   std::vector<std::string> EditSome();
   void PlanPlatforms();
 
-  Random draws_;
+  Random draws_, ahead_draws_;
   const uint64_t names_;  // the number of packages at first
   uint64_t last_ = 0, planned_ = 0;
   std::map<uint64_t, Open> open_;  // by ask

@@ -23,6 +23,7 @@ void ClassBounds::Look(absl::Time now, const std::vector<HandedOver>& handed_ove
     const PackageId package(i);
     if (!core_.IsReady(package)) continue;
     const Urgency urgency = asked.contains(package) ? Urgency::kBlocking : core_.UrgencyOf(package);
+    if (urgency == Urgency::kSpare) continue;
     const Ready fresh{ClassQuota::ClassOf(urgency), now};
     const auto known = before_.find(package);
     const bool is_as_before = known != before_.end() && known->second.of_class == fresh.of_class;
@@ -44,8 +45,9 @@ void ClassBounds::CheckOrder(const HandedOver& one) const {
     const auto before = before_.find(package);
     if (before == before_.end() || before->second.of_class != ready.of_class) continue;
     // Blocking jobs never wait for the lower classes' tenth.
-    const bool is_held_up =
+    const bool is_higher =
         ready.of_class > of_class && (!has_its_turn || ready.of_class == kClasses - 1);
+    const bool is_held_up = is_higher || one.urgency == Urgency::kSpare;
     if (is_held_up)
       checks_.Break("safety: " + core_.NameOf(one.package) + " is handed over before " +
                     core_.NameOf(package) + ", which is of a higher class");
@@ -53,6 +55,7 @@ void ClassBounds::CheckOrder(const HandedOver& one) const {
 }
 
 void ClassBounds::CountShares(const HandedOver& one) {
+  if (one.urgency == Urgency::kSpare) return;
   const size_t of_class = ClassQuota::ClassOf(one.urgency);
   size_t lowest = kClasses;  // the lowest class with ready jobs
   for (const auto& [package, ready] : ready_) lowest = std::min(lowest, ready.of_class);

@@ -12,6 +12,9 @@
 //
 // A package that somebody asks for beside the cooks is Blocking, whatever the core says: it is
 // handed over within the length of one job, also while other cooks publish and stage their roots.
+//
+// A spare job, which only asks ahead of need want, is of no class: it is handed over only while no
+// other job is ready, and no job waits for its end (CooksStage::CheckSpareJobs).
 #pragma once
 
 #include <array>

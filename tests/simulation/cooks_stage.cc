@@ -232,14 +232,19 @@ void CooksStage::LookAtClasses(std::span<const Effect> effects) {
   for (const auto& [attempt, given] : in_hand_) in_hand.insert(given.package);
   end(&Desire::retract);
   std::set<PackageId> asked;
-  for (const auto& [ask, package] : open_asks_) asked.insert(package);
+  for (const auto& [ask, one] : open_asks_) {
+    if (!one.is_ahead) asked.insert(one.package);
+  }
   std::vector<ClassBounds::HandedOver> handed_over;
   for (const Effect& effect : effects) {
     const auto* desire = std::get_if<Desire>(&effect);
     if (desire == nullptr) continue;
     for (const Desire::Start& start : desire->start) {
       const bool is_second = !in_hand.insert(start.package).second;
-      in_hand_[start.attempt] = {desire->worker, start.package, start.platforms};
+      in_hand_[start.attempt] = {.worker = desire->worker,
+                                 .package = start.package,
+                                 .platforms = start.platforms,
+                                 .is_spare = start.urgency == Urgency::kSpare};
       const Urgency urgency =
           asked.contains(start.package) ? Urgency::kBlocking : core.UrgencyOf(start.package);
       handed_over.push_back({start.package, urgency, start.urgency, start.expected, is_second});
@@ -248,6 +253,28 @@ void CooksStage::LookAtClasses(std::span<const Effect> effects) {
     }
   }
   bounds_->Look(schedule_.now(), handed_over, asked);
+  CheckSpareJobs(effects);
+}
+
+// A job begins within the time that a session takes to end an executor, as if no job ahead of need
+// had its slot: with the message that gives the job to the worker, such a job is ended there.
+void CooksStage::CheckSpareJobs(std::span<const Effect> effects) {
+  const CookCore& core = director_->core();
+  for (const Effect& effect : effects) {
+    const auto* desire = std::get_if<Desire>(&effect);
+    if (desire == nullptr) continue;
+    const auto wanted = std::ranges::find_if(
+        desire->start, [](const Desire::Start& start) { return start.urgency != Urgency::kSpare; });
+    if (wanted == desire->start.end()) continue;
+    uint32_t spare = 0;
+    for (const auto& [attempt, given] : in_hand_) {
+      spare += given.worker == desire->worker && given.is_spare && !given.has_left_slot &&
+               core.UrgencyOf(given.package) == Urgency::kSpare;
+    }
+    if (spare > 0 && spare >= worker_slots_[desire->worker])
+      checks_.Break("safety: a job ahead of need keeps the slot of " +
+                    core.NameOf(wanted->package));
+  }
 }
 
 // Keeps the asks that the core has not answered. A package that failed for an ask wants no result
@@ -255,7 +282,7 @@ void CooksStage::LookAtClasses(std::span<const Effect> effects) {
 void CooksStage::NoteAsks(const Event& event, std::span<const Effect> effects) {
   const CookCore& core = director_->core();
   if (const auto* asked = std::get_if<PackageAsked>(&event))
-    open_asks_[asked->ask] = core.Find(asked->package);
+    open_asks_[asked->ask] = {core.Find(asked->package), asked->is_ahead};
   if (const auto* withdrawn = std::get_if<AskWithdrawn>(&event)) open_asks_.erase(withdrawn->ask);
   for (const Effect& effect : effects) {
     const auto* told = std::get_if<Notify>(&effect);
@@ -294,7 +321,16 @@ void CooksStage::NoteEvent(const Event& event) {
   }
   if (const auto* lost = std::get_if<WorkerLost>(&event))
     std::erase_if(in_hand_, [&](const auto& one) { return one.second.worker == lost->worker; });
+  if (const auto* uploads = std::get_if<WorkerUploads>(&event)) {
+    for (const AttemptId attempt : uploads->attempts) {
+      if (in_hand_.contains(attempt)) in_hand_.at(attempt).has_left_slot = true;
+    }
+  }
   if (const auto* came = std::get_if<WorkerAttached>(&event)) {
+    worker_slots_[came->worker] = came->slots;
+    for (const AttemptId attempt : came->uploading) {
+      if (in_hand_.contains(attempt)) in_hand_.at(attempt).has_left_slot = true;
+    }
     const std::set<AttemptId> kept(came->in_hand.begin(), came->in_hand.end());
     std::erase_if(in_hand_, [&](const auto& one) {
       return one.second.worker == came->worker && !kept.contains(one.first);

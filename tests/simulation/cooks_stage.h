@@ -117,6 +117,7 @@ class CooksStage : public Cluster {
   bool WasRefused(const director::StoredResult& stored) const;
   void NoteOver(const director::WorkerReport& report);
   void LookAtClasses(std::span<const director::Effect> effects);
+  void CheckSpareJobs(std::span<const director::Effect> effects);
   void NoteEnded(const director::CookEnded& ended);
 
   const Options stage_;
@@ -132,9 +133,16 @@ class CooksStage : public Cluster {
     director::WorkerId worker;
     director::PackageId package;
     director::PlatformMask platforms = 0;  // without a result
+    bool is_spare = false;                 // when it was handed over
+    bool has_left_slot = false;
   };
   std::map<director::AttemptId, InHand> in_hand_;
-  std::map<uint64_t, director::PackageId> open_asks_;  // of the core
+  struct OpenAsk {
+    director::PackageId package;
+    bool is_ahead = false;
+  };
+  std::map<uint64_t, OpenAsk> open_asks_;                // of the core
+  std::map<director::WorkerId, uint32_t> worker_slots_;  // of all that attached
   uint64_t edits_ = 0, closed_ = 0;
   // Results that came and are not acknowledged yet, by worker and report.
   std::map<std::pair<director::WorkerId, director::ReportId>, director::StoredResultPtr> came_;

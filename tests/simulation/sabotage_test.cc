@@ -120,7 +120,7 @@ INSTANTIATE_TEST_SUITE_P(
                       OF_SEVERAL(BelieveLastCook), OF_SEVERAL(AskInTurn),
                       OF_SEVERAL(AnswerWithdrawn), OF_SEVERAL(ServeLaterWorld),
                       OF_SEVERAL(ChangeOldNode), OF_SEVERAL(ForgetSessionLease),
-                      OF_SEVERAL(TellUnleased)),
+                      OF_SEVERAL(TellUnleased), OF_SEVERAL(KeepAheadJobs)),
     [](const auto& test) { return std::string(test.param.name); });
 
 // Without a sabotage the same code must be right; else finding one would mean nothing.

@@ -41,6 +41,7 @@ TEST(SeveralCooksTest, EachComesToWhatItComesToAlone) {
     sum.devices.roots += outcome.devices.roots;
     sum.devices.events += outcome.devices.events;
     sum.devices.collected += outcome.devices.collected;
+    sum.asks.ahead += outcome.asks.ahead;
     sum.counts.at_once = std::max(sum.counts.at_once, outcome.counts.at_once);
   });
   fmt::print(
@@ -51,9 +52,10 @@ TEST(SeveralCooksTest, EachComesToWhatItComesToAlone) {
       sum.counts.resumed, sum.counts.made_again, sum.counts.apart, sum.counts.handed_over,
       sum.counts.moved);
   fmt::print(
-      "{} packages asked for by clients: {} succeeded, {} failed, {} withdrawn; {} asks went on "
-      "behind a director that died\n",
-      sum.asks.asked, sum.asks.succeeded, sum.asks.failed, sum.asks.withdrawn, sum.asks.again);
+      "{} packages asked for by clients, {} of them ahead of need: {} succeeded, {} failed, {} "
+      "withdrawn; {} asks went on behind a director that died\n",
+      sum.asks.asked, sum.asks.ahead, sum.asks.succeeded, sum.asks.failed, sum.asks.withdrawn,
+      sum.asks.again);
   fmt::print(
       "{} sessions of devices, {} of them went on behind a director that died; {} files read, {} "
       "reads refused ({} superseded), {} cancelled; {} roots, {} events, {} blobs collected\n",
@@ -81,6 +83,7 @@ TEST(SeveralCooksTest, EachComesToWhatItComesToAlone) {
     EXPECT_GT(sum.devices.roots, seeds / 4);
     EXPECT_GT(sum.devices.events, 0u);
     EXPECT_GT(sum.devices.collected, 0u);
+    EXPECT_GT(sum.asks.ahead, seeds / 4);
   }
 }
 

@@ -8,6 +8,15 @@
 #include "director/core/cooks/judged_errors.h"
 
 namespace galley::director {
+namespace {
+
+// So many deferred asks are looked at in a step; the next step goes on.
+constexpr size_t kDeferredLooks = 64;
+// Others may want a need of an ask for long, and the core knows of the need only when the ask has
+// come so far again.
+constexpr absl::Duration kDeferredForNeed = absl::Seconds(5);
+
+}  // namespace
 
 void Asks::OnPackageAsked(const PackageAsked& event) {
   if (event.platform >= step_.platform_count || targets_.contains(event.ask)) {
@@ -16,53 +25,133 @@ void Asks::OnPackageAsked(const PackageAsked& event) {
                   0);
     return;
   }
-  if (targets_.empty()) Begin();
-  const PackageId id = graph_.FindOrAdd(event.package);
-  targets_[event.ask] = {id, event.platform};
-  asks_.insert({id, event.platform, event.ask});
+  // Asks come and go all the time: beside a cook they give workers that were refused, or that do
+  // not start, no new chance, and they never end the pause of a held worker.
+  const bool is_first = claimants_.masks().running == 0;
+  const bool is_first_awaited = !event.is_ahead && claimants_.awaited() == 0;
+  Target& target = targets_[event.ask];
+  target = {.package = graph_.FindOrAdd(event.package),
+            .platform = event.platform,
+            .is_ahead = event.is_ahead};
+  now_ += !event.is_ahead;
+  NoteAsking();
+  if (is_first_awaited) deps_.worker_lifecycle.BeginCook();
+  if (is_first || is_first_awaited) Distrust();
+  if (event.is_ahead && !IsInNobodysWay(target)) return Defer(event.ask, step_.now);
+  Claim(event.ask);
+}
+
+void Asks::Claim(uint64_t ask) {
+  Target& target = targets_.at(ask);
+  const PackageId id = target.package;
+  const PlatformIndex platform = target.platform;
+  target.deferred_until.reset();
+  asks_.insert({id, platform, ask});
   packages_[id].selected_by |= kAsksBit;
   packages_[id].named_by |= kAsksBit;
-  if (deps_.claims.Ask(id, MaskOf(event.platform))) return;
+  const bool is_new = deps_.claims.Ask(id, MaskOf(platform), target.is_ahead);
+  target.was_there = packages_[id].slots[platform].phase == Phase::kDone;
   // Another ask needs the package already, and its result may have been told before this ask.
-  if (packages_[id].slots[event.platform].phase == Phase::kDone)
-    OnAskSettled({.package = id, .platforms = MaskOf(event.platform)});
+  if (!is_new && target.was_there) OnAskSettled({.package = id, .platforms = MaskOf(platform)});
 }
 
-// Asks come and go all the time: beside a cook they give workers that were refused, or that do not
-// start, no new chance, and they never end the pause of a held worker.
-void Asks::Begin() {
-  const bool is_first = claimants_.masks().running == 0;
-  claimants_.SetAsking(true);
-  if (!is_first) return;
-  deps_.worker_lifecycle.BeginCook();
-  Distrust();
+void Asks::NoteAsking() {
+  const bool is_asking = !targets_.empty();
+  const bool is_now = now_ > 0;
+  if (is_asking != claimants_.is_asking() || is_now != claimants_.is_asking_now())
+    claimants_.SetAsking(is_asking, is_now);
 }
 
-// No cook or ask ran for a while, and changes were not taken in: what the last cooks left is looked
-// up again, and has all its attempts again. O(packages).
+// No cook or ask that somebody waits for ran for a while: what the last cooks left is looked up
+// again, and has all its attempts again. What asks ahead of need want meanwhile goes on, since its
+// changes were taken in. O(packages).
 void Asks::Distrust() {
   if (IsSabotaged(Sabotage::kBelieveLastCook)) return;
   for (uint32_t i = 0; i < packages_.size(); ++i) {
     const PackageId id(i);
     if (!packages_[id].is_in_cook()) continue;
-    packages_[id].is_outdated = true;
+    packages_[id].is_outdated = !claimants_.IsWanted(id);
     graph_.blame().Forget(id);
     graph_.blame().Pardon(id);
   }
 }
 
 void Asks::OnAskWithdrawn(const AskWithdrawn& event) {
-  const auto found = targets_.find(event.ask);
-  if (found == targets_.end()) return;
-  const PackageId package = found->second.package;
-  asks_.erase({package, found->second.platform, event.ask});
-  targets_.erase(found);
-  Release(package);
+  if (!targets_.contains(event.ask)) return;
+  Release(Remove(event.ask).package);
   EndIfNobodyAsks();
 }
 
+Asks::Target Asks::Remove(uint64_t ask) {
+  const auto found = targets_.find(ask);
+  const Target target = found->second;
+  asks_.erase({target.package, target.platform, ask});
+  deferred_.erase(ask);
+  now_ -= !target.is_ahead;
+  targets_.erase(found);
+  return target;
+}
+
+// ------------------------------------------------------------------ ahead of need
+
+// True: nobody else wants the package, or others want it on the same platform.
+bool Asks::IsInNobodysWay(const Target& target) const {
+  const PlatformMask others = WantedByOthers(claimants_, packages_[target.package]);
+  return others == 0 || (others & MaskOf(target.platform)) != 0;
+}
+
+void Asks::Defer(uint64_t ask, absl::Time until) {
+  Target& target = targets_.at(ask);
+  target.deferred_until = until;
+  deferred_.insert(ask);
+  if (asks_.erase({target.package, target.platform, ask}) > 0) Release(target.package);
+}
+
+void Asks::TakeUpDeferred() {
+  for (size_t looks = 0; looks < std::min(kDeferredLooks, deferred_.size()); ++looks) {
+    auto next = deferred_.upper_bound(looked_up_to_);
+    if (next == deferred_.end()) next = deferred_.begin();
+    looked_up_to_ = *next;
+    const Target& target = targets_.at(looked_up_to_);
+    if (step_.now < *target.deferred_until || !IsInNobodysWay(target)) continue;
+    deferred_.erase(next);
+    Claim(looked_up_to_);
+  }
+}
+
+// The package may be asked for itself, or be needed by what is asked for.
+void Asks::OnAheadDisplaced(const AheadDisplaced& note) {
+  const PlatformMask others = WantedByOthers(claimants_, packages_[note.package]);
+  const PlatformMask displaced = packages_[note.package].asked & ~others;
+  if (others == 0 || displaced == 0) return;
+  std::vector<uint64_t> asks;
+  for (const auto& [ask, target] : targets_) {
+    if (target.is_ahead && !target.deferred_until.has_value() &&
+        (displaced & MaskOf(target.platform)) != 0 && Needs(target.package, note.package))
+      asks.push_back(ask);
+  }
+  for (const uint64_t ask : asks) {
+    const bool is_own = targets_.at(ask).package == note.package;
+    Defer(ask, is_own ? step_.now : step_.now + kDeferredForNeed);
+  }
+}
+
+// True: the packages are the same, or `package` cannot be cooked without `need`.
+bool Asks::Needs(PackageId package, PackageId need) const {
+  std::vector<PackageId> all = {package};
+  absl::btree_set<PackageId> seen = {package};
+  for (size_t i = 0; i < all.size() && !seen.contains(need); ++i) {
+    for (const PackageId one : NeedsOf(all[i])) {
+      if (IsAskedFor(one) && seen.insert(one).second) all.push_back(one);
+    }
+  }
+  return seen.contains(need);
+}
+
+// ------------------------------------------------------------------ how asks end
+
 void Asks::OnAskSettled(const AskSettled& note) {
-  const PlatformMask settled = note.platforms & DirectOf(note.package);
+  const PlatformMask settled = note.platforms & DirectOf(note.package).all;
   for (PlatformIndex p = 0; p < step_.platform_count; ++p) {
     if ((settled & MaskOf(p)) == 0) continue;
     AskEnded how{.package = note.package, .platform = p, .failed = note.failed};
@@ -73,6 +162,7 @@ void Asks::OnAskSettled(const AskSettled& note) {
       how.failed = Judge(note.package, p);
       if (!how.failed.has_value()) how.held = package.slots[p].result;
       how.result = how.held != nullptr ? how.held->id : ResultId();
+      how.was_cooked = package.slots[p].source == ResultSource::kCooked;
     }
     EndOf(note.package, p, how);
   }
@@ -83,9 +173,11 @@ void Asks::OnAskSettled(const AskSettled& note) {
 void Asks::EndOf(PackageId package, PlatformIndex platform, const AskEnded& how) {
   for (auto at = asks_.lower_bound({package, platform, 0});
        at != asks_.end() && std::get<0>(*at) == package && std::get<1>(*at) == platform;
-       at = asks_.erase(at)) {
-    targets_.erase(std::get<2>(*at));
-    End(std::get<2>(*at), how);
+       at = asks_.lower_bound({package, platform, 0})) {
+    const uint64_t ask = std::get<2>(*at);
+    AskEnded ended = how;
+    ended.was_cooked &= !Remove(ask).was_there;
+    End(ask, std::move(ended));
   }
 }
 
@@ -97,6 +189,8 @@ void Asks::End(uint64_t ask, AskEnded ended) {
 void Asks::EndAll(const std::string& infrastructure_error) {
   const auto all = std::exchange(targets_, {});
   asks_.clear();
+  deferred_.clear();
+  now_ = 0;
   for (const auto& [ask, target] : all) {
     End(ask, {.package = target.package, .infrastructure_error = infrastructure_error});
     Release(target.package);
@@ -109,9 +203,12 @@ void Asks::Remap(const PlatformMap& map) {
   asks_.clear();
   for (const auto& [ask, target] : before) {
     if (const std::optional<PlatformIndex> now = map.Index(target.platform); now.has_value()) {
-      targets_[ask] = {target.package, *now};
-      asks_.insert({target.package, *now, ask});
+      Target& renumbered = targets_[ask] = target;
+      renumbered.platform = *now;
+      if (!target.deferred_until.has_value()) asks_.insert({target.package, *now, ask});
     } else {
+      deferred_.erase(ask);
+      now_ -= !target.is_ahead;
       End(ask, {.package = target.package, .infrastructure_error = "its platform was removed"});
     }
   }
@@ -138,11 +235,13 @@ void Asks::ForgetFailures(const std::vector<std::string>& packages) {
   }
 }
 
-PlatformMask Asks::DirectOf(PackageId package) const {
-  PlatformMask direct = 0;
+Claims::Asked Asks::DirectOf(PackageId package) const {
+  Claims::Asked direct;
   for (auto at = asks_.lower_bound({package, 0, 0});
-       at != asks_.end() && std::get<0>(*at) == package; ++at)
-    direct |= MaskOf(std::get<1>(*at));
+       at != asks_.end() && std::get<0>(*at) == package; ++at) {
+    direct.all |= MaskOf(std::get<1>(*at));
+    if (!targets_.at(std::get<2>(*at)).is_ahead) direct.now |= MaskOf(std::get<1>(*at));
+  }
   return direct;
 }
 
@@ -164,12 +263,12 @@ void Asks::Release(PackageId id) {
   if (IsSabotaged(Sabotage::kKeepAsks)) return;
   // There may always be some ask: the changes of files that earlier asks saw must not add up.
   graph_.pending_changes().LetGo(kAsksBit);
-  if (DirectOf(id) == 0) {
+  if (DirectOf(id).all == 0) {
     packages_[id].selected_by &= ~kAsksBit;
     packages_[id].named_by &= ~kAsksBit;
   }
   std::vector<PackageId> all = {id};
-  absl::btree_map<PackageId, PlatformMask> asked = {{id, DirectOf(id)}};
+  absl::btree_map<PackageId, Claims::Asked> asked = {{id, DirectOf(id)}};
   for (size_t i = 0; i < all.size(); ++i) {
     for (const PackageId need : NeedsOf(all[i])) {
       if (!IsAskedFor(need) || !asked.try_emplace(need, DirectOf(need)).second) continue;
@@ -177,34 +276,44 @@ void Asks::Release(PackageId id) {
     }
   }
   for (const PackageId one : all) {
-    if (!IsAskedFor(one)) continue;
-    graph_.edges().ForEachInstigator(one, [&](const InstigatorView& why) {
-      if (!why.referencer.valid() || why.category != InstigatorCategory::kBuildDependency ||
-          asked.contains(why.referencer) || packages_[why.referencer].asked == 0)
-        return;
-      const std::vector<PackageId> needs = NeedsOf(why.referencer);
-      if (std::ranges::find(needs, one) != needs.end())
-        asked[one] |= packages_[why.referencer].asked;
-    });
+    if (IsAskedFor(one)) AddReaders(one, asked);
   }
   for (bool is_changed = true; is_changed;) {
     is_changed = false;
     for (const PackageId one : all) {
       for (const PackageId need : NeedsOf(one)) {
         const auto found = asked.find(need);
-        if (found == asked.end() || !IsAskedFor(need) || (asked[one] & ~found->second) == 0)
+        const Claims::Asked by_one = asked.at(one);
+        if (found == asked.end() || !IsAskedFor(need) ||
+            ((by_one.all & ~found->second.all) | (by_one.now & ~found->second.now)) == 0)
           continue;
-        found->second |= asked[one];
+        found->second.all |= by_one.all;
+        found->second.now |= by_one.now;
         is_changed = true;
       }
     }
   }
   for (const PackageId one : all) deps_.claims.Unask(one, asked[one]);
+  deps_.claims.LowerUrgencies(all);
+}
+
+// Adds what packages beyond `asked` that need the package are asked for.
+void Asks::AddReaders(PackageId id, absl::btree_map<PackageId, Claims::Asked>& asked) const {
+  graph_.edges().ForEachInstigator(id, [&](const InstigatorView& why) {
+    if (!why.referencer.valid() || why.category != InstigatorCategory::kBuildDependency ||
+        asked.contains(why.referencer) || packages_[why.referencer].asked == 0)
+      return;
+    const std::vector<PackageId> needs = NeedsOf(why.referencer);
+    if (std::ranges::find(needs, id) == needs.end()) return;
+    asked[id].all |= packages_[why.referencer].asked;
+    asked[id].now |= packages_[why.referencer].asked_now;
+  });
 }
 
 void Asks::EndIfNobodyAsks() {
-  if (!targets_.empty() || !claimants_.is_asking()) return;
-  claimants_.SetAsking(false);
+  if (!claimants_.is_asking()) return;
+  NoteAsking();
+  if (!targets_.empty()) return;
   if (claimants_.masks().running != 0) return;
   deps_.resumed_attempts.CancelResumed();
   graph_.ClearAgenda();

@@ -195,7 +195,7 @@ void CookTable::BeginOne() {
   Claimant& claimant = claimants_.Begin(slot, std::move(next));
   parts_.warnings.BeginCook(slot);
   cooks_[slot] = std::make_unique<Cook>(ground_, parts_, claimant);
-  deps_.breakers.BeginCook(BitOf(slot), claimants_.masks().running == BitOf(slot));
+  deps_.breakers.BeginCook(BitOf(slot), claimants_.awaited() == BitOf(slot));
   for (CookRequested::Blamed& one : blamed) {
     const PackageId package = graph_.FindOrAdd(one.package);
     deps_.faults.AddEarlier(package, std::move(one));

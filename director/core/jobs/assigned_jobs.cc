@@ -24,6 +24,11 @@ void AssignedJobs::BeginSome(absl::Duration awake) {
 
 size_t AssignedJobs::Add(AttemptId attempt, const AssignedJob& job, absl::Duration awake) {
   GALLEY_CHECK(jobs_.emplace(attempt, job).second);
+  if (job.is_spare) {
+    spare_.push_back({attempt, awake});
+    if (reported_uploading_.erase(attempt) > 0) ApplyUploading(attempt, awake);
+    return 0;
+  }
   queue_.emplace(-static_cast<int>(job.urgency), attempt);
   by_memory_.emplace(job.memory_bytes, attempt);
   expected_ += job.expected;
@@ -54,6 +59,7 @@ void AssignedJobs::SetUploading(AttemptId attempt, absl::Duration awake) {
 
 void AssignedJobs::ApplyUploading(AttemptId attempt, absl::Duration awake) {
   if (uploading_.contains(attempt)) return;
+  if (IsSpare(attempt)) SetSpare(attempt, false, awake);  // it needs no slot any more
   Begin(attempt, awake);
   const auto one = FindRunning(attempt);
   const AssignedJob& job = jobs_.at(attempt);
@@ -100,6 +106,67 @@ size_t AssignedJobs::ApplyPending(absl::Duration awake) {
   return became;
 }
 
+bool AssignedJobs::IsSpare(AttemptId attempt) const {
+  const auto job = jobs_.find(attempt);
+  return job != jobs_.end() && job->second.is_spare;
+}
+
+void AssignedJobs::SetSpare(AttemptId attempt, bool is_spare, absl::Duration awake) {
+  AssignedJob& job = jobs_.at(attempt);
+  if (job.is_spare == is_spare) return;
+  job.is_spare = is_spare;
+  if (is_spare) {
+    const auto one = FindRunning(attempt);
+    GALLEY_CHECK(one != running_.end());
+    pending_ -= one->is_pending;
+    if (!one->is_pending) expected_ -= job.expected;
+    by_memory_.erase({job.memory_bytes, attempt});
+    spare_.push_back({attempt, one->began_at});
+    running_.erase(one);
+    return BeginSome(awake);
+  }
+  const auto one =
+      std::ranges::find_if(spare_, [&](const Running& other) { return other.attempt == attempt; });
+  GALLEY_CHECK(one != spare_.end());
+  const Running begun = *one;
+  spare_.erase(one);
+  const auto after = std::ranges::find_if(
+      running_, [&](const Running& other) { return other.began_at > begun.began_at; });
+  running_.insert(after, begun);
+  by_memory_.emplace(job.memory_bytes, attempt);
+  expected_ += job.expected;
+  if (reported_pending_.contains(attempt)) ApplyPending(awake);
+}
+
+std::vector<AttemptId> AssignedJobs::InTheWay(uint64_t limit_bytes) const {
+  const size_t wanted = running_.size() - pending_ + queue_.size();
+  uint64_t others = 0;  // memory of the largest other jobs that may run, and of the pending ones
+  size_t counted = slots_ + pending_;
+  for (auto at = by_memory_.rbegin(); at != by_memory_.rend() && counted > 0; ++at, --counted)
+    others += std::min(at->first, limit_bytes);
+  uint64_t spare_bytes = 0;
+  for (const Running& one : spare_)
+    spare_bytes += std::min(jobs_.at(one.attempt).memory_bytes, limit_bytes);
+  std::vector<AttemptId> in_the_way;
+  for (size_t left = spare_.size(); left > 0; --left) {
+    const bool has_slots = wanted + left <= slots_;
+    const bool has_memory = limit_bytes == 0 || others == 0 || others + spare_bytes <= limit_bytes;
+    if (has_slots && has_memory) break;
+    const AttemptId last = spare_[left - 1].attempt;
+    in_the_way.push_back(last);
+    spare_bytes -= std::min(jobs_.at(last).memory_bytes, limit_bytes);
+  }
+  return in_the_way;
+}
+
+bool AssignedJobs::HasRoomForSpare(uint64_t memory_bytes, uint64_t limit_bytes) const {
+  if (is_held_ || has_waiting() || active_count() + spare_.size() >= slots_) return false;
+  if (limit_bytes == 0) return true;
+  uint64_t sum = memory_bytes;
+  for (const auto& [attempt, job] : jobs_) sum += std::min(job.memory_bytes, limit_bytes);
+  return sum <= limit_bytes;
+}
+
 std::vector<AssignedJobs::Running>::const_iterator AssignedJobs::FindRunning(
     AttemptId attempt) const {
   return std::ranges::find_if(running_, [&](const Running& one) { return one.attempt == attempt; });
@@ -115,6 +182,7 @@ void AssignedJobs::NoteReport(AttemptId attempt, absl::Duration awake) {
 }
 
 absl::Duration AssignedJobs::Remove(AttemptId attempt, absl::Duration awake) {
+  if (IsSpare(attempt)) return RemoveSpare(attempt, awake);
   const auto job = jobs_.find(attempt);
   GALLEY_CHECK(job != jobs_.end());
   queue_.erase({-static_cast<int>(job->second.urgency), attempt});
@@ -137,8 +205,21 @@ absl::Duration AssignedJobs::Remove(AttemptId attempt, absl::Duration awake) {
   return ran;
 }
 
+// No other job waits for the slot: the spare attempt was in nobody's way.
+absl::Duration AssignedJobs::RemoveSpare(AttemptId attempt, absl::Duration awake) {
+  const auto one =
+      std::ranges::find_if(spare_, [&](const Running& other) { return other.attempt == attempt; });
+  const absl::Duration ran = awake - one->began_at;
+  spare_.erase(one);
+  jobs_.erase(attempt);
+  return ran;
+}
+
 std::optional<absl::Duration> AssignedJobs::BeganAt(AttemptId attempt) const {
   if (const auto one = FindRunning(attempt); one != running_.end()) return one->began_at;
+  for (const Running& one : spare_) {
+    if (one.attempt == attempt) return one.began_at;
+  }
   const auto left = uploading_.find(attempt);
   if (left == uploading_.end()) return std::nullopt;
   return left->second.began_at;
@@ -153,6 +234,7 @@ std::vector<AttemptId> AssignedJobs::Queue() const {
 std::vector<AttemptId> AssignedJobs::All() const {
   std::vector<AttemptId> all;
   for (const Running& one : running_) all.push_back(one.attempt);
+  for (const Running& one : spare_) all.push_back(one.attempt);
   for (const auto& [attempt, one] : uploading_) all.push_back(attempt);
   for (const auto& [urgency, attempt] : queue_) all.push_back(attempt);
   return all;

@@ -10,6 +10,11 @@
 //   held        For want of memory the worker begins nothing though a slot is free, and names the
 //               attempts that have begun.
 //
+// A *spare* attempt is one that only asks ahead of need want (workers/spare_jobs.h). It has begun,
+// and counts for nothing else: its slot and its memory are free for every other job, no work is
+// expected, and it never waits. Where another job needs its slot, InTheWay names it, and it is
+// ended in the same step.
+//
 // Cost: O(slots + log n) for each call.
 // Threads: none; owned by Worker.
 #pragma once
@@ -32,6 +37,7 @@ struct AssignedJob {
   Urgency urgency = Urgency::kNormal;
   absl::Duration expected;
   uint64_t memory_bytes = 0;  // expected; 0: unknown
+  bool is_spare = false;
 };
 
 class AssignedJobs {
@@ -58,6 +64,8 @@ class AssignedJobs {
   void SetUploading(AttemptId attempt, absl::Duration awake);
   // `begun`: the attempts that have begun at the held worker; nullptr: the worker is not held.
   void SetHeld(const std::vector<AttemptId>* begun, absl::Duration awake);
+  // The attempt becomes spare, or is spare no longer. REQUIRES: it has begun and is not uploading.
+  void SetSpare(AttemptId attempt, bool is_spare, absl::Duration awake);
 
   uint32_t slots() const { return slots_; }
   bool Contains(AttemptId attempt) const { return jobs_.contains(attempt); }
@@ -67,16 +75,31 @@ class AssignedJobs {
   const AssignedJob& At(AttemptId attempt) const { return jobs_.at(attempt); }
   size_t size() const { return jobs_.size(); }
   bool empty() const { return jobs_.empty(); }
+  bool is_idle() const { return jobs_.size() == spare_.size(); }  // no job, or spare ones only
+  bool IsSpare(AttemptId attempt) const;
+  // The spare attempts, in the order in which they began or became spare.
+  const std::vector<Running>& spare() const { return spare_; }
+  // The spare attempts that must end so that the other jobs have their slots and their memory, the
+  // last ones first. `limit_bytes`: the worker's memory; 0: unknown.
+  std::vector<AttemptId> InTheWay(uint64_t limit_bytes) const;
+  // True: a free slot is there, but only for a job that ends a spare one.
+  bool IsEachFreeSlotSpare() const {
+    return has_free_slot() && active_count() + spare_.size() >= slots_;
+  }
+  // True: a slot is really free, no job waits, and a spare job of `memory_bytes` fits beside all
+  // jobs here.
+  bool HasRoomForSpare(uint64_t memory_bytes, uint64_t limit_bytes) const;
   size_t pending_count() const { return pending_; }
   bool IsPending(AttemptId attempt) const;
   bool IsUploading(AttemptId attempt) const { return uploading_.contains(attempt); }
-  size_t active_count() const {  // neither pending nor uploading
-    return jobs_.size() - pending_ - uploading_.size();
+  size_t active_count() const {  // neither pending, uploading nor spare
+    return jobs_.size() - pending_ - uploading_.size() - spare_.size();
   }
   bool has_waiting() const { return !queue_.empty(); }
   bool has_free_slot() const { return !has_waiting() && active_count() < slots_; }
   absl::Duration expected() const { return expected_; }  // sum over the active attempts
-  // running: the attempts that have begun and are not uploading, in the order in which they began.
+  // running: the attempts that have begun and are neither uploading nor spare, in the order in
+  // which they began.
   // Queue: the attempts that wait, the next one first.
   const std::vector<Running>& running() const { return running_; }
   std::vector<AttemptId> Queue() const;
@@ -85,7 +108,10 @@ class AssignedJobs {
   void NoteReport(AttemptId attempt, absl::Duration awake);
   // When the worker last reported on an uploading attempt.
   absl::Duration uploaded_at() const { return uploaded_at_; }
-  std::vector<AttemptId> All() const;  // running(), then uploading(), then Queue()
+  // running(), then spare(), then uploading(), then Queue(). The first in_slots_count() attempts
+  // are those that are in slots, or pending.
+  std::vector<AttemptId> All() const;
+  size_t in_slots_count() const { return running_.size() + spare_.size(); }
   // The number of waiting jobs of at least this urgency.
   size_t CountWaiting(Urgency urgency) const;
   // The number of waiting Blocking jobs.
@@ -107,6 +133,7 @@ class AssignedJobs {
   bool HasMemoryBesidePending(uint64_t memory_bytes, uint64_t limit_bytes) const;
 
  private:
+  absl::Duration RemoveSpare(AttemptId attempt, absl::Duration awake);
   void BeginSome(absl::Duration awake);
   void Begin(AttemptId attempt, absl::Duration awake);
   std::vector<Running>::const_iterator FindRunning(AttemptId attempt) const;
@@ -116,8 +143,9 @@ class AssignedJobs {
   uint32_t slots_ = 1;
   absl::btree_map<AttemptId, AssignedJob> jobs_;
   std::vector<Running> running_;
-  absl::btree_set<std::pair<int, AttemptId>> queue_;  // by negated urgency
-  absl::btree_set<std::pair<uint64_t, AttemptId>> by_memory_;
+  std::vector<Running> spare_;                                 // none is in another list
+  absl::btree_set<std::pair<int, AttemptId>> queue_;           // by negated urgency
+  absl::btree_set<std::pair<uint64_t, AttemptId>> by_memory_;  // without spare attempts
   absl::Duration expected_;
   size_t pending_ = 0;  // attempts in running_
   absl::btree_set<AttemptId> reported_pending_;

@@ -98,7 +98,9 @@ PlatformMask Attempts::StillInHand(PackageId id) const {
 void Attempts::EndAttempt(AttemptId id, Tell tell) {
   Attempt& attempt = attempts_.at(id);
   attempt.is_current = false;
+  const bool was_spare = workers_.Find(attempt.worker)->jobs.IsSpare(id);
   const absl::Duration ran = workers_.Drop(attempt.worker, id, step_.awake);
+  if (was_spare) counts_.figures.ahead_slot_time += ran;
   notes_.attempts_ended.push_back({attempt.worker, id});
   if (alone_ == id) {
     alone_ = 0;
@@ -282,7 +284,8 @@ void Attempts::CheckHands() const {
       GALLEY_CHECK(!held.is_backup || work.attempt != attempt);
       backups_held += held.is_backup;
       const AssignedJobs& hand = workers_.Find(id)->jobs;
-      if (!hand.IsPending(attempt) && !hand.IsUploading(attempt)) expected += held.expected;
+      if (!hand.IsPending(attempt) && !hand.IsUploading(attempt) && !hand.IsSpare(attempt))
+        expected += held.expected;
     }
     GALLEY_CHECK(expected == workers_.Find(id)->jobs.expected());
   }

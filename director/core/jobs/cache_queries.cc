@@ -13,6 +13,9 @@ namespace {
 constexpr size_t kBatchesInFlight = 4;
 // So many more may be unanswered if somebody waits for them.
 constexpr size_t kAwaitedInFlight = 128;
+// Spare packages are looked up while fewer than so many are unanswered: others come soon after
+// them.
+constexpr size_t kSpareInFlight = 16;
 
 }  // namespace
 
@@ -21,12 +24,20 @@ void CacheQueries::SendLookUps() {
   const RequestQueue& queue = graph_.queues().requests();
   const size_t in_flight_max = kBatchesInFlight * options_.look_ups_per_batch;
   const auto has_room = [&] {
-    const bool is_awaited = packages_[queue.Top()].urgency == Urgency::kBlocking;
+    const Urgency urgency = packages_[queue.Top()].urgency;
+    if (urgency == Urgency::kSpare) return in_flight_ < kSpareInFlight && !IsAnyToRunAlone();
+    const bool is_awaited = urgency == Urgency::kBlocking;
     return in_flight_ < in_flight_max + (is_awaited ? kAwaitedInFlight : 0);
   };
   while (!queue.empty() && effects_.look_ups.size() < options_.look_ups_per_batch && has_room()) {
     effects_.look_ups.push_back(QuestionFor(queue.Top()));
   }
+}
+
+// A job that is to run alone waits until no look-up is open (exclusive_run.h).
+bool CacheQueries::IsAnyToRunAlone() const {
+  const LoadQueue& loads = graph_.queues().loads();
+  return loads.wanted_size() > 0 && packages_[loads.Top()].work->runs_alone;
 }
 
 // The package leaves the queue: no platform is to be looked up any more.

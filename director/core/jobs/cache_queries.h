@@ -40,6 +40,7 @@ class CacheQueries : PackagePart {
   size_t in_flight() const { return in_flight_; }
 
  private:
+  bool IsAnyToRunAlone() const;
   LookUp::Item QuestionFor(PackageId package);
   void NoteLastRead(PackageId package, const std::vector<uint64_t>& read);
   void OnHit(PackageId package, PlatformIndex platform, const LookedUp::Hit& hit);

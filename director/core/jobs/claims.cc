@@ -47,18 +47,24 @@ void Claims::Bring(PackageId id, InstigatorCategory category, PackageId referenc
     cooks &= ~never;
   }
   // Asks follow no references; what an asked package needs is asked for on the same platforms.
-  PlatformMask asked = 0;
+  Asked asked;
   if ((cooks & kAsksBit) != 0 && category == InstigatorCategory::kBuildDependency &&
-      referencer.valid())
-    asked = packages_[referencer].asked & ~packages_[id].asked;
+      referencer.valid()) {
+    asked.all = packages_[referencer].asked & ~packages_[id].asked;
+    asked.now = packages_[referencer].asked_now & ~packages_[id].asked_now;
+  }
   cooks &= kCooksBits;
-  if (cooks == 0 && asked == 0) return;
-  const CookMask wanting = cooks | (asked != 0 ? kAsksBit : 0);
-  Urgency urgency = claimants_.UrgencyOf(wanting, category);
+  if (cooks == 0 && asked.all == 0 && asked.now == 0) return;
+  Urgency urgency = asked.now != 0 ? Urgency::kBlocking : Urgency::kSpare;
+  if (cooks != 0) urgency = std::max(urgency, claimants_.UrgencyOf(cooks, category));
   if (category == InstigatorCategory::kBuildDependency && referencer.valid())
     urgency = std::max(urgency, packages_[referencer].urgency);
   const CookMask fresh = cooks & ~packages_[id].cooks;
-  if (fresh != 0 || asked != 0) Claim(id, fresh, asked, urgency);
+  if (fresh != 0 || asked.all != 0) {
+    Claim(id, fresh, asked, urgency);
+  } else if (asked.now != 0) {
+    Lift(id, asked.now, urgency);
+  }
   deps_.urgencies.RaiseUrgency(id, urgency);
 }
 
@@ -106,48 +112,17 @@ bool Claims::LacksVariants(PackageId id, CookMask cooks, CookMask before) {
   return lacks;
 }
 
-bool Claims::Ask(PackageId id, PlatformMask platforms) {
-  // A package that others need may have failed before somebody asks for the package itself.
-  const PlatformMask failed = InPhase(packages_[id], Phase::kFailed);
-  platforms &= ~packages_[id].asked | failed;
-  if (platforms == 0) return false;
-  const Urgency urgency = IsSabotaged(Sabotage::kAskInTurn) ? Urgency::kLow : Urgency::kBlocking;
-  Claim(id, 0, platforms, urgency);
-  deps_.urgencies.RaiseUrgency(id, urgency);
-  return true;
-}
-
-void Claims::Unask(PackageId id, PlatformMask left) {
-  PackageData& package = packages_[id];
-  const PlatformMask lost = package.asked & ~left;
-  if (lost == 0 && (left != 0 || (package.cooks & kAsksBit) == 0)) return;
-  package.asked = left;
-  if (left == 0) {
-    if ((package.cooks & kCooksBits) == 0) {
-      Leave(id, "nobody asks for it any more");
-      return Forget(id);
-    }
-    graph_.lifecycle().Unclaim(id, kAsksBit);
-  }
-  if (claimants_.UnsettledOf(id) == 0) return deps_.package_progress.GiveUp(id);
-  PlatformMask unwanted = 0;
-  for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
-    if ((lost & MaskOf(p)) != 0 && claimants_.ClaimersOn(id, MaskOf(p)) == 0) unwanted |= MaskOf(p);
-  }
-  graph_.lifecycle().Unwant(id, unwanted);
-  LowerUrgency(id);
-  deps_.package_progress.Advance(id);
-}
-
 // `cooks` join, or asks for the platforms `asked`.
-void Claims::Claim(PackageId id, CookMask cooks, PlatformMask asked, Urgency urgency) {
+void Claims::Claim(PackageId id, CookMask cooks, const Asked& asked, Urgency urgency) {
   PackageData& package = packages_[id];
   const CookMask before = package.cooks;
   if ((before & claimants_.masks().active) == 0) graph_.lifecycle().SetUrgency(id, urgency);
   claimants_.ForEachOf(cooks, [id](Claimant& cook) { cook.members.push_back(id); });
-  const PlatformMask platforms = claimants_.PlatformsOf(cooks) | asked;
-  package.asked |= asked;
-  if (asked != 0) cooks |= kAsksBit;
+  const PlatformMask platforms = claimants_.PlatformsOf(cooks) | asked.all;
+  package.asked |= asked.all | asked.now;
+  package.asked_now |= asked.now;
+  DisplaceAhead(id, cooks);
+  if (asked.all != 0) cooks |= kAsksBit;
   graph_.lifecycle().Claim(id, cooks & ~before, platforms, claimants_.FirstPhaseOf(id));
   // The generator joins at once: the cook that wants it may be over before the package's turn
   // comes, and then the list would be forgotten.
@@ -192,17 +167,6 @@ void Claims::Claim(PackageId id, CookMask cooks, PlatformMask asked, Urgency urg
   graph_.Push({AgendaItem::Kind::kSpread, id});
 }
 
-// Asks alone do not try a package again that used up its attempts.
-bool Claims::IsKept(PackageId id, PlatformMask failed, CookMask cooks) {
-  if (cooks != kAsksBit) return false;
-  const PackageFailed* const kept = deps_.kept_failures.Find(packages_.NameOf(id), step_.now);
-  if (kept == nullptr) return false;
-  AskSettled note{.package = id, .platforms = failed, .failed = *kept};
-  note.failed->package = id;
-  notes_.asks_settled.push_back(std::move(note));
-  return true;
-}
-
 // The limits of attempts are limits of a cook: the cooks that saw the package fail keep the
 // failure.
 void Claims::TryAgain(PackageId id, PlatformMask failed, CookMask before) {
@@ -242,17 +206,6 @@ size_t Claims::Spread(PackageId id) {
     Join(graph_.FindOrAdd(generator), InstigatorCategory::kBuildDependency, id, cooks);
   deps_.package_progress.Advance(id);
   return 1 + references.size() + generates.size() + inputs.size();
-}
-
-// For asks the package fails if it leaves.
-void Claims::TellAsksLeft(PackageId id, std::string_view reason) {
-  const PlatformMask asked = std::exchange(packages_[id].asked, 0);
-  if (asked == 0) return;
-  notes_.asks_settled.push_back({id, asked,
-                                 PackageFailed{.package = id,
-                                               .platform = std::nullopt,
-                                               .stage = Stage::kRequest,
-                                               .error = std::string(reason)}});
 }
 
 void Claims::Withdraw(PackageId id) {
@@ -340,20 +293,6 @@ size_t Claims::ReleaseClaims(Claimant& cook, size_t units_max) {
     }
   }
   return units;
-}
-
-// The remaining cooks may be less urgent.
-void Claims::LowerUrgency(PackageId id) {
-  const PackageData& package = packages_[id];
-  const CookMask left = package.cooks & claimants_.masks().active;
-  const Urgency urgency = claimants_.UrgencyOf(left, (package.selected_by & left) != 0
-                                                         ? InstigatorCategory::kCommandLinePackage
-                                                         : InstigatorCategory::kHardDependency);
-  if (urgency >= package.urgency) return;
-  graph_.lifecycle().SetUrgency(id, urgency);
-  if (package.work == nullptr) return;
-  for (const PackageId waiter : std::vector<PackageId>(package.work->waiters))
-    deps_.urgencies.RaiseUrgency(id, packages_[waiter].urgency);
 }
 
 // No cook wants the package: the knowledge of it here is void when its files change next.
@@ -509,6 +448,7 @@ void Claims::JoinSelected(const Claimant& cook) {
 void Claims::TakeUpMember(Claimant& cook, const CookManifest& judged, uint32_t number) {
   const CookManifest::Member& member = judged.members()[number];
   const PackageId id = member.package;
+  if (cook.Wants(id)) DisplaceAhead(id, cook.bit());
   if (!cook.Wants(id)) {
     deps_.warnings.Forget(cook, id);
     if (!member.is_skipped || member.has_failed) effects_.Note(PackageLeft{id}, cook.bit());

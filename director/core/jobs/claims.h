@@ -11,10 +11,16 @@
 // package, it only becomes outdated (PackageInCook::is_outdated), and begins again for the next
 // cook that wants it, or that is opened again. Settled cooks are told of nothing: they have their
 // manifests. A settled cook that is opened again is told how its packages differ from its manifest.
+//
+// A package is made ahead of need only on platforms that others want as well, or while nobody else
+// wants it: otherwise the others would wait until the package is looked up and loaded for platforms
+// that are not theirs. When others come, the note AheadDisplaced tells the asks, and a job that
+// only asks ahead of need want is ended at once.
 #pragma once
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/container/btree_set.h"
 #include "director/core/catalog.h"
@@ -50,12 +56,19 @@ class Claims : PackagePart {
   void Join(PackageId package, InstigatorCategory category, PackageId referencer, CookMask cooks);
   // Join for a reason that is in `edges` already.
   void Bring(PackageId package, InstigatorCategory category, PackageId referencer, CookMask cooks);
-  // Somebody asks for the package on these platforms (cooks/asks.h). False: the package was asked
-  // for on all of them before, and has not failed.
-  bool Ask(PackageId package, PlatformMask platforms);
+  // Somebody asks for the package on these platforms (cooks/asks.h), or does so ahead of need.
+  // False: the package was asked for on all of them before, and has not failed.
+  bool Ask(PackageId package, PlatformMask platforms, bool is_ahead);
+  // Asked: the platforms on which a package is asked for, and those among them on which somebody
+  // waits for it.
+  struct Asked {
+    PlatformMask all = 0, now = 0;
+  };
   // From now on the package is asked for on the platforms `left` only, which are a part of those
   // before. What has not begun, and nobody else wants, is taken back.
-  void Unask(PackageId package, PlatformMask left);
+  void Unask(PackageId package, const Asked& left);
+  // Lowers the urgencies of the packages that are in cooks to what those who want them give them.
+  void LowerUrgencies(const std::vector<PackageId>& packages);
   // Spreads the package's claims. Returns the units of work.
   size_t Spread(PackageId package);
   // Releases claims of a cook that is over, within the units, and removes their packages from
@@ -96,7 +109,10 @@ class Claims : PackagePart {
   void TakeUpAgain(Claimant& cook);
 
  private:
-  void Claim(PackageId package, CookMask cooks, PlatformMask asked, Urgency urgency);
+  void Claim(PackageId package, CookMask cooks, const Asked& asked, Urgency urgency);
+  void Lift(PackageId package, PlatformMask now, Urgency urgency);
+  void DisplaceAhead(PackageId package, CookMask joining);
+  Urgency UrgencyFor(PackageId package, CookMask cooks, InstigatorCategory category) const;
   void TellAsksLeft(PackageId package, std::string_view reason);
   bool IsKept(PackageId package, PlatformMask failed, CookMask cooks);
   void KeepOut(PackageId package, InstigatorCategory category, PackageId referencer,

@@ -44,7 +44,7 @@ struct Worker {
   // Times are StepContext::awake. The last sign of life, or when the first may be expected.
   absl::Duration heard_at;
   absl::Duration busy_since;  // when it last got a job while it had none
-  absl::Duration idle_since;  // when it attached, or last had no job left
+  absl::Duration idle_since;  // when it attached, or last had no job left but spare ones
   absl::Duration lost_at;     // if kLost
   absl::Duration asked_at;    // when the core asked for it
   bool is_queued = false;     // it waits for a machine of the farm

@@ -1,9 +1,9 @@
 // WorkerIndex: the attached workers, in the orders in which parts choose among them, with sums.
 //
 // A worker has *room* while it has fewer than `jobs_max` jobs and either fewer than slots + 1
-// active jobs or less than `window` of expected time in active jobs. Pending and uploading jobs are
-// not active. Draining and held workers have no room. A worker that was silent for `suspect_after`
-// is *suspect*: other workers are preferred.
+// active jobs or less than `window` of expected time in active jobs. Pending, uploading and spare
+// jobs are not active. Draining and held workers have no room. A worker that was silent for
+// `suspect_after` is *suspect*: other workers are preferred.
 //
 // Cost: O(log workers) for each change; Add and Remove O(workers).
 // Threads: none; owned by WorkerTable, which calls Unlist and List around each change of a worker.
@@ -53,7 +53,7 @@ class WorkerIndex {
   }
   bool has_suspects() const { return suspects_ > 0; }  // some attached worker is suspect
   // The workers with room: suspect workers last, then by least expected time for each slot. Each
-  // job counts for at least 1 us.
+  // job counts for at least 1 us, also a spare one.
   struct Load {
     bool is_suspect = false;
     absl::Duration load;
@@ -63,8 +63,10 @@ class WorkerIndex {
     }
   };
   const absl::btree_set<Load>& with_room() const { return with_room_; }
-  // The workers with a free slot.
+  // The workers with a free slot, or with one that only a spare job has.
   const absl::btree_set<WorkerId>& idle() const { return idle_; }
+  // The workers with spare jobs.
+  const absl::btree_set<WorkerId>& with_spare() const { return with_spare_; }
   // The workers with waiting jobs: suspect workers first, then by most expected time for each slot.
   struct Excess {
     bool is_trusted = false;
@@ -80,8 +82,10 @@ class WorkerIndex {
   const std::vector<WorkerId>& ring() const { return ring_; }  // sorted
   uint32_t count() const { return static_cast<uint32_t>(ring_.size()); }
   uint64_t slots() const { return slots_; }
+  // Without spare jobs.
   uint64_t jobs_in_hand() const { return jobs_in_hand_; }
   uint64_t jobs_in_hand(Pool pool) const { return jobs_of_[static_cast<size_t>(pool)]; }
+  uint64_t spare_in_hand() const { return spare_in_hand_; }
   uint64_t pending() const { return pending_; }  // part of jobs_in_hand()
   // CHECKs that the orders and sums are those of `workers`. O(workers).
   void CheckInvariants(const absl::btree_map<WorkerId, Worker>& workers) const;
@@ -94,9 +98,9 @@ class WorkerIndex {
   std::vector<WorkerId> ring_;
   absl::btree_set<Load> with_room_;
   absl::btree_set<Excess> busy_;
-  absl::btree_set<WorkerId> idle_;
+  absl::btree_set<WorkerId> idle_, with_spare_;
   std::array<uint64_t, kPoolCount> jobs_of_{};
-  uint64_t slots_ = 0, jobs_in_hand_ = 0, pending_ = 0;
+  uint64_t slots_ = 0, jobs_in_hand_ = 0, spare_in_hand_ = 0, pending_ = 0;
   size_t suspects_ = 0;
 };
 

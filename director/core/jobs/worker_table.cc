@@ -125,11 +125,20 @@ void WorkerTable::SetUploading(WorkerId id, AttemptId attempt, absl::Duration aw
   attached_.List(id, worker);
 }
 
+void WorkerTable::SetSpare(WorkerId id, AttemptId attempt, bool is_spare, absl::Duration awake) {
+  Worker& worker = workers_.at(id);
+  attached_.Unlist(id, worker);
+  worker.jobs.SetSpare(attempt, is_spare, awake);
+  if (worker.jobs.is_idle()) worker.idle_since = awake;
+  attached_.List(id, worker);
+}
+
 absl::Duration WorkerTable::Drop(WorkerId id, AttemptId attempt, absl::Duration awake) {
   Worker& worker = workers_.at(id);
   attached_.Unlist(id, worker);
+  const bool was_spare = worker.jobs.IsSpare(attempt);
   const absl::Duration ran = worker.jobs.Remove(attempt, awake);
-  if (worker.jobs.empty()) worker.idle_since = awake;
+  if (worker.jobs.is_idle() && !was_spare) worker.idle_since = awake;
   attached_.List(id, worker);
   return ran;
 }

@@ -62,6 +62,8 @@ class WorkerTable {
                     const std::vector<AttemptId>* begun, absl::Duration awake);
   // Calls AssignedJobs::SetUploading.
   void SetUploading(WorkerId worker, AttemptId attempt, absl::Duration awake);
+  // Calls AssignedJobs::SetSpare.
+  void SetSpare(WorkerId worker, AttemptId attempt, bool is_spare, absl::Duration awake);
   // Calls AssignedJobs::Remove.
   absl::Duration Drop(WorkerId worker, AttemptId attempt, absl::Duration awake);
 

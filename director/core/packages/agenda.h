@@ -33,7 +33,8 @@ struct AgendaItem {
 class Agenda {
  public:
   void Push(Urgency urgency, const AgendaItem& item) {
-    lines_[static_cast<size_t>(urgency)].push_back(item);
+    lines_[static_cast<size_t>(static_cast<int>(urgency) - static_cast<int>(Urgency::kSpare))]
+        .push_back(item);
     ++size_;
   }
   // REQUIRES: not empty.
@@ -44,7 +45,7 @@ class Agenda {
   void Remap(const PlatformMap& map, absl::FunctionRef<void(PackageId)> gone);
 
  private:
-  std::array<std::deque<AgendaItem>, kUrgencyCount> lines_;
+  std::array<std::deque<AgendaItem>, kUrgencyCount + 1> lines_;  // kSpare too
   size_t size_ = 0;
 };
 

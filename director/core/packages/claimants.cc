@@ -154,7 +154,7 @@ void Claimants::NoteState() {
   if (!is_asking_) return;
   masks_.running |= kAsksBit;
   masks_.active |= kAsksBit;
-  masks_.classes |= 1u << static_cast<uint32_t>(CookClass::kNow);
+  if (is_asking_now_) masks_.classes |= 1u << static_cast<uint32_t>(CookClass::kNow);
 }
 
 CookMask Claimants::ClaimersOn(PackageId package, PlatformMask platforms) const {
@@ -217,7 +217,6 @@ PlatformMask Claimants::PlatformsOf(CookMask cooks) const {
 }
 
 Urgency Claimants::UrgencyOf(CookMask cooks, InstigatorCategory category) const {
-  if ((cooks & kAsksBit) != 0) return Urgency::kBlocking;
   Urgency urgency = Urgency::kLow;
   ForEachOf(cooks, [&](const Claimant& cook) {
     urgency = std::max(urgency, director::UrgencyOf(cook.request.of_class, category));

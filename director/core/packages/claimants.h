@@ -7,8 +7,8 @@
 // step. When no cook runs, all claims are let go when the next cook begins.
 //
 // Beside the cooks there are asks for single packages (cooks/asks.h). All asks together have the
-// bit kAsksBit in the masks: they are running and active as long as somebody asks. Asks have
-// no Claimant; PackageInCook::asked has their platforms.
+// bit kAsksBit in the masks: they are running and active as long as somebody asks, also where all
+// ask ahead of need. Asks have no Claimant; PackageInCook::asked has their platforms.
 // Cost: O(cooks) for each question about several cooks.
 // Threads: none; owned by its layer.
 #pragma once
@@ -170,9 +170,11 @@ class Claimants {
   }
   // Computes the masks anew. Call it after any change of a cook's state.
   void NoteState();
-  // Somebody asks for a package from now on, or nobody does any more.
-  void SetAsking(bool is_asking) {
+  // Somebody asks for a package from now on, or nobody does any more. `is_now`: not only ahead of
+  // need.
+  void SetAsking(bool is_asking, bool is_now) {
     is_asking_ = is_asking;
+    is_asking_now_ = is_now;
     NoteState();
   }
 
@@ -184,6 +186,9 @@ class Claimants {
   }
   const CookMasks& masks() const { return masks_; }
   bool is_asking() const { return is_asking_; }
+  bool is_asking_now() const { return is_asking_now_; }
+  // Running cooks, and asks that somebody waits for: who counts as others beside a cook.
+  CookMask awaited() const { return masks_.running & (is_asking_now_ ? ~CookMask{0} : kCooksBits); }
   // A cook was stopped since TakeStopped was called last.
   bool has_stopped() const { return has_stopped_; }
   bool TakeStopped() { return std::exchange(has_stopped_, false); }
@@ -223,6 +228,7 @@ class Claimants {
   CookMask FollowersOf(const Edge& edge, CookMask cooks) const;
   // The platforms that the requests of these cooks have; not those of asks.
   PlatformMask PlatformsOf(CookMask cooks) const;
+  // For cooks alone; Claims knows how urgent asks are.
   Urgency UrgencyOf(CookMask cooks, InstigatorCategory category) const;
   // The cook of UnsettledOf for which a result of the package counts (Persist::Item::cook). Null:
   // none.
@@ -251,8 +257,16 @@ class Claimants {
   Claimant* last_ = &nothing_;
   std::array<std::unique_ptr<Claimant>, kCooksMax> slots_;
   bool has_stopped_ = false, has_ended_ = false;
-  bool is_asking_ = false;
+  bool is_asking_ = false, is_asking_now_ = false;
   CookMasks masks_;
 };
+
+// The platforms on which an active cook, or one of the cooks `joining`, wants the package, or
+// somebody waits for it: everything but asks ahead of need.
+inline PlatformMask WantedByOthers(const Claimants& claimants, const PackageData& package,
+                                   CookMask joining = 0) {
+  return claimants.PlatformsOf((package.cooks | joining) & claimants.masks().active) |
+         package.asked_now;
+}
 
 }  // namespace galley::director

@@ -50,8 +50,21 @@ Urgency UrgencyOf(CookClass of_class, InstigatorCategory category) {
 }
 
 std::string_view UrgencyName(Urgency urgency) {
-  constexpr std::array<std::string_view, 5> kNames = {"low", "normal", "asked", "high", "blocking"};
-  return kNames[static_cast<size_t>(urgency)];
+  switch (urgency) {
+    case Urgency::kSpare:
+      return "spare";
+    case Urgency::kLow:
+      return "low";
+    case Urgency::kNormal:
+      return "normal";
+    case Urgency::kAsked:
+      return "asked";
+    case Urgency::kHigh:
+      return "high";
+    case Urgency::kBlocking:
+      return "blocking";
+  }
+  return "";
 }
 
 std::string_view CategoryName(InstigatorCategory category) {

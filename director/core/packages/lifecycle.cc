@@ -159,6 +159,9 @@ void Lifecycle::SetSkipped(PackageId id, bool is_skipped) {
 }
 
 void Lifecycle::SetUrgency(PackageId id, Urgency urgency) {
+  const Urgency before = packages_[id].urgency;
+  if (packages_[id].work != nullptr && (before == Urgency::kSpare) != (urgency == Urgency::kSpare))
+    crossed_.insert(id);
   {
     const Change change(*this, id);
     packages_[id].urgency = urgency;
@@ -241,6 +244,7 @@ void Lifecycle::Remap(PackageId id, const PlatformMap& map, PlatformMask added, 
   }
   GALLEY_CHECK((wanted & added) == 0);
   package.asked = map.Mask(package.asked);
+  package.asked_now = map.Mask(package.asked_now);
   package.slots.resize(static_cast<size_t>(std::bit_width(wanted | added)));
   for (PlatformIndex p = 0; p < before.size(); ++p) {
     if (before[p].phase == Phase::kUnwanted || !map.Index(p).has_value()) continue;

@@ -14,7 +14,9 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <utility>
 
+#include "absl/container/btree_set.h"
 #include "absl/functional/function_ref.h"
 #include "absl/time/time.h"
 #include "director/core/packages/asked_work.h"
@@ -40,6 +42,9 @@ class Lifecycle {
   void SetOutcome(PackageId package, Outcome outcome);
   void SetSkipped(PackageId package, bool is_skipped);
   void SetUrgency(PackageId package, Urgency urgency);
+  // The packages in the works that became spare (Urgency::kSpare), or are spare no longer, since
+  // the last call.
+  absl::btree_set<PackageId> TakeCrossed() { return std::exchange(crossed_, {}); }
   void SetLoaded(PackageId package, bool is_loaded = true);
   // The cooks want the package from now on. Platforms that no cook wanted begin in phase `first`.
   void Claim(PackageId package, CookMask cooks, PlatformMask platforms, Phase first);
@@ -114,6 +119,7 @@ class Lifecycle {
   uint32_t in_works_ = 0;
   AskedWork asked_work_;
   PackageId changing_;
+  absl::btree_set<PackageId> crossed_;
 };
 
 }  // namespace galley::director

@@ -15,20 +15,24 @@ int LengthOf(absl::Duration expected) {
 }
 
 void LoadQueue::Push(PackageId package, const LoadOrder& order) {
-  const Key key(order.runs_alone, -static_cast<int>(order.urgency), order.was_loaded, -order.length,
+  const bool comes_last = order.runs_alone || order.urgency == Urgency::kSpare;
+  const Key key(comes_last, -static_cast<int>(order.urgency), order.was_loaded, -order.length,
                 order.rank, package);
   if (const auto found = keys_.find(package); found != keys_.end()) {
     if (found->second == key) return;
     order_.erase(found->second);
+    spare_ -= IsSpare(found->second);
   }
   order_.insert(key);
   keys_[package] = key;
+  spare_ += IsSpare(key);
 }
 
 void LoadQueue::Remove(PackageId package) {
   const auto found = keys_.find(package);
   if (found == keys_.end()) return;
   order_.erase(found->second);
+  spare_ -= IsSpare(found->second);
   keys_.erase(found);
 }
 

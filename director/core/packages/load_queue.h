@@ -1,7 +1,8 @@
 // LoadQueue: packages that must be cooked, and wait for a worker.
 //
 // Order:
-//   1. not alone      a package that is to run alone comes last: it waits until all else is done
+//   1. not alone      a package that is to run alone comes last: it waits until all else is done;
+//                     a spare package comes after that one
 //   2. urgency        highest first
 //   3. never loaded   these reveal the graph
 //   4. length         longest first, so that no long job begins when all others are done
@@ -44,16 +45,26 @@ class LoadQueue {
   // REQUIRES: not empty.
   PackageId Top() const;
   Urgency TopUrgency() const;
-  // The first package of at most this urgency that need not run alone. Invalid: none.
+  // The first package of at most this urgency that is not spare and need not run alone. Invalid:
+  // none.
   PackageId TopAtMost(Urgency urgency) const;
+  // True: the first package is spare, and so are all others.
+  bool IsTopSpare() const { return !empty() && TopUrgency() == Urgency::kSpare; }
+  // The number of packages that are not spare.
+  size_t wanted_size() const { return size() - spare_; }
   bool Contains(PackageId package) const { return keys_.contains(package); }
   bool empty() const { return order_.empty(); }
   size_t size() const { return order_.size(); }
 
  private:
   using Key = std::tuple<bool, int, bool, int, Rank, PackageId>;  // negated urgency and length
+  static bool IsSpare(const Key& key) {
+    return std::get<1>(key) == -static_cast<int>(Urgency::kSpare);
+  }
+
   absl::btree_set<Key> order_;
   absl::flat_hash_map<PackageId, Key> keys_;
+  size_t spare_ = 0;  // packages
 };
 
 }  // namespace galley::director

@@ -12,6 +12,7 @@
 // Threads: none; owned by a Tally.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -25,6 +26,7 @@
 
 namespace galley::director {
 
+// The urgencies of cooks, from kLow on.
 inline constexpr size_t kUrgencyCount = 5;
 
 // Workers that a launcher was asked for and that are not attached; counted by the shell, for
@@ -92,8 +94,10 @@ class Monitor {
     uint32_t cooked = 0;
   };
 
+  // A package of a settled cook may be wanted by nobody else than asks ahead: it counts as low.
   uint32_t& Count(State state, Urgency urgency) {
-    return packages_[static_cast<size_t>(state)][static_cast<size_t>(urgency)];
+    const auto of_cook = static_cast<size_t>(std::max(urgency, Urgency::kLow));
+    return packages_[static_cast<size_t>(state)][of_cook];
   }
   uint32_t InCook() const;
   double Correction() const;

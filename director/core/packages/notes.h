@@ -38,6 +38,12 @@ struct AskSettled {
   std::optional<PackageFailed> failed = std::nullopt;  // nullopt: done
 };
 
+// For asks: somebody else wants the package, but not on all platforms on which it is asked for
+// ahead of need.
+struct AheadDisplaced {
+  PackageId package;
+};
+
 // The package must be cooked, and is in a queue of jobs to be handed over. Only with a fleet.
 struct PackageReady {
   PackageId package;
@@ -51,7 +57,8 @@ struct CooksFailed {
 struct Notes {
   bool empty() const {
     return attempts_ended.empty() && losses_suspected.empty() && urgencies_raised.empty() &&
-           packages_ready.empty() && asks_settled.empty() && cooks_failed.empty();
+           packages_ready.empty() && asks_settled.empty() && ahead_displaced.empty() &&
+           cooks_failed.empty();
   }
 
   std::vector<AttemptEnded> attempts_ended;
@@ -59,6 +66,7 @@ struct Notes {
   std::vector<UrgencyRaised> urgencies_raised;
   std::vector<PackageReady> packages_ready;
   std::vector<AskSettled> asks_settled;
+  std::vector<AheadDisplaced> ahead_displaced;
   std::vector<CooksFailed> cooks_failed;
 };
 

@@ -105,6 +105,7 @@ struct PackageInCook {
   CookMask asked_generator = 0;
   // Platforms on which somebody asks for the package, or for a package that needs it (asks.h).
   PlatformMask asked = 0;
+  PlatformMask asked_now = 0;    // `asked` without the platforms of which nobody waits yet
   bool is_cooked_input = false;  // some package's cook reads its output
   bool was_loaded = false;       // by some attempt
   // The package is not attempted: its generator failed, or its cooks ended before.

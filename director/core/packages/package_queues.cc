@@ -70,7 +70,19 @@ void PackageQueues::StandInLine(PackageId id) {
 bool PackageQueues::StandsInLine(const ReadyPlace& place) const {
   const Work* const work = packages_[place.package].work.get();
   return work != nullptr && work->in_line == place.since &&
+         packages_[place.package].urgency != Urgency::kSpare &&
          (loads_.Contains(place.package) || work->is_aside);
+}
+
+bool PackageQueues::HasWantedBackingOff() const {
+  return std::ranges::any_of(backing_off_, [this](const auto& one) {
+    return packages_[one.second].urgency != Urgency::kSpare;
+  });
+}
+
+bool PackageQueues::HasWantedParked() const {
+  return std::ranges::any_of(parked_,
+                             [](const auto& queue) { return queue.second.wanted_size() > 0; });
 }
 
 std::optional<absl::Time> PackageQueues::ReadySince() {

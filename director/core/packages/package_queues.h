@@ -52,8 +52,11 @@ class PackageQueues {
   const SaveQueue& saves() const { return saves_; }
   // By parking queue, each in the order of LoadQueue; none is empty.
   const absl::btree_map<uint32_t, LoadQueue>& parked() const { return parked_; }
-  bool has_backing_off() const { return !backing_off_.empty(); }
-  // Since when the package of loads() waits that has waited longest; nullopt: none waits.
+  // True: a package that is not spare is backing off, or is parked. O(spare packages there).
+  bool HasWantedBackingOff() const;
+  bool HasWantedParked() const;
+  // Since when the package of loads() waits that has waited longest; nullopt: none waits. Spare
+  // packages do not count.
   std::optional<absl::Time> ReadySince();
   // CHECKs the invariants over all packages.
   void CheckInvariants() const;

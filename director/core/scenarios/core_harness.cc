@@ -415,7 +415,7 @@ void CoreHarness::Do(const Notify& effect) {
     Say("left " + core_->NameOf(left->package) + to);
   } else if (const auto* asked = std::get_if<AskEnded>(&effect.notice)) {
     Say("ask " + std::to_string(asked->ask) + ": " +
-        (asked->result.valid()                  ? "done"
+        (asked->result.valid()                  ? (asked->was_cooked ? "done, cooked" : "done")
          : !asked->infrastructure_error.empty() ? asked->infrastructure_error
                                                 : "failed: " + asked->failed->error));
   } else if (const auto* began = std::get_if<CookBegan>(&effect.notice)) {

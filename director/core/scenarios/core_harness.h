@@ -32,7 +32,8 @@
 //   ended 0: why (a worker that broke the protocol)
 //   spawn 0, stop 0, rescan a b
 //   root Mesh Town, publish 0, ended interrupted
-//   ask 1: done, ask 1: failed: text, ask 1: text (the director cannot go on)
+//   ask 1: done ("done, cooked" if a job ran for it), ask 1: failed: text
+//   ask 1: text (the director cannot go on)
 //
 // When several cooks may run at once, lines say which cooks they are for: "done Town [1 2]".
 #pragma once
@@ -109,6 +110,9 @@ class CoreHarness {
   // Asks for the package on one platform, with this number.
   void Ask(uint64_t ask, const std::string& name, PlatformIndex platform = 0) {
     Send(PackageAsked{ask, name, platform});
+  }
+  void AskAhead(uint64_t ask, const std::string& name, PlatformIndex platform = 0) {
+    Send(PackageAsked{ask, name, platform, /*is_ahead=*/true});
   }
   // Sends the events one after the other, without the Ticks that the core asks for in between.
   void SendAtOnce(const std::vector<Event>& events);

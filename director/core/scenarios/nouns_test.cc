@@ -317,12 +317,12 @@ TEST_F(LifecycleTest, OneThatBacksOffIsLoadedWhenItsTimeHasCome) {
   const PackageId a = Enter("A", 1);
   packages_[a].work->not_before = absl::UnixEpoch() + absl::Seconds(3);
   lifecycle_.SetState(a, State::kLoad, "test");
-  EXPECT_TRUE(lifecycle_.queues().has_backing_off());
+  EXPECT_TRUE(lifecycle_.queues().HasWantedBackingOff());
   lifecycle_.Release(absl::UnixEpoch() + absl::Seconds(2));
   EXPECT_TRUE(lifecycle_.queues().loads().empty());
   lifecycle_.Release(absl::UnixEpoch() + absl::Seconds(3));
   EXPECT_TRUE(lifecycle_.queues().loads().Contains(a));
-  EXPECT_FALSE(lifecycle_.queues().has_backing_off());
+  EXPECT_FALSE(lifecycle_.queues().HasWantedBackingOff());
   lifecycle_.CheckInvariants();
 }
 

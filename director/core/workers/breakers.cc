@@ -232,7 +232,7 @@ void Breakers::Look() {
   // that is not held.
   const bool may_go_on =
       workers_.attached().jobs_in_hand() > 0 || deps_.commits.HasAnyOf(claimants_.masks().active) ||
-      (!graph_.queues().loads().empty() && !workers_.attached().with_room().empty());
+      (graph_.queues().loads().wanted_size() > 0 && !workers_.attached().with_room().empty());
   if (bad_for < kAllHeldMax || may_go_on) return;
   all_bad_since_.reset();
   claimants_.EndAll("no machine can work, whatever it is given: " + WhyNobody() +

@@ -13,6 +13,7 @@ constexpr absl::Duration kEarnedMax = absl::Hours(24);
 
 size_t ClassQuota::ClassOf(Urgency urgency) {
   switch (urgency) {
+    case Urgency::kSpare:
     case Urgency::kLow:
       return 0;
     case Urgency::kNormal:

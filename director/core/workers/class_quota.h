@@ -3,7 +3,8 @@
 // A higher class goes first. So that no class starves, the lower classes together get a tenth of
 // the expected time that is handed over while they have jobs; but they never go before Blocking
 // jobs. Each job of a higher class earns the lower classes a ninth of its expected time. When the
-// earned time covers the first job of the lower classes, this job is handed over.
+// earned time covers the first job of the lower classes, this job is handed over. Spare jobs, which
+// only asks ahead of need want, are of no class and have no share (spare_jobs.h).
 //
 // Cost: O(1).
 // Threads: none; owned by JobQueue.

@@ -95,8 +95,9 @@ bool Culprits::HasOthers() const {
     const size_t in_hand = attempts_.At(suspect).size();
     suspects += in_hand > 0 ? in_hand : work->not_before == absl::InfinitePast();
   }
-  return workers_.attached().jobs_in_hand() + graph_.queues().loads().size() +
-             graph_.queues().saves().size() + graph_.queues().requests().size() >
+  return workers_.attached().jobs_in_hand() + workers_.attached().spare_in_hand() +
+             graph_.queues().loads().size() + graph_.queues().saves().size() +
+             graph_.queues().requests().size() >
          suspects;
 }
 

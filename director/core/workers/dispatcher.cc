@@ -1,15 +1,33 @@
 #include "director/core/workers/dispatcher.h"
 
-#include <algorithm>
-
-#include "common/base/sabotage.h"
-
 namespace galley::director {
+
 void Dispatcher::HandOverAll() {
   if (claimants_.masks().active == 0) return;
+  deps_.spare_jobs.Sort();
   deps_.survivors.DropUnwanted();
   deps_.survivors.HoldResources();
-  if (!deps_.job_queue.HasLoadWork()) return;
+  if (deps_.job_queue.HasLoadWork()) {
+    HandOverOthers();
+    if (deps_.spare_jobs.FreeResources()) HandOverOthers();
+  }
+  deps_.spare_jobs.MakeWay();
+  if (claimants_.has_stopped() || deps_.attempts.alone() != 0) return;
+  HandOverSpare();
+  deps_.spare_jobs.MakeWay();  // a job of an earlier director may have been taken up
+}
+
+// Slots that no other job can use by now go to what only asks ahead of need want.
+void Dispatcher::HandOverSpare() {
+  if (!deps_.job_queue.HasLoadWork()) {
+    deps_.parked_jobs.ParkForHelpers();
+    deps_.parked_jobs.Unpark();
+  }
+  if (deps_.spare_jobs.IsAnyReady()) deps_.fleet.KeepLocal();
+  deps_.spare_jobs.HandOver();
+}
+
+void Dispatcher::HandOverOthers() {
   deps_.parked_jobs.ParkForHelpers();
   deps_.fleet.Keep();
   deps_.reservations.Look();
@@ -20,34 +38,7 @@ void Dispatcher::HandOverAll() {
     deps_.large_jobs.LookAtParked();
     deps_.large_jobs.HandOverKept();
   }
-  std::vector<PackageId> aside;
-  // A package that is quarantined may end a cook, which gives up other packages.
-  while (!claimants_.has_stopped() &&
-         (!workers_.attached().with_room().empty() || deps_.job_queue.HasBlockingJob())) {
-    const PackageId package = deps_.job_queue.NextJob();
-    if (!package.valid()) break;
-    if (deps_.attempts.alone() != 0 && packages_[package].urgency != Urgency::kBlocking) break;
-    const bool runs_alone = deps_.exclusive_run.WaitsToBeAlone(package);
-    if (runs_alone && !deps_.exclusive_run.IsAllElseDone()) break;
-    if (deps_.faults.Quarantine(package) || deps_.survivors.TakeUp(package)) continue;
-    if (runs_alone) {
-      // Resources of a job of an earlier director are not waited for.
-      if (!deps_.job_queue.HasResources(package)) deps_.resumed_attempts.CancelResumed();
-      if (!deps_.worker_choice.Place(package).worker.valid() && deps_.parked_jobs.Park(package))
-        continue;
-      deps_.job_handover.HandOverAlone(package);
-      break;
-    }
-    const Placement at = deps_.worker_choice.Place(package);
-    if (at.worker.valid()) {
-      deps_.job_handover.HandOver(package, at);
-    } else if (!deps_.parked_jobs.Park(package) && !deps_.culprits.PutOff(package) &&
-               !deps_.large_jobs.SetAside(package, aside)) {
-      break;
-    }
-  }
-  deps_.job_queue.EndTurn();
-  for (const PackageId package : aside) graph_.lifecycle().Refresh(package);
+  HandOverReady();
   if (deps_.attempts.alone() == 0 && claimants_.masks().has_several_classes()) Overtake();
   if (claimants_.has_stopped() || deps_.attempts.alone() != 0) return;
   deps_.load_balancer.Balance();
@@ -55,6 +46,43 @@ void Dispatcher::HandOverAll() {
   const bool is_anybody_free = deps_.stragglers.IsTimeToLook();
   if (is_anybody_free) job_splitting_.Split();
   if (is_anybody_free || are_any_doubtful) deps_.stragglers.BackUp();
+}
+
+void Dispatcher::HandOverReady() {
+  std::vector<PackageId> aside;
+  // A package that is quarantined may end a cook, which gives up other packages.
+  while (!claimants_.has_stopped() &&
+         (!workers_.attached().with_room().empty() || deps_.job_queue.HasBlockingJob())) {
+    if (!HandOverNext(aside)) break;
+  }
+  deps_.job_queue.EndTurn();
+  for (const PackageId package : aside) graph_.lifecycle().Refresh(package);
+}
+
+// False: no further job can be handed over in this step.
+bool Dispatcher::HandOverNext(std::vector<PackageId>& aside) {
+  const PackageId package = deps_.job_queue.NextJob();
+  if (!package.valid()) return false;
+  if (deps_.attempts.alone() != 0 && packages_[package].urgency != Urgency::kBlocking) return false;
+  const bool runs_alone = deps_.exclusive_run.WaitsToBeAlone(package);
+  if (runs_alone && !deps_.exclusive_run.IsAllElseDone()) return false;
+  if (deps_.faults.Quarantine(package) || deps_.survivors.TakeUp(package)) return true;
+  if (runs_alone) {
+    // Resources of a job of an earlier director are not waited for.
+    if (!deps_.job_queue.HasResources(package)) deps_.resumed_attempts.CancelResumed();
+    if (!deps_.worker_choice.Place(package).worker.valid() && deps_.parked_jobs.Park(package))
+      return true;
+    deps_.spare_jobs.EndAll();
+    deps_.job_handover.HandOverAlone(package);
+    return false;
+  }
+  const Placement at = deps_.worker_choice.Place(package);
+  if (at.worker.valid()) {
+    deps_.job_handover.HandOver(package, at);
+    return true;
+  }
+  return deps_.parked_jobs.Park(package) || deps_.culprits.PutOff(package) ||
+         deps_.large_jobs.SetAside(package, aside);
 }
 
 // No worker has room; but jobs of lower classes wait at the workers. A job of a higher class waits

@@ -2,6 +2,8 @@
 // Threads: none; owned by its layer.
 #pragma once
 
+#include <vector>
+
 #include "director/core/jobs/attempts.h"
 #include "director/core/jobs/job_part.h"
 #include "director/core/jobs/resumed_attempts.h"
@@ -16,6 +18,7 @@
 #include "director/core/workers/load_balancer.h"
 #include "director/core/workers/parked_jobs.h"
 #include "director/core/workers/reservations.h"
+#include "director/core/workers/spare_jobs.h"
 #include "director/core/workers/stragglers.h"
 #include "director/core/workers/survivors.h"
 #include "director/core/workers/worker_choice.h"
@@ -42,6 +45,7 @@ class Dispatcher : JobPart {
     Survivors& survivors;
     LargeJobs& large_jobs;
     Stragglers& stragglers;
+    SpareJobs& spare_jobs;
   };
   Dispatcher(const JobGround& ground, const Deps& deps)
       : JobPart(ground),
@@ -51,6 +55,10 @@ class Dispatcher : JobPart {
   void HandOverAll();
 
  private:
+  void HandOverOthers();
+  void HandOverReady();
+  bool HandOverNext(std::vector<PackageId>& aside);
+  void HandOverSpare();
   void Overtake();
 
   const Deps deps_;

@@ -19,10 +19,13 @@ bool ExclusiveRun::WaitsToBeAlone(PackageId package) const {
 }
 
 bool ExclusiveRun::IsAllElseDone() const {
-  return workers_.attached().jobs_in_hand() == 0 && graph_.queues().requests().empty() &&
+  const RequestQueue& requests = graph_.queues().requests();
+  const bool is_any_asked =
+      !requests.empty() && packages_[requests.Top()].urgency != Urgency::kSpare;
+  return workers_.attached().jobs_in_hand() == 0 && !is_any_asked &&
          cache_queries_.in_flight() == 0 && graph_.agenda().empty() &&
          !graph_.lifecycle().equal_work().has_freed() && commits_.empty() &&
-         !graph_.queues().has_backing_off() && graph_.queues().parked().empty() &&
+         !graph_.queues().HasWantedBackingOff() && !graph_.queues().HasWantedParked() &&
          !graph_.pending_changes().is_scan_awaited() && claimants_.IsAllSelected();
 }
 
@@ -31,8 +34,9 @@ bool ExclusiveRun::IsForTooLong() const {
   const AttemptId alone = attempts_.alone();
   if (alone == 0) return false;
   const LoadQueue& loads = graph_.queues().loads();
-  const bool others_wait = !graph_.queues().saves().empty() ||
-                           (!loads.empty() && !packages_[loads.Top()].work->runs_alone);
+  const bool others_wait =
+      !graph_.queues().saves().empty() ||
+      (!loads.empty() && !loads.IsTopSpare() && !packages_[loads.Top()].work->runs_alone);
   if (!others_wait) return false;
   const AssignedJobs& hand = workers_.Find(attempts_.at(alone).worker)->jobs;
   const std::optional<absl::Duration> began_at = hand.BeganAt(alone);

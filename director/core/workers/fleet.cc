@@ -15,8 +15,10 @@ constexpr absl::Duration kLookPeriod = absl::Seconds(1);
 
 uint32_t Fleet::most() const { return options_.workers + options_.fleet.max; }
 
+void Fleet::KeepLocal() { SpawnUpTo(Pool::kLocal, options_.workers); }
+
 void Fleet::Keep() {
-  SpawnUpTo(Pool::kLocal, options_.workers);
+  KeepLocal();
   if (options_.fleet.max == 0) return;
   SpawnUpTo(Pool::kLaunched, Wanted());
   if (!graph_.queues().parked().empty()) SpawnUpTo(Pool::kLocal, HelpersWanted());
@@ -26,7 +28,7 @@ void Fleet::Keep() {
 uint32_t Fleet::HelpersWanted() const {
   size_t busy = 0;
   for (const WorkerId id : workers_.attached().ring())
-    busy += PoolOf(id) == Pool::kLocal && !workers_.Find(id)->jobs.empty();
+    busy += PoolOf(id) == Pool::kLocal && !workers_.Find(id)->jobs.is_idle();
   return static_cast<uint32_t>(
       std::min<size_t>(busy + deps_.parked_jobs.CountForHelpers(), options_.fleet.helpers_max));
 }
@@ -39,7 +41,7 @@ bool Fleet::IsNobodyThere() const {
 bool Fleet::IsAnyIdleFor(PackageId package) const {
   return std::ranges::any_of(workers_.attached().idle(), [&](WorkerId id) {
     const Worker& worker = *workers_.Find(id);
-    return PoolOf(id) == Pool::kLaunched && worker.jobs.empty() &&
+    return PoolOf(id) == Pool::kLaunched && worker.jobs.is_idle() &&
            step_.awake - worker.idle_since >= kLookPeriod &&
            deps_.eligibility.Has(id, worker, package);
   });
@@ -50,7 +52,7 @@ bool Fleet::IsAnyIdleFor(PackageId package) const {
 uint32_t Fleet::Busy() const {
   return static_cast<uint32_t>(std::ranges::count_if(workers_.attached().ring(), [&](WorkerId id) {
     const Worker& worker = *workers_.Find(id);
-    return PoolOf(id) == Pool::kLaunched && !worker.is_draining && !worker.jobs.empty();
+    return PoolOf(id) == Pool::kLaunched && !worker.is_draining && !worker.jobs.is_idle();
   }));
 }
 
@@ -87,7 +89,7 @@ uint32_t Fleet::Wanted() {
   const uint32_t further = FurtherMachines();
   // Stalled jobs wait for a worker if no worker is left that holds the awaited resources.
   const size_t stalled = IsNobodyThere() ? graph_.queues().saves().size() : 0;
-  const size_t ready = graph_.queues().loads().size() + demanding + stalled;
+  const size_t ready = graph_.queues().loads().wanted_size() + demanding + stalled;
   const size_t jobs = ready + workers_.attached().jobs_in_hand(Pool::kLaunched);
   if (ready + further == 0) return least;
   const AskedWork& asked = graph_.lifecycle().asked_work();
@@ -139,7 +141,7 @@ void Fleet::LetIdleGo() {
   for (const WorkerId id : workers_.attached().ring()) {
     const Worker& worker = *workers_.Find(id);
     const Pool pool = PoolOf(id);
-    if (pool == Pool::kForeign || worker.is_draining || !worker.jobs.empty() ||
+    if (pool == Pool::kForeign || worker.is_draining || !worker.jobs.is_idle() ||
         step_.awake - worker.idle_since < options_.fleet.idle_max)
       continue;
     // The worker would stay until its reports are taken. A worker whose result is held for a proof

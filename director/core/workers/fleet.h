@@ -11,6 +11,9 @@
 // that of cooks; beyond that, as many idle workers stay as the packages could keep busy for which
 // somebody waits.
 //
+// Spare jobs, which only asks ahead of need want, ask for no workers on other machines, and a
+// worker that has nothing else counts as idle.
+//
 // *Helpers* are workers of this machine beside a fleet. They are started when packages wait that
 // launched workers cannot cook (Eligibility), and end when idle.
 //
@@ -51,6 +54,8 @@ class Fleet : JobPart {
 
   // Asks for the workers that are missing. REQUIRES: there is work.
   void Keep();
+  // Asks for the workers of this machine alone.
+  void KeepLocal();
   void LetIdleGo();
   StartFailures& start_failures() { return start_failures_; }
   // The most workers that the core may ask for.

@@ -39,11 +39,15 @@ void JobHandover::Hold(AttemptId id, const Attempt& attempt) {
                           attempt.expected);  // shared resources are free until here
   deps_.grants.Acquire(id, attempt.group, attempt.worker);
   deps_.input_affinity.Note(attempt.worker, deps_.worker_choice.InputsOf(attempt.package));
+  const bool is_spare = packages_[attempt.package].urgency == Urgency::kSpare;
+  counts_.figures.ahead_begun += is_spare;
+  if (!is_spare) handed_over_at_ = step_.awake;
   const uint64_t pending =
       workers_.Take(attempt.worker, id,
                     {.urgency = urgency,
                      .expected = attempt.expected,
-                     .memory_bytes = MemoryOf(packages_[attempt.package], deps_.costs)},
+                     .memory_bytes = MemoryOf(packages_[attempt.package], deps_.costs),
+                     .is_spare = is_spare},
                     step_.awake);
   claimants_.CountForAll(&Counters::jobs_pending, pending);
 }

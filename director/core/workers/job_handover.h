@@ -45,10 +45,14 @@ class JobHandover : JobPart {
   void SetHandedOver(PackageId package, AttemptId attempt);
   // REQUIRES: the attempt's package, worker, group and expected time are known.
   void Hold(AttemptId id, const Attempt& attempt);
+  // When a job that is not spare was handed over last (StepContext::awake).
+  absl::Duration handed_over_at() const { return handed_over_at_; }
   AttemptId Give(PackageId package, const Placement& at, PlatformMask platforms,
                  absl::Duration expected);
 
  private:
+  absl::Duration handed_over_at_ = -absl::InfiniteDuration();
+
   const Deps deps_;
 };
 

@@ -28,8 +28,9 @@ PackageId JobQueue::NextInTurn() {
   PackageId next = stalled;
   // Other jobs are to end before the package that waits to be alone begins; but a job that has its
   // resource goes on.
-  const bool waits_alone = !loads.empty() && deps_.exclusive_run.WaitsToBeAlone(loads.Top());
-  if (!loads.empty() && !(waits_alone && stalled.valid()) &&
+  const bool is_any_ready = loads.wanted_size() > 0;
+  const bool waits_alone = is_any_ready && deps_.exclusive_run.WaitsToBeAlone(loads.Top());
+  if (is_any_ready && !(waits_alone && stalled.valid()) &&
       (!stalled.valid() || packages_[stalled].urgency < loads.TopUrgency()))
     next = loads.Top();
   if (!next.valid() || packages_[next].work->runs_alone) return next;
@@ -60,10 +61,16 @@ bool JobQueue::HasResources(PackageId package) const {
          deps_.reservations.MayTake(package);
 }
 
-// The first package that waits for resources which are free by now and that is at most as urgent.
+// The first package that waits for resources which are free by now and that is at most as urgent. A
+// spare package is in no line, except until SpareJobs::Sort takes it out.
 PackageId JobQueue::FirstStalled(Urgency urgency) const {
-  return graph_.queues().saves().BestAtMost(
-      urgency, [&](uint32_t, PackageId first) { return HasResources(first); });
+  return graph_.queues().saves().BestAtMost(urgency, [&](uint32_t, PackageId first) {
+    return packages_[first].urgency != Urgency::kSpare && HasResources(first);
+  });
+}
+
+bool JobQueue::HasReadyJob() const {
+  return graph_.queues().loads().wanted_size() > 0 || FirstStalled(Urgency::kBlocking).valid();
 }
 
 // The first of the stalled packages, and of the ready packages that need not run alone.
@@ -97,9 +104,17 @@ bool JobQueue::HasBlockingJob() const {
           graph_.queues().loads().TopUrgency() == Urgency::kBlocking);
 }
 
+bool JobQueue::IsAnyStalled() const {
+  bool is_any = false;
+  graph_.queues().saves().ForEachLine([&](uint32_t, PackageId first, size_t) {
+    is_any |= packages_[first].urgency != Urgency::kSpare;
+  });
+  return is_any;
+}
+
 bool JobQueue::HasLoadWork() const {
-  return !graph_.queues().loads().empty() || !graph_.queues().saves().empty() ||
-         !graph_.queues().parked().empty() || graph_.queues().has_backing_off() ||
+  return graph_.queues().loads().wanted_size() > 0 || IsAnyStalled() ||
+         graph_.queues().HasWantedParked() || graph_.queues().HasWantedBackingOff() ||
          workers_.attached().jobs_in_hand() > 0;
 }
 

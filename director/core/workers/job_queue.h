@@ -1,5 +1,5 @@
 // JobQueue: chooses the package that is handed over next: the most urgent one, except for the share
-// of the lower classes (class_quota.h).
+// of the lower classes (class_quota.h). Spare jobs are no part of the queue (spare_jobs.h).
 // Threads: none; owned by its layer.
 #pragma once
 
@@ -25,8 +25,10 @@ class JobQueue : JobPart {
   };
   JobQueue(const JobGround& ground, const Deps& deps) : JobPart(ground), deps_(deps) {}
 
-  // True: some job is ready, waits for something, or is in hand.
+  // True: some job is ready, waits for something, or is in hand. Spare jobs do not count.
   bool HasLoadWork() const;
+  // True: some job is ready, or waits to run alone.
+  bool HasReadyJob() const;
   // The next package whose resources are free. Packages before it whose resources are taken go to
   // the save queue. Invalid: none.
   PackageId NextJob();
@@ -50,6 +52,7 @@ class JobQueue : JobPart {
   PackageId NextInTurn();
   PackageId FirstStalled(Urgency urgency) const;
   PackageId FirstAtMost(Urgency urgency) const;
+  bool IsAnyStalled() const;
 
   Lent lent_;
   ClassQuota class_quota_;

@@ -35,8 +35,9 @@ void LargeJobs::NoteOvertaken(PackageId id) {
 void LargeJobs::LookAtParked() {
   for (const auto& [kind, queue] : graph_.queues().parked()) {
     const PackageId first = queue.Top();
-    if (!HeldResults::IsQueue(kind) && packages_[first].urgency != Urgency::kBlocking &&
-        IsHeldUpByMemory(first))
+    const Urgency urgency = packages_[first].urgency;
+    if (!HeldResults::IsQueue(kind) && urgency != Urgency::kBlocking &&
+        urgency != Urgency::kSpare && IsHeldUpByMemory(first))
       NoteOvertaken(first);
   }
 }
@@ -86,7 +87,7 @@ void LargeJobs::HandOverKept() {
   const bool is_ready = (package.state == State::kLoad || package.state == State::kSaveStalled) &&
                         package.work->attempt == 0 && !deps_.exclusive_run.WaitsToBeAlone(id) &&
                         package.work->not_before == absl::InfinitePast() &&
-                        deps_.job_queue.HasResources(id);
+                        package.urgency != Urgency::kSpare && deps_.job_queue.HasResources(id);
   if (!is_ready || !MayBeKeptFor(id, kept_worker_->worker, *workers_.Find(kept_worker_->worker))) {
     kept_worker_.reset();
     return;

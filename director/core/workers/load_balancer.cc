@@ -53,8 +53,9 @@ absl::btree_set<AttemptId> LeftAt(WorkerId worker, const AssignedJobs& hand, abs
 void LoadBalancer::Balance() {
   if (workers_.attached().idle().empty() || workers_.attached().busy().empty()) return;
   size_t pairs = 0;
-  const std::vector<WorkerId> idle(workers_.attached().idle().begin(),
-                                   workers_.attached().idle().end());
+  std::vector<WorkerId> idle(workers_.attached().idle().begin(), workers_.attached().idle().end());
+  std::ranges::stable_partition(
+      idle, [this](WorkerId id) { return !workers_.Find(id)->jobs.IsEachFreeSlotSpare(); });
   for (const WorkerId to : idle) {
     if (!workers_.attached().IsUsable(*workers_.Find(to)) ||
         deps_.reservations.IsKeptFrom(PackageId(), to))

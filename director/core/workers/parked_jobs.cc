@@ -14,7 +14,7 @@ size_t ParkedJobs::CountForHelpers() const {
     const bool needs_helper =
         is_proof ? deps_.proofs.NeedsHome(queue.Top())
                  : deps_.eligibility.FleetLacks(kind) || !deps_.eligibility.HasElsewhere(kind);
-    count += needs_helper ? queue.size() : 0;
+    count += needs_helper ? queue.wanted_size() : 0;
   }
   return count;
 }
@@ -24,7 +24,7 @@ size_t ParkedJobs::CountForFleet() const {
   for (const auto& [kind, queue] : graph_.queues().parked()) {
     if (!HeldResults::IsQueue(kind) && deps_.eligibility.IsDemanding(kind) &&
         deps_.eligibility.MayBeLaunched(kind))
-      count += queue.size();
+      count += queue.wanted_size();
   }
   return count;
 }
@@ -36,7 +36,9 @@ bool ParkedJobs::CannotHaveNow(PackageId package, uint32_t kind, WorkerId worker
 }
 
 void ParkedJobs::ParkBeyondFleet(PackageId package) {
-  if (options_.fleet.max == 0 || !graph_.queues().loads().Contains(package)) return;
+  if (options_.fleet.max == 0 || !graph_.queues().loads().Contains(package) ||
+      packages_[package].urgency == Urgency::kSpare)
+    return;
   const uint32_t kind = deps_.eligibility.KindOf(package);
   if (deps_.eligibility.IsDemanding(kind) && deps_.eligibility.FleetLacks(kind) &&
       !deps_.held_results.IsHeld(package))
@@ -78,7 +80,7 @@ void ParkedJobs::ParkForHelpers() {
   if (options_.fleet.max == 0) return;
   for (const PackageId package : std::exchange(beyond_fleet_, {})) ParkBeyondFleet(package);
   const LoadQueue& loads = graph_.queues().loads();
-  while (!loads.empty() && parked_ < kParkedMax &&
+  while (loads.wanted_size() > 0 && parked_ < kParkedMax &&
          deps_.eligibility.FleetLacks(deps_.eligibility.KindOf(loads.Top()))) {
     const PackageId first = loads.Top();
     graph_.lifecycle().Park(first, deps_.eligibility.KindOf(first));

@@ -20,7 +20,7 @@ const PlacementCandidate& ChooseCandidate(std::span<const PlacementCandidate> ca
   const double patience = soonest == absl::InfiniteDuration() ? kPatience : 0;
   const auto key = [&](const PlacementCandidate& view) {
     const bool is_late = view.delay > absl::ZeroDuration() && view.delay - view.saved >= soonest;
-    return std::tuple(!view.is_large_enough, is_late,
+    return std::tuple(!view.is_large_enough, is_late, view.ends_spare,
                       view.load - view.saved - view.warm * patience * least, view.worker);
   };
   return *std::ranges::min_element(

@@ -4,7 +4,8 @@
 // slot, less the time that warm inputs save the job there. While some worker has a free slot, the
 // job waits for another worker only if it ends sooner there. While no slot is free, the job may
 // wait for warm inputs by half the least load longer: no worker is idle meanwhile, and a job that
-// waits too long at the end is moved (load_balancer.h).
+// waits too long at the end is moved (load_balancer.h). Of free slots, one that no spare job has is
+// preferred.
 // Threads: none.
 #pragma once
 
@@ -26,6 +27,7 @@ struct PlacementCandidate {
   absl::Duration saved;         // of the job's time, by warm inputs
   double warm = 0;              // share of the job's inputs that are warm there, 0 to 1
   bool is_large_enough = true;  // its memory is enough for the job alone
+  bool ends_spare = false;      // the job would take the slot of a spare job (spare_jobs.h)
 };
 
 // O(candidates). REQUIRES: there is a candidate.

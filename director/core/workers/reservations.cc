@@ -13,7 +13,8 @@ bool Reservations::Waits(PackageId id) const {
   const PackageData& package = packages_[id];
   return (package.state == State::kLoad || package.state == State::kSaveStalled) &&
          package.work->attempt == 0 && package.work->not_before == absl::InfinitePast() &&
-         claimants_.IsWanted(id) && !exclusive_run_.WaitsToBeAlone(id);
+         claimants_.IsWanted(id) && package.urgency != Urgency::kSpare &&
+         !exclusive_run_.WaitsToBeAlone(id);
 }
 
 bool Reservations::IsOver() const {

@@ -123,12 +123,16 @@ void Stragglers::FindLongest(Progress& view) const {
 }
 
 WorkerId Stragglers::IdleFor(const Attempt& attempt, bool is_elsewhere) const {
+  WorkerId with_spare;  // where a spare job would have to end
   for (const WorkerId id : workers_.attached().idle()) {
-    if (!(is_elsewhere && id == attempt.worker) &&
-        deps_.worker_choice.MayTake(attempt.package, id, *workers_.Find(id)))
-      return id;
+    const Worker& worker = *workers_.Find(id);
+    if ((is_elsewhere && id == attempt.worker) ||
+        !deps_.worker_choice.MayTake(attempt.package, id, worker))
+      continue;
+    if (!worker.jobs.IsEachFreeSlotSpare()) return id;
+    if (!with_spare.valid()) with_spare = id;
   }
-  return WorkerId();
+  return with_spare;
 }
 
 void Stragglers::GiveBackup(PackageId id, WorkerId worker) {

@@ -66,7 +66,8 @@ PlacementCandidate WorkerChoice::ViewOf(PackageId package, WorkerId id, const Wo
           .saved = warm * LoadTimeOf(package),
           .warm = warm,
           .is_large_enough = worker.memory_bytes == 0 ||
-                             MemoryOf(packages_[package], deps_.costs) <= worker.memory_bytes};
+                             MemoryOf(packages_[package], deps_.costs) <= worker.memory_bytes,
+          .ends_spare = worker.jobs.IsEachFreeSlotSpare()};
 }
 
 std::vector<PlacementCandidate> WorkerChoice::Lightest(PackageId package) const {
@@ -193,7 +194,7 @@ WorkerId WorkerChoice::PlaceElsewhere(PackageId package) const {
 // A package that killed an executor is rather queued where it has not been, as above, whatever jobs
 // wait there: it must not hold up the jobs behind it. O(workers).
 WorkerId WorkerChoice::PlaceBlocking(PackageId package) const {
-  using Order = std::tuple<bool, bool, bool, bool, absl::Duration, WorkerId>;
+  using Order = std::tuple<bool, bool, bool, bool, absl::Duration, bool, WorkerId>;
   const auto cannot_now = [&](const Worker& worker) {
     return !workers_.attached().IsUsable(worker) ||
            worker.jobs.blocking_count() >= options_.blocking_jobs_max;
@@ -207,7 +208,8 @@ WorkerId WorkerChoice::PlaceBlocking(PackageId package) const {
       continue;
     const Order order(graph_.blame().HasFailedOn(package, id),
                       graph_.blame().HasFailedAt(package, worker.machine), cannot_now(worker),
-                      !MayTake(package, id, worker), worker.jobs.BlockingDelay(step_.awake), id);
+                      !MayTake(package, id, worker), worker.jobs.BlockingDelay(step_.awake),
+                      worker.jobs.IsEachFreeSlotSpare(), id);
     if (best.valid() && least <= order) continue;
     best = id;
     least = order;

@@ -22,6 +22,7 @@
 #include "director/core/workers/proofs.h"
 #include "director/core/workers/reports.h"
 #include "director/core/workers/reservations.h"
+#include "director/core/workers/spare_jobs.h"
 #include "director/core/workers/stragglers.h"
 #include "director/core/workers/survivors.h"
 #include "director/core/workers/worker_choice.h"
@@ -94,11 +95,15 @@ struct WorkerLayer {
   Stragglers stragglers{jobs.ground,
                         {jobs.machines, jobs.overrun_histogram, jobs.attempts, worker_trust,
                          worker_choice, job_handover}};
+  SpareJobs spare_jobs{jobs.ground,
+                       {jobs.packages.costs, jobs.grants, jobs.attempts, jobs.package_progress,
+                        held_results, eligibility, reservations, worker_choice, parked_jobs,
+                        job_queue, job_handover, faults, survivors}};
   Dispatcher dispatcher{
       jobs.ground,
       {jobs.attempts, jobs.resumed_attempts, exclusive_run, reservations, worker_trust,
        worker_choice, parked_jobs, job_queue, job_handover, load_balancer, faults, culprits, fleet,
-       survivors, large_jobs, stragglers}};
+       survivors, large_jobs, stragglers, spare_jobs}};
   CommitOutcomes commit_outcomes{
       jobs.ground,
       {jobs.attempts, jobs.package_progress, jobs.commits, jobs.discovered_references,

@@ -12,7 +12,7 @@ void WorkerLifecycle::OnWorkerAttached(const WorkerAttached& event) {
     claimants_.CountForAll(&Counters::workers_started);
     ++counts_.Of(PoolOf(event.worker)).started;
   }
-  const size_t running = before == nullptr ? 0 : before->jobs.running().size();
+  const size_t running = before == nullptr ? 0 : before->jobs.in_slots_count();
   const bool is_new_process = before == nullptr || before->session != event.session;
   Worker& worker = workers_.Attach(event.worker, event.slots, step_.awake);
   worker.memory_bytes = event.memory_bytes;
@@ -99,7 +99,7 @@ void WorkerLifecycle::OnWorkerLost(const WorkerLost& event) {
   // Workers that came by themselves come and go, and say nothing of the workers that are started
   // here.
   if (!is_in_order && !IsForeign(event.worker)) ++deps_.fleet.start_failures().losses;
-  const size_t running = worker->jobs.running().size();
+  const size_t running = worker->jobs.in_slots_count();
   const std::vector<AttemptId> in_hand = worker->jobs.All();
   for (size_t i = 0; i < in_hand.size(); ++i) {
     if (deps_.attempts.Current(in_hand[i]) == nullptr)

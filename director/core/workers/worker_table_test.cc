@@ -49,6 +49,63 @@ TEST(AssignedJobsTest, ABlockingJobWaitsForTheNextSlotAndForThoseBeforeIt) {
   EXPECT_EQ(hand.BlockingDelay(absl::Seconds(4)), absl::Seconds(8));
 }
 
+TEST(AssignedJobsTest, ASpareJobIsInNobodysWayUntilItsSlotIsTaken) {
+  AssignedJobs hand;
+  hand.SetSlots(2, kWhenAsked);
+  hand.Add(1, {.expected = absl::Seconds(9), .is_spare = true}, kWhenAsked);
+  hand.Add(2, {.expected = absl::Seconds(9), .is_spare = true}, kWhenAsked);
+  EXPECT_TRUE(hand.has_free_slot());
+  EXPECT_TRUE(hand.is_idle());
+  EXPECT_EQ(hand.active_count(), 0u);
+  EXPECT_EQ(hand.expected(), absl::ZeroDuration());
+  EXPECT_EQ(hand.BlockingDelay(absl::Seconds(1)), absl::ZeroDuration());
+  EXPECT_TRUE(hand.HasBegun(1));
+  EXPECT_TRUE(hand.InTheWay(0).empty());
+  EXPECT_FALSE(hand.HasRoomForSpare(0, 0)) << "both slots are used";
+  hand.Add(3, Job(absl::Seconds(1)), absl::Seconds(1));
+  EXPECT_EQ(hand.InTheWay(0), std::vector<AttemptId>({2}));
+  EXPECT_EQ(hand.Remove(2, absl::Seconds(4)), absl::Seconds(4));
+  EXPECT_TRUE(hand.InTheWay(0).empty());
+  EXPECT_EQ(hand.All(), std::vector<AttemptId>({3, 1}));
+  hand.Add(4, Job(absl::Seconds(1)), absl::Seconds(4));
+  EXPECT_EQ(hand.InTheWay(0), std::vector<AttemptId>({1}));
+}
+
+TEST(AssignedJobsTest, AJobBecomesSpareAndIsWantedAgain) {
+  AssignedJobs hand;
+  hand.Add(1, Job(absl::Seconds(9)), kWhenAsked);
+  hand.Add(2, Job(absl::Seconds(1)), kWhenAsked);
+  hand.SetSpare(1, true, absl::Seconds(1));
+  EXPECT_TRUE(hand.HasBegun(2)) << "the slot is free for it";
+  EXPECT_EQ(hand.InTheWay(0), std::vector<AttemptId>({1}));
+  hand.Remove(2, absl::Seconds(2));
+  hand.SetSpare(1, false, absl::Seconds(3));
+  EXPECT_EQ(hand.expected(), absl::Seconds(9));
+  EXPECT_EQ(hand.NextSlot(absl::Seconds(4)), absl::Seconds(5)) << "it began long ago";
+}
+
+TEST(AssignedJobsTest, ASpareJobGivesItsMemoryBack) {
+  AssignedJobs hand;
+  hand.SetSlots(3, kWhenAsked);
+  hand.Add(1, {.memory_bytes = 60, .is_spare = true}, kWhenAsked);
+  EXPECT_TRUE(hand.HasMemoryFor(90, 100));
+  EXPECT_FALSE(hand.HasRoomForSpare(60, 100));
+  EXPECT_TRUE(hand.HasRoomForSpare(40, 100));
+  hand.Add(2, {.memory_bytes = 90}, kWhenAsked);
+  EXPECT_EQ(hand.InTheWay(100), std::vector<AttemptId>({1}));
+  EXPECT_TRUE(hand.InTheWay(0).empty()) << "there is room for all that is known";
+}
+
+TEST(AssignedJobsTest, ASpareJobThatUploadsHasLeftItsSlot) {
+  AssignedJobs hand;
+  hand.Add(1, {.is_spare = true}, kWhenAsked);
+  hand.SetUploading(1, absl::Seconds(2));
+  EXPECT_FALSE(hand.IsSpare(1));
+  hand.Add(2, Job(absl::Seconds(1)), absl::Seconds(3));
+  EXPECT_TRUE(hand.InTheWay(0).empty());
+  EXPECT_EQ(hand.Remove(1, absl::Seconds(9)), absl::Seconds(2));
+}
+
 TEST(AssignedJobsTest, MemoryIsThatOfTheLargestThatMayRunTogether) {
   AssignedJobs hand;
   hand.SetSlots(2, kWhenAsked);

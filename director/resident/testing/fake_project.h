@@ -53,7 +53,18 @@ class FakeProject final : public PresentProject {
     for (const auto& [ask, one] : waiting_) packages.insert(one.package);
     return packages;
   }
-  // How often the package was asked for.
+  // The workers rest: nothing can be asked for ahead of need.
+  void SetResting(bool is_resting) {
+    base::MutexLock lock(mutex_);
+    is_resting_ = is_resting;
+  }
+  // How often the package was asked for ahead of need.
+  int AskedAheadFor(const std::string& package) const {
+    base::MutexLock lock(mutex_);
+    const auto found = asked_ahead_.find(package);
+    return found == asked_ahead_.end() ? 0 : found->second;
+  }
+  // How often the package was asked for by somebody who waits.
   int AskedFor(const std::string& package) const {
     base::MutexLock lock(mutex_);
     const auto found = asked_.find(package);
@@ -67,22 +78,11 @@ class FakeProject final : public PresentProject {
   }
   absl::StatusOr<uint64_t> Ask(std::string package, std::string platform,
                                PackageAsks::Callback callback) override {
-    std::optional<AskOutcome> outcome;
-    uint64_t ask = 0;
-    {
-      base::MutexLock lock(mutex_);
-      if (world_ == nullptr) return absl::UnavailableError("the files are looked at");
-      ask = ++last_ask_;
-      ++asked_[package];
-      const auto known = outcomes_.find(package);
-      if (known != outcomes_.end()) {
-        outcome = OutcomeOf(package, platform, known->second);
-      } else {
-        waiting_[ask] = {std::move(package), std::move(platform), std::move(callback)};
-      }
-    }
-    if (outcome) callback(*outcome);
-    return ask;
+    return Take(std::move(package), std::move(platform), std::move(callback), /*is_ahead=*/false);
+  }
+  absl::StatusOr<uint64_t> AskAhead(std::string package, std::string platform,
+                                    PackageAsks::Callback callback) override {
+    return Take(std::move(package), std::move(platform), std::move(callback), /*is_ahead=*/true);
   }
   void Withdraw(uint64_t ask) override {
     base::MutexLock lock(mutex_);
@@ -105,6 +105,26 @@ class FakeProject final : public PresentProject {
     PackageAsks::Callback callback;
   };
 
+  absl::StatusOr<uint64_t> Take(std::string package, std::string platform,
+                                PackageAsks::Callback callback, bool is_ahead) {
+    std::optional<AskOutcome> outcome;
+    uint64_t ask = 0;
+    {
+      base::MutexLock lock(mutex_);
+      if (world_ == nullptr) return absl::UnavailableError("the files are looked at");
+      if (is_ahead && is_resting_) return absl::UnavailableError("the workers rest");
+      ask = ++last_ask_;
+      ++(is_ahead ? asked_ahead_ : asked_)[package];
+      const auto known = outcomes_.find(package);
+      if (known != outcomes_.end()) {
+        outcome = OutcomeOf(package, platform, known->second);
+      } else {
+        waiting_[ask] = {std::move(package), std::move(platform), std::move(callback)};
+      }
+    }
+    if (outcome) callback(*outcome);
+    return ask;
+  }
   AskOutcome OutcomeOf(const std::string& package, const std::string& platform,
                        const Outcome& outcome) const GALLEY_REQUIRES(mutex_) {
     if (!outcome.result)
@@ -141,6 +161,8 @@ class FakeProject final : public PresentProject {
   std::map<uint64_t, Waiter> waiting_ GALLEY_GUARDED_BY(mutex_);
   std::map<std::string, Outcome> outcomes_ GALLEY_GUARDED_BY(mutex_);
   std::map<std::string, int> asked_ GALLEY_GUARDED_BY(mutex_);
+  std::map<std::string, int> asked_ahead_ GALLEY_GUARDED_BY(mutex_);
+  bool is_resting_ GALLEY_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace galley::director

@@ -1,0 +1,347 @@
+// Asks ahead of need (cooks/asks.h): their jobs run in slots that nothing else wants.
+#include <string>
+#include <vector>
+
+#include "director/core/scenarios/core_harness.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace galley::director {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+using Fault = WorkerReport::Fault;
+
+CookOptions BesideCooks(uint32_t platforms = 1) {
+  return {.platform_count = platforms, .workers = 1, .cooks_max = 4};
+}
+
+// A worker with one slot.
+CoreHarness OneSlot(const std::string& project, uint32_t platforms = 1) {
+  CoreHarness shell(project, BesideCooks(platforms));
+  shell.slots = 1;
+  return shell;
+}
+
+TEST(AheadAsksTest, OneIsCookedWhileNothingElseIsThere) {
+  CoreHarness shell("A -> B\nB\n", BesideCooks());
+  shell.AskAhead(1, "A");
+  EXPECT_THAT(shell.TakeLog(), AllOf(HasSubstr("start A 0"), Not(HasSubstr("start B"))));
+  EXPECT_EQ(shell.core().UrgencyOf(shell.Id("A")), Urgency::kSpare);
+  shell.Saved("A");
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("ask 1: done"));
+  const CoreFigures figures = shell.core().figures();
+  EXPECT_EQ(figures.ahead_begun, 1u);
+  EXPECT_EQ(figures.ahead_killed, 0u);
+}
+
+TEST(AheadAsksTest, NoneWaitsAtAWorker) {
+  CoreHarness shell = OneSlot("A\nB\n");
+  shell.AskAhead(1, "A");
+  shell.AskAhead(2, "B");
+  EXPECT_TRUE(shell.HasOpenJob("A"));
+  EXPECT_FALSE(shell.HasOpenJob("B"));
+  shell.Saved("A");
+  EXPECT_TRUE(shell.HasOpenJob("B"));
+}
+
+TEST(AheadAsksTest, OneWaitsUntilNoOtherJobNeedsTheSlot) {
+  CoreHarness shell = OneSlot("A\nB\nC\nZ\n");
+  shell.Request({"A", "B", "C"}, {.request = 1});
+  shell.AskAhead(7, "Z");
+  EXPECT_FALSE(shell.HasOpenJob("Z"));
+  shell.Work();
+  EXPECT_FALSE(shell.HasOpenJob("Z")) << "more jobs of the cook may follow";
+  shell.Pass(absl::Seconds(1));
+  EXPECT_TRUE(shell.HasOpenJob("Z")) << shell.TakeLog();
+}
+
+TEST(AheadAsksTest, WhoeverWaitsGetsTheSlotAtOnceAndNobodyIsBlamed) {
+  CoreHarness shell = OneSlot("A\nZ\n");
+  shell.AskAhead(1, "A");
+  shell.TakeLog();
+  shell.Ask(2, "Z");
+  EXPECT_THAT(shell.TakeLog(), AllOf(HasSubstr("cancel A"), HasSubstr("start Z 0")));
+  EXPECT_EQ(shell.core().figures().ahead_killed, 1u);
+  shell.Saved("Z");
+  shell.Pass(absl::Seconds(1));
+  EXPECT_THAT(shell.TakeLog(), AllOf(HasSubstr("ask 2: done"), HasSubstr("start A"),
+                                     Not(HasSubstr("blamed")), Not(HasSubstr("warned"))));
+  shell.Saved("A");
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("ask 1: done"));
+}
+
+TEST(AheadAsksTest, OneMayBeEndedAnyNumberOfTimes) {
+  CoreHarness shell = OneSlot("A\nZ\n");
+  shell.AskAhead(1, "A");
+  for (uint64_t ask = 2; ask < 200; ++ask) {
+    ASSERT_TRUE(shell.HasOpenJob("A")) << shell.TakeLog();
+    shell.Ask(ask, "Z");
+    ASSERT_TRUE(shell.HasOpenJob("Z"));
+    shell.Saved("Z");
+    shell.Pass(absl::Seconds(1));
+  }
+  shell.Saved("A");
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("ask 1: done"));
+}
+
+TEST(AheadAsksTest, OneSlotIsLeftAndThenAsManyAreEndedAsOthersNeed) {
+  CoreHarness shell("A\nB\nC\nD\nY\nZ\n", BesideCooks());
+  shell.AskAhead(1, "A");
+  shell.AskAhead(2, "B");
+  shell.AskAhead(3, "C");
+  shell.AskAhead(4, "D");
+  ASSERT_TRUE(shell.HasOpenJob("C"));
+  EXPECT_FALSE(shell.HasOpenJob("D")) << "the last slot is for whoever waits";
+  shell.TakeLog();
+  shell.Ask(9, "Z");
+  EXPECT_THAT(shell.TakeLog(), AllOf(HasSubstr("start Z"), Not(HasSubstr("cancel"))));
+  shell.Ask(10, "Y");
+  const std::string log = shell.TakeLog();
+  EXPECT_EQ(CountOf("cancel", log), 1u);
+  EXPECT_THAT(log, AllOf(HasSubstr("cancel C"), HasSubstr("start Y")));
+}
+
+TEST(AheadAsksTest, ASlotWithoutOneIsPreferred) {
+  CookOptions options = BesideCooks();
+  options.workers = 3;
+  CoreHarness shell("A\nB\nC\n", options);
+  shell.slots = 1;
+  shell.AskAhead(1, "A");
+  ASSERT_EQ(shell.JobOf("A").worker, WorkerId(0));
+  shell.Ask(2, "B");
+  shell.Request({"C"}, {.request = 1});
+  EXPECT_FALSE(shell.Says("cancel")) << shell.TakeLog();
+  EXPECT_TRUE(shell.HasOpenJob("B") && shell.HasOpenJob("C"));
+}
+
+TEST(AheadAsksTest, ACookOfTheLowestClassGetsTheSlotToo) {
+  CoreHarness shell = OneSlot("A\nB\n");
+  shell.AskAhead(7, "A");
+  shell.TakeLog();
+  shell.Request({"B"}, {.request = 1, .of_class = CookClass::kAhead});
+  EXPECT_THAT(shell.TakeLog(), AllOf(HasSubstr("cancel A"), HasSubstr("start B 0")));
+}
+
+TEST(AheadAsksTest, WhatACookWantsBesidesGoesOn) {
+  CoreHarness shell = OneSlot("A\nZ\n");
+  shell.AskAhead(7, "A");
+  shell.Request({"A"}, {.request = 1});
+  shell.Ask(8, "Z");
+  EXPECT_FALSE(shell.Says("cancel")) << shell.TakeLog();
+  EXPECT_TRUE(shell.HasOpenJob("A"));
+  shell.Saved("A");
+  EXPECT_THAT(shell.TakeLog(), AllOf(HasSubstr("ask 7: done"), HasSubstr("root of 1: A")));
+}
+
+TEST(AheadAsksTest, ACookIsNotHeldUpByOne) {
+  CoreHarness shell("A\nB\nC\n", BesideCooks());
+  shell.AskAhead(7, "A");
+  shell.Request({"B"}, {.request = 1});
+  shell.Saved("B");
+  EXPECT_THAT(shell.TakeLog(), AllOf(HasSubstr("root of 1: B"), HasSubstr("ended [1]")));
+  EXPECT_TRUE(shell.HasOpenJob("A"));
+}
+
+TEST(AheadAsksTest, WhoeverAsksNowLiftsOneUntilTheyLeave) {
+  CoreHarness shell = OneSlot("A\nZ\n");
+  shell.AskAhead(1, "A");
+  shell.Ask(2, "A");
+  EXPECT_EQ(shell.core().UrgencyOf(shell.Id("A")), Urgency::kBlocking);
+  shell.Ask(3, "Z");
+  EXPECT_FALSE(shell.Says("cancel")) << "somebody waits for A";
+  shell.TakeLog();
+  shell.Send(AskWithdrawn{2});
+  EXPECT_EQ(shell.core().UrgencyOf(shell.Id("A")), Urgency::kSpare);
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("cancel A")) << "Z waits behind it";
+  shell.Saved("Z");
+  shell.Pass(absl::Seconds(1));
+  shell.Saved("A");
+  EXPECT_THAT(shell.TakeLog(), AllOf(HasSubstr("ask 3: done"), HasSubstr("ask 1: done")));
+}
+
+TEST(AheadAsksTest, WhatOneNeedsIsSpareAndLiftedWithIt) {
+  CoreHarness shell("A\nB\n", BesideCooks());
+  shell.AskAhead(1, "A");
+  shell.Report(HarnessJob(shell.JobOf("A")), WorkerReport::Needs{"B", 0});
+  EXPECT_TRUE(shell.HasOpenJob("B"));
+  EXPECT_EQ(shell.core().UrgencyOf(shell.Id("B")), Urgency::kSpare);
+  shell.Ask(2, "A");
+  EXPECT_EQ(shell.core().UrgencyOf(shell.Id("B")), Urgency::kBlocking);
+  shell.Send(AskWithdrawn{2});
+  EXPECT_EQ(shell.core().UrgencyOf(shell.Id("B")), Urgency::kSpare);
+  shell.Saved("B");
+  shell.Saved("A");
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("ask 1: done"));
+}
+
+TEST(AheadAsksTest, OneThatIsWithdrawnTakesItsJobBack) {
+  CoreHarness shell("A\n", BesideCooks());
+  shell.AskAhead(1, "A");
+  shell.TakeLog();
+  shell.Send(AskWithdrawn{1});
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("cancel A"));
+  EXPECT_EQ(shell.StateOf("A"), "Idle");
+  EXPECT_EQ(shell.core().figures().ahead_killed, 0u);
+}
+
+// A package that is in hand for one platform is looked up for others only afterwards.
+TEST(AheadAsksTest, WhoeverWaitsForAnotherPlatformDoesNotWaitForTheJob) {
+  CoreHarness shell("A\n", BesideCooks(2));
+  shell.AskAhead(1, "A", 1);
+  ASSERT_EQ(shell.JobOf("A").start.platforms, 0b10u);
+  shell.TakeLog();
+  shell.Ask(2, "A", 0);
+  EXPECT_THAT(shell.TakeLog(), AllOf(HasSubstr("cancel A"), HasSubstr("start A")));
+  EXPECT_EQ(shell.JobOf("A").start.platforms, 0b01u);
+  shell.Saved("A", 0);
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("ask 2: done"));
+  shell.Pass(absl::Seconds(1));
+  ASSERT_EQ(shell.JobOf("A").start.platforms, 0b10u);
+  shell.Saved("A", 1);
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("ask 1: done"));
+}
+
+TEST(AheadAsksTest, OneForAnotherPlatformThanACookWantsWaitsForTheCook) {
+  CoreHarness shell("A\n", BesideCooks(2));
+  shell.Request({"A"}, {.request = 1, .platforms = 0b01});
+  shell.AskAhead(7, "A", 1);
+  EXPECT_EQ(shell.JobOf("A").start.platforms, 0b01u);
+  shell.Saved("A", 0);
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("root of 1: A"));
+  shell.Pass(absl::Seconds(2));
+  ASSERT_EQ(shell.JobOf("A").start.platforms, 0b10u);
+  shell.Saved("A", 1);
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("ask 7: done"));
+}
+
+// The input is looked up and loaded once for all its platforms.
+TEST(AheadAsksTest, OneGivesUpAnInputThatACookWantsOnAnotherPlatform) {
+  CoreHarness shell("A\nB\nLong\n", BesideCooks(2));
+  shell.AskAhead(7, "A", 1);
+  shell.Report(HarnessJob(shell.JobOf("A")), WorkerReport::Needs{"B", 1});
+  ASSERT_EQ(shell.JobOf("B").start.platforms, 0b10u);
+  shell.TakeLog();
+  shell.Request({"B"}, {.request = 1, .platforms = 0b01});
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("cancel B"));
+  EXPECT_EQ(shell.JobOf("B").start.platforms, 0b01u);
+  shell.Saved("B", 0);
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("root of 1: B"));
+  shell.Pass(absl::Seconds(10));
+  for (int i = 0; i < 8 && !shell.Says("ask 7: done"); ++i) shell.Work();
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("ask 7: done"));
+}
+
+TEST(AheadAsksTest, WhoeverNeedsAResourceGetsIt) {
+  CookOptions options = BesideCooks();
+  options.resources = {{"gpu", 1}};
+  CoreHarness shell("A @gpu\nB @gpu\n", options);
+  shell.AskAhead(1, "A");
+  ASSERT_TRUE(shell.HasOpenJob("A"));
+  shell.TakeLog();
+  shell.Ask(2, "B");
+  EXPECT_THAT(shell.TakeLog(), AllOf(HasSubstr("cancel A"), HasSubstr("start B")));
+  shell.Saved("B");
+  shell.Pass(absl::Seconds(1));
+  EXPECT_TRUE(shell.HasOpenJob("A"));
+}
+
+TEST(AheadAsksTest, OneTakesAResourceThatNobodyHolds) {
+  CookOptions options = BesideCooks();
+  options.resources = {{"gpu", 1}};
+  CoreHarness shell("A @gpu\nB @gpu\n", options);
+  shell.Ask(1, "B");
+  shell.AskAhead(2, "A");
+  shell.Pass(absl::Seconds(1));
+  EXPECT_FALSE(shell.HasOpenJob("A"));
+  shell.Saved("B");
+  EXPECT_TRUE(shell.HasOpenJob("A"));
+}
+
+TEST(AheadAsksTest, AFollowerOfItsEqualWorkLiftsOne) {
+  CoreHarness shell = OneSlot("A = w\nB = w\nZ\n");
+  shell.AskAhead(7, "A");
+  shell.Request({"B"}, {.request = 1});
+  EXPECT_GT(shell.core().UrgencyOf(shell.Id("A")), Urgency::kSpare);
+  shell.Ask(8, "Z");
+  EXPECT_FALSE(shell.Says("cancel")) << "a cook waits for the job of A";
+}
+
+TEST(AheadAsksTest, OneBringsUpNoMachines) {
+  CookOptions options = BesideCooks();
+  options.workers = 0;
+  options.fleet.max = 2;
+  options.fleet.min = 1;
+  CoreHarness shell("A\nB\n", options);
+  shell.AskAhead(1, "A");
+  shell.Pass(absl::Seconds(3));
+  EXPECT_FALSE(shell.Says("spawn"));
+  shell.Ask(2, "B");
+  EXPECT_TRUE(shell.Says("spawn"));
+}
+
+TEST(AheadAsksTest, AFailureIsKept) {
+  CoreHarness shell("A\n", BesideCooks());
+  shell.AskAhead(1, "A");
+  for (int i = 0; i < 8 && shell.HasOpenJob("A"); ++i) {
+    shell.Failed("A", Fault::kCrashed, "signal 11");
+    shell.Pass(absl::Seconds(30));
+  }
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("ask 1: failed: "));
+  shell.AskAhead(2, "A");
+  EXPECT_THAT(shell.TakeLog(), AllOf(HasSubstr("ask 2: failed: "), Not(HasSubstr("start"))));
+}
+
+TEST(AheadAsksTest, OneIsLookedUpAfterAllOthers) {
+  std::string project = "Z\n";
+  std::vector<std::string> all;
+  for (int i = 0; i < 64; ++i) {
+    all.push_back("P" + std::to_string(i));
+    project += all.back() + "\n";
+  }
+  CookOptions options = BesideCooks();
+  options.look_ups_per_batch = 4;
+  CoreHarness shell(project, options);
+  shell.hold_look_ups = true;
+  shell.AskAhead(7, "Z");
+  ASSERT_EQ(shell.look_ups.size(), 1u) << "there are no others";
+  EXPECT_FALSE(shell.look_ups.front().is_awaited);
+  shell.Send(AskWithdrawn{7});
+  shell.Request(all, {.request = 1});
+  shell.AskAhead(8, "Z");
+  for (size_t i = 0; i < all.size(); ++i) shell.Send(Tick{});
+  const PackageId last = shell.Id("Z");
+  shell.look_ups.pop_front();
+  for (const LookUp::Item& item : shell.look_ups) EXPECT_NE(item.package, last);
+}
+
+TEST(AheadAsksTest, AllEndWhenTheDirectorCannotGoOn) {
+  CoreHarness shell("A\nB\n", BesideCooks(2));
+  shell.Request({"B"}, {.request = 1, .platforms = 0b01});
+  shell.AskAhead(7, "A");
+  shell.AskAhead(8, "B", 1);  // deferred
+  shell.Send(DirectorUnfit{"the disk is full"});
+  EXPECT_THAT(shell.TakeLog(),
+              AllOf(HasSubstr("ask 7: the disk is full"), HasSubstr("ask 8: the disk is full")));
+  EXPECT_EQ(shell.StateOf("A"), "Idle");
+}
+
+TEST(AheadAsksTest, TheOutcomeSaysWhetherAJobRanForTheAsk) {
+  CoreHarness shell("A\nLong\n", BesideCooks());
+  shell.Ask(100, "Long");
+  shell.AskAhead(1, "A");
+  shell.Pass(absl::Seconds(1));
+  shell.Saved("A");
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("ask 1: done, cooked"));
+  shell.Request({"A", "Long"}, {.request = 1});
+  shell.Saved("A");
+  shell.TakeLog();
+  shell.AskAhead(2, "A");
+  EXPECT_THAT(shell.TakeLog(), AllOf(HasSubstr("ask 2: done"), Not(HasSubstr("cooked"))));
+}
+
+}  // namespace
+}  // namespace galley::director

@@ -1,0 +1,192 @@
+#include "director/core/workers/spare_jobs.h"
+
+#include <algorithm>
+#include <functional>
+#include <tuple>
+
+#include "absl/container/btree_set.h"
+#include "common/base/sabotage.h"
+#include "director/core/packages/job_costs.h"
+
+namespace galley::director {
+
+void SpareJobs::Sort() {
+  for (const PackageId id : graph_.lifecycle().TakeCrossed()) {
+    if (!packages_.Has(id) || packages_[id].work == nullptr) continue;
+    const bool is_spare = packages_[id].urgency == Urgency::kSpare;
+    for (const AttemptId attempt : deps_.attempts.At(id)) SortAttempt(attempt, is_spare);
+    // A spare package does not stand in line for resources.
+    if (is_spare && packages_[id].state == State::kSaveStalled)
+      graph_.lifecycle().SetState(id, State::kLoad, "only asks ahead of need want it");
+  }
+}
+
+// A job that waits at its worker, or is to run alone, is taken back when it becomes spare.
+void SpareJobs::SortAttempt(AttemptId attempt, bool is_spare) {
+  if (deps_.attempts.Current(attempt) == nullptr) return;  // it ended with another one
+  const Attempt& one = deps_.attempts.at(attempt);
+  const PackageId package = one.package;
+  const AssignedJobs& hand = workers_.Find(one.worker)->jobs;
+  if (hand.IsSpare(attempt) == is_spare || hand.IsUploading(attempt)) return;
+  if (!is_spare || (hand.HasBegun(attempt) && !one.is_alone)) {
+    if (!is_spare) counts_.figures.ahead_slot_time += step_.awake - *hand.BeganAt(attempt);
+    return workers_.SetSpare(one.worker, attempt, is_spare, step_.awake);
+  }
+  // A job that has begun after all must not go on without its resource.
+  const bool must_end = one.is_alone || one.group != 0;
+  deps_.attempts.EndAttempt(attempt, must_end ? Tell::kCancel : Tell::kRetract);
+  deps_.package_progress.Advance(package);
+}
+
+void SpareJobs::End(AttemptId attempt) {
+  if (deps_.attempts.Current(attempt) == nullptr) return;  // it ended with another one
+  const PackageId package = deps_.attempts.at(attempt).package;
+  ++counts_.figures.ahead_killed;
+  deps_.attempts.EndAttempt(attempt, Tell::kCancel);
+  deps_.package_progress.Advance(package);
+}
+
+void SpareJobs::MakeWay() {
+  if (IsSabotaged(Sabotage::kKeepAheadJobs)) return;
+  const absl::btree_set<WorkerId> with_spare = workers_.attached().with_spare();
+  for (const WorkerId id : with_spare) {
+    const Worker& worker = *workers_.Find(id);
+    for (const AttemptId attempt : worker.jobs.InTheWay(worker.memory_bytes)) End(attempt);
+  }
+}
+
+void SpareJobs::EndAll() {
+  const absl::btree_set<WorkerId> with_spare = workers_.attached().with_spare();
+  for (const WorkerId id : with_spare) {
+    const std::vector<AssignedJobs::Running> spare = workers_.Find(id)->jobs.spare();
+    for (const AssignedJobs::Running& one : spare) End(one.attempt);
+  }
+}
+
+// ------------------------------------------------------------------ resources
+
+// The spare jobs that hold resources, the last ones first.
+std::vector<AttemptId> SpareJobs::Holding() const {
+  std::vector<AttemptId> holding;
+  for (const WorkerId id : workers_.attached().with_spare()) {
+    for (const AssignedJobs::Running& one : workers_.Find(id)->jobs.spare()) {
+      if (deps_.grants.Holds(one.attempt)) holding.push_back(one.attempt);
+    }
+  }
+  std::ranges::sort(holding, std::greater<>());
+  return holding;
+}
+
+// The resources are free in the farm, and on the machine of a worker that can do the job.
+bool SpareJobs::CanHaveResources(PackageId package) const {
+  return deps_.job_queue.HasResources(package) &&
+         std::ranges::any_of(workers_.attached().ring(), [&](WorkerId id) {
+           return deps_.eligibility.Has(id, *workers_.Find(id), package) &&
+                  deps_.reservations.MayTakeAt(package, id);
+         });
+}
+
+// A spare job that holds some resource which the package wants; nullopt: there is none.
+std::optional<AttemptId> SpareJobs::InTheWayOf(PackageId package) const {
+  const record::ResourceCounts wanted = deps_.grants.WantedBy(packages_[package].resource_group);
+  for (const AttemptId attempt : Holding()) {
+    const record::ResourceCounts held = deps_.grants.WantedBy(deps_.attempts.at(attempt).group);
+    const bool is_shared = std::ranges::any_of(
+        wanted, [&](const auto& resource) { return held.contains(resource.first); });
+    if (is_shared) return attempt;
+  }
+  return std::nullopt;
+}
+
+bool SpareJobs::FreeResources() {
+  if (IsSabotaged(Sabotage::kKeepAheadJobs) || Holding().empty()) return false;
+  std::vector<PackageId> waiting;
+  graph_.queues().saves().ForEachLine(
+      [&](uint32_t, PackageId first, size_t) { waiting.push_back(first); });
+  for (const auto& [kind, queue] : graph_.queues().parked()) waiting.push_back(queue.Top());
+  bool has_ended = false;
+  for (const PackageId package : waiting) {
+    if (packages_[package].urgency == Urgency::kSpare || packages_[package].resource_group == 0)
+      continue;
+    while (!CanHaveResources(package)) {
+      const std::optional<AttemptId> attempt = InTheWayOf(package);
+      if (!attempt.has_value()) break;
+      End(*attempt);
+      has_ended = true;
+    }
+  }
+  return has_ended;
+}
+
+// ------------------------------------------------------------------ hand-over
+
+void SpareJobs::HandOver() {
+  const absl::Duration quiet = step_.awake - deps_.job_handover.handed_over_at();
+  if (!IsAnyReady() || quiet < kQuiet || deps_.job_queue.HasReadyJob()) return;
+  const LoadQueue& loads = graph_.queues().loads();
+  std::vector<PackageId> aside;
+  while (!claimants_.has_stopped() && !loads.empty() && aside.size() < kLooksMax && IsSlotLeft()) {
+    const PackageId next = loads.Top();
+    if (deps_.faults.Quarantine(next) || deps_.survivors.TakeUp(next)) continue;
+    const WorkerId worker = deps_.job_queue.HasResources(next) ? Choose(next) : WorkerId();
+    if (worker.valid()) {
+      deps_.job_handover.HandOver(next, {.worker = worker});
+    } else if (!CannotGoAnywhere(next) || !deps_.parked_jobs.Park(next)) {
+      graph_.lifecycle().SetAside(next);
+      aside.push_back(next);
+    }
+  }
+  for (const PackageId package : aside) graph_.lifecycle().Refresh(package);
+}
+
+// True: some slot is free beside the one that is left for the next claim.
+bool SpareJobs::IsSlotLeft() const {
+  const WorkerIndex& attached = workers_.attached();
+  const uint64_t kept = attached.slots() > 1 ? 1 : 0;
+  return !attached.idle().empty() &&
+         attached.jobs_in_hand() + attached.spare_in_hand() + kept < attached.slots();
+}
+
+// True: no attached worker can do the job, or its result waits for another machine.
+bool SpareJobs::CannotGoAnywhere(PackageId package) {
+  return deps_.held_results.IsHeld(package) ||
+         !deps_.eligibility.HasAttached(deps_.eligibility.KindOf(package));
+}
+
+// The worker with a free slot where most of the job's inputs are warm, and among equals the one
+// with the fewest jobs. Invalid: none.
+WorkerId SpareJobs::Choose(PackageId package) const {
+  const bool is_any_job =
+      workers_.attached().jobs_in_hand() + workers_.attached().spare_in_hand() > 0;
+  if (packages_[package].work->runs_alone && is_any_job) return WorkerId();
+  using Order = std::tuple<absl::Duration, size_t, WorkerId>;
+  const uint64_t memory_bytes = MemoryOf(packages_[package], deps_.costs);
+  std::optional<Order> best;
+  size_t looks = 0;
+  for (const WorkerId id : workers_.attached().idle()) {
+    if (++looks > kIdleLooksMax) break;
+    const Worker& worker = *workers_.Find(id);
+    if (!worker.jobs.HasRoomForSpare(memory_bytes, worker.memory_bytes) ||
+        !deps_.worker_choice.MayTake(package, id, worker))
+      continue;
+    const Order order(-deps_.worker_choice.SavedAt(package, id), worker.jobs.size(), id);
+    if (!best.has_value() || order < *best) best = order;
+  }
+  return best.has_value() ? std::get<WorkerId>(*best) : ChooseAgain(package);
+}
+
+// A package that failed on the workers which are free goes where other packages would go: to a
+// worker where it has not been, and when it has been everywhere, anywhere. O(workers) if it failed.
+WorkerId SpareJobs::ChooseAgain(PackageId package) const {
+  if (graph_.blame().WorkersOf(package).empty() && !graph_.blame().HasMachines(package))
+    return WorkerId();
+  const WorkerId id = deps_.worker_choice.Place(package).worker;
+  if (!id.valid()) return WorkerId();
+  const Worker& worker = *workers_.Find(id);
+  const bool has_room =
+      workers_.attached().idle().contains(id) &&
+      worker.jobs.HasRoomForSpare(MemoryOf(packages_[package], deps_.costs), worker.memory_bytes);
+  return has_room ? id : WorkerId();
+}
+
+}  // namespace galley::director
