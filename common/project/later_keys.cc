@@ -20,7 +20,6 @@ constexpr LaterKey kLaterKeys[] = {
     {"chunk", ""},
     {"cook", "prove"},
     {"cook", "startup"},
-    {"director", "ahead"},
     {"farm", "endpoint"},
     {"farm", "instance"},
     {"farm", "launcher", "reapi"},

@@ -12,11 +12,11 @@
 
 namespace galley::project {
 
-// INVALID_ARGUMENT: "galley.toml:12: `director.http`: not yet".
+// INVALID_ARGUMENT: "galley.toml:12: `cook.prove`: not yet".
 absl::Status RefuseLaterKeys(const TomlValue& document, std::string_view file);
 // RefuseLaterKeys for a sidecar, which has the keys of a rule: "a.png.cook:2: `walls`: not yet".
 absl::Status RefuseLaterKeysOfSidecar(const TomlValue& document, std::string_view file);
-// RefuseLaterKeys for environment variables such as GALLEY_DIRECTOR_HTTP.
+// RefuseLaterKeys for environment variables such as GALLEY_COOK_PROVE.
 absl::Status RefuseLaterVariables(const std::map<std::string, std::string>& environment);
 
 }  // namespace galley::project

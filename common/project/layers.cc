@@ -85,6 +85,7 @@ const std::vector<KnownKey>& KnownKeys() {
       {"store", "tls_cert", kString, ""},
       {"store", "tls_key", kString, ""},
       {"output", "dir", kString, ".galley/cooked"},
+      {"director", "ahead", kBool, "true"},
       {"director", "http", kString, ""},
       {"director", "memory", kString, ""},
       {"director", "metrics", kString, ""},

@@ -145,6 +145,7 @@ struct DirectorSection {
   uint64_t memory_bytes = 0;  // of a resident director; 0: half of the machine's memory
   std::string metrics;        // address for Prometheus, "127.0.0.1:9464"; empty: none
   std::string http;           // address for devices, "127.0.0.1:8080"; empty: none
+  bool ahead = true;          // idle workers cook what devices are likely to ask for
 };
 
 // Origin: the source of a value, for doctor: ("store.dir", "/x/.galley/store", "default").

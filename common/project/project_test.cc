@@ -120,6 +120,7 @@ dir = ".galley/cooked"
 memory = "8GiB"
 metrics = "127.0.0.1:9464"
 http = "127.0.0.1:8080"
+ahead = false
 [farm]
 workers = 0
 slots = 1
@@ -132,6 +133,7 @@ placement = "cost"
   EXPECT_EQ(project->director.memory_bytes, 8ull << 30);
   EXPECT_EQ(project->director.metrics, "127.0.0.1:9464");
   EXPECT_EQ(project->director.http, "127.0.0.1:8080");
+  EXPECT_FALSE(project->director.ahead);
   EXPECT_TRUE(project->fix_case);
   ASSERT_EQ(project->mounts.size(), 2u);
   EXPECT_EQ(project->mounts[1].directory, JoinPath(dir_, "dlc"));
@@ -159,6 +161,7 @@ placement = "cost"
   EXPECT_EQ(project->resources.at("gpu"), 1u);
   EXPECT_EQ(project->store.directory, JoinPath(dir_, ".galley/store"));
   EXPECT_EQ(project->store.size_bytes_max, 100ull << 30);
+  EXPECT_TRUE(project->director.ahead);
   EXPECT_EQ(project->state_directory(), JoinPath(dir_, ".galley/state"));
 }
 

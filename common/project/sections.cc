@@ -28,9 +28,9 @@ std::string Text(const Layers& layers, const std::string& key, std::string other
   return value == nullptr ? std::move(otherwise) : std::get<std::string>(value->value.data);
 }
 
-bool Flag(const Layers& layers, const std::string& key) {
+bool Flag(const Layers& layers, const std::string& key, bool otherwise = false) {
   const Layers::Value* value = layers.Find(key);
-  return value != nullptr && std::get<bool>(value->value.data);
+  return value == nullptr ? otherwise : std::get<bool>(value->value.data);
 }
 
 std::vector<std::string> List(const Layers& layers, const std::string& key) {
@@ -254,6 +254,7 @@ absl::Status ReadStore(const Layers& layers, const std::string& root, StoreSecti
 absl::Status ReadDirector(const Layers& layers, DirectorSection& director) {
   director.metrics = Text(layers, "director.metrics", "");
   director.http = Text(layers, "director.http", "");
+  director.ahead = Flag(layers, "director.ahead", director.ahead);
   const Layers::Value* const value = layers.Find("director.memory");
   if (value == nullptr || std::get<std::string>(value->value.data).empty()) return absl::OkStatus();
   const absl::StatusOr<uint64_t> size = ParseSize(std::get<std::string>(value->value.data));
