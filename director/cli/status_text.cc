@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -102,11 +103,44 @@ std::string DevicesLine(const v1::StatusAnswer& status) {
                      Grouped(devices.streams()));
 }
 
+// The share of hits in what is known: hits, and packages that were made for nothing.
+std::optional<double> HitRate(const v1::StatusAnswer::Ahead& ahead) {
+  const uint64_t known = ahead.hits() + ahead.wasted();
+  if (known == 0) return std::nullopt;
+  return static_cast<double>(ahead.hits()) / static_cast<double>(known);
+}
+
+std::string AheadLine(const v1::StatusAnswer::Ahead& ahead) {
+  const std::optional<double> rate = HitRate(ahead);
+  return fmt::format(
+      "cooked ahead: {}; asked for later: {}, for nothing: {}, not known yet: {}{}; to come: {}{}",
+      Grouped(ahead.made()), Grouped(ahead.hits()), Grouped(ahead.wasted()),
+      Grouped(ahead.unasked()), rate ? fmt::format(" (hit rate {:.0f} %)", 100 * *rate) : "",
+      Grouped(ahead.waiting() + ahead.open()),
+      ahead.pause().empty() ? "" : fmt::format("; pauses: {}", EscapeControl(ahead.pause())));
+}
+
+nlohmann::json AheadJson(const v1::StatusAnswer::Devices& devices) {
+  if (!devices.has_ahead()) return nullptr;
+  const v1::StatusAnswer::Ahead& ahead = devices.ahead();
+  const std::optional<double> rate = HitRate(ahead);
+  return {{"made", ahead.made()},
+          {"hits", ahead.hits()},
+          {"wasted", ahead.wasted()},
+          {"unasked", ahead.unasked()},
+          {"hit_rate", rate ? nlohmann::json(*rate) : nlohmann::json()},
+          {"waiting", ahead.waiting()},
+          {"open", ahead.open()},
+          {"killed", ahead.killed()},
+          {"pause", ahead.pause().empty() ? nlohmann::json() : nlohmann::json(ahead.pause())}};
+}
+
 nlohmann::json DevicesJson(const v1::StatusAnswer& status) {
   if (!status.has_devices()) return nullptr;
   return {{"url", status.devices().url()},
           {"connections", status.devices().connections()},
-          {"streams", status.devices().streams()}};
+          {"streams", status.devices().streams()},
+          {"ahead", AheadJson(status.devices())}};
 }
 
 }  // namespace
@@ -230,6 +264,7 @@ std::string StatusText(const v1::StatusAnswer& status, absl::Time now, size_t co
   lines.push_back(StoreLine(status));
   if (status.store().has_kept_sources()) lines.push_back(KeptSourcesLine(status));
   if (status.has_devices()) lines.push_back(DevicesLine(status));
+  if (status.devices().has_ahead()) lines.push_back(AheadLine(status.devices().ahead()));
   if (!status.watch().empty())
     lines.push_back(fmt::format("files: {}", EscapeControl(status.watch())));
   for (const std::string& wrong : status.wrong())

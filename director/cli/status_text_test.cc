@@ -104,6 +104,32 @@ TEST(StatusTextTest, TheAddressForDevicesIsSaidIfThereIsOne) {
   EXPECT_EQ(StatusJson(status)["devices"]["connections"], 1'200);
 }
 
+TEST(StatusTextTest, WhatWasCookedAheadHasItsHitRateOnceThatIsKnown) {
+  v1::StatusAnswer status = WithLastCooks();
+  status.mutable_devices()->set_url("http://127.0.0.1:8080");
+  EXPECT_THAT(StatusText(status, kStatusNow, 400), Not(HasSubstr("cooked ahead")));
+  EXPECT_TRUE(StatusJson(status)["devices"]["ahead"].is_null());
+  v1::StatusAnswer::Ahead& ahead = *status.mutable_devices()->mutable_ahead();
+  ahead.set_made(1'020);
+  ahead.set_unasked(1'020);
+  ahead.set_waiting(3);
+  ahead.set_open(2);
+  EXPECT_THAT(StatusText(status, kStatusNow, 400),
+              HasSubstr("\ncooked ahead: 1,020; asked for later: 0, for nothing: 0, not known yet: "
+                        "1,020; to come: 5\n"));
+  EXPECT_TRUE(StatusJson(status)["devices"]["ahead"]["hit_rate"].is_null());
+  ahead.set_hits(19);
+  ahead.set_wasted(1);
+  ahead.set_unasked(1'000);
+  ahead.set_pause("the workers rest");
+  EXPECT_THAT(
+      StatusText(status, kStatusNow, 400),
+      HasSubstr("asked for later: 19, for nothing: 1, not known yet: 1,000 (hit rate 95 %); "
+                "to come: 5; pauses: the workers rest\n"));
+  EXPECT_EQ(StatusJson(status)["devices"]["ahead"]["hit_rate"], 0.95);
+  EXPECT_EQ(StatusJson(status)["devices"]["ahead"]["pause"], "the workers rest");
+}
+
 TEST(StatusTextTest, ACommandThatHostsItsOwnCookIsNamed) {
   v1::StatusAnswer status = WithLastCooks();
   status.set_is_hosted(true);

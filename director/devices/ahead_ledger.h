@@ -5,8 +5,8 @@
 //   wasted   its package changed before anybody asked, or nobody did for a day
 //   unasked  neither: nobody knows yet
 //
-// What was made and not asked for is paid from a budget: time in slots within the last hour, and
-// bytes within the last day. A hit gives back what it cost; a waste does not.
+// Packages that were made and not asked for are paid from a budget: time in slots within the last
+// hour, and bytes within the last day. A hit gives back what it cost; a waste does not.
 //
 // A package that may have changed is in doubt until its next result comes: the same key is the same
 // result, and the entry stays.
@@ -79,7 +79,7 @@ class AheadLedger {
   void Ask(const AheadKey& key, const std::optional<Digest>& action_key);
   // The package's result in the present world has this action key.
   void Settle(const AheadKey& key, const Digest& action_key);
-  // These packages, or all, may have other results now.
+  // Notes that these packages, or all, may have other results now.
   void Change(std::span<const std::string> packages);
   void ChangeAll();
   // Forgets what is too old.

@@ -87,13 +87,13 @@ class AheadPlan {
   void Fail(const AheadKey& key);
   // An open candidate is to be tried again.
   void PutBack(const AheadKey& key);
-  // It is no candidate any more.
+  // Takes a candidate out, open or not.
   void Drop(const AheadKey& key);
 
-  // These packages are made of something else now: failures are forgotten, and references are taken
-  // again. Candidates stay.
+  // Notes that these packages are made of something else now: failures are forgotten, references are
+  // taken again, and candidates stay.
   void Change(std::span<const std::string> packages);
-  // All packages are. What devices have asked for is stale.
+  // Notes that all packages are: what devices have asked for is stale.
   void ChangeAll();
 
   bool has_waiting() const { return !waiting_.empty(); }

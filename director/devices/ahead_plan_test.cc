@@ -38,7 +38,7 @@ class AheadPlanTest : public testing::Test {
     });
     return key ? key->package + " " + key->platform : "";
   }
-  // All candidates, each of which succeeds without references.
+  // Takes all candidates, each of which succeeds without references.
   std::vector<std::string> Rest() {
     std::vector<std::string> rest;
     for (std::string one = Next(); !one.empty(); one = Next()) {
@@ -193,7 +193,7 @@ class RandomCalls {
       ASSERT_EQ(plan_.open(), open_.size());
     }
   }
-  // What was taken, in this order.
+  // The candidates that were taken, in this order.
   const std::string& trace() const { return trace_; }
 
  private:

@@ -71,6 +71,7 @@ class Maker {
     MakeBytes();
     MakeStore();
     if (figures_.http) MakeHttp(*figures_.http);
+    if (figures_.ahead) MakeAhead(*figures_.ahead);
     MakeProcess();
     return std::move(all_);
   }
@@ -264,6 +265,27 @@ class Maker {
     Gauge("galley_http_connections", "Open connections of devices and browsers.")
         .Add({}, http.connections);
     Gauge("galley_http_streams", "Open streams of changes.").Add({}, http.streams);
+  }
+
+  void MakeAhead(const Ahead& ahead) {
+    Counter("galley_ahead_made_total",
+            "Packages that idle workers cooked for devices that had not asked for them.")
+        .Add({}, ahead.made);
+    Counter("galley_ahead_hits_total", "Packages of these that somebody asked for later.")
+        .Add({}, ahead.hits);
+    Counter("galley_ahead_wasted_total",
+            "Packages of these that changed before anybody asked, or were not asked for in a day.")
+        .Add({}, ahead.wasted);
+    Counter("galley_ahead_killed_total", "Jobs of these that were given up for others.")
+        .Add({}, ahead.killed);
+    Counter("galley_ahead_slot_seconds_total", "Time of these jobs in slots of workers.")
+        .Add({}, ahead.slot_seconds);
+    Counter("galley_ahead_made_bytes_total", "Bytes of the outputs of these packages.")
+        .Add({}, ahead.bytes);
+    Metric packages = Gauge(
+        "galley_ahead_packages",
+        "Packages that wait for idle workers, are cooked by them, or were not asked for yet.");
+    for (const auto& [state, count] : ahead.packages) packages.Add({{"state", state}}, count);
   }
 
   void MakeProcess() {

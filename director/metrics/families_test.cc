@@ -61,6 +61,13 @@ Figures All() {
                        .streams = 15,
                        .refused = 16,
                        .timed_out = 17},
+          .ahead = Ahead{.made = 18,
+                         .hits = 19,
+                         .wasted = 20,
+                         .killed = 21,
+                         .slot_seconds = 22.5,
+                         .bytes = 23,
+                         .packages = {{"open", 24}, {"waiting", 25}}},
           .process = {.started = 1'699'999'999, .cpu_seconds = 1.5, .memory_bytes = 77}};
 }
 
@@ -104,6 +111,14 @@ TEST(FamiliesTest, EachFigureHasItsSeries) {
         "galley_http_streams 15\n",
         "galley_http_connections_refused_total 16\n",
         "galley_http_connections_timed_out_total 17\n",
+        "galley_ahead_made_total 18\n",
+        "galley_ahead_hits_total 19\n",
+        "galley_ahead_wasted_total 20\n",
+        "galley_ahead_killed_total 21\n",
+        "galley_ahead_slot_seconds_total 22.5\n",
+        "galley_ahead_made_bytes_total 23\n",
+        "galley_ahead_packages{state=\"open\"} 24\n",
+        "galley_ahead_packages{state=\"waiting\"} 25\n",
         "process_cpu_seconds_total 1.5\n",
         "process_resident_memory_bytes 77\n",
         "process_start_time_seconds 1699999999\n"})
@@ -123,7 +138,7 @@ TEST(FamiliesTest, WhatIsNotKnownIsLeftOut) {
   const std::string text = TextOf({});
   for (const char* name :
        {"galley_store_size_bytes", "galley_store_remote_up", "galley_store_quarantined_blobs",
-        "certificate", "last_success", "galley_http"})
+        "certificate", "last_success", "galley_http", "galley_ahead"})
     EXPECT_THAT(text, Not(HasSubstr(name)));
 }
 

@@ -62,6 +62,15 @@ struct Http {
   uint64_t timed_out = 0;                 // connections
 };
 
+// Packages that idle workers cook ahead of need for devices.
+struct Ahead {
+  uint64_t made = 0, hits = 0, wasted = 0;  // packages
+  uint64_t killed = 0;                      // jobs that were given up for others
+  double slot_seconds = 0;                  // of all jobs
+  uint64_t bytes = 0;                       // that were made
+  Counts packages;                          // by state, now: "waiting", "open", "unasked"
+};
+
 struct Process {
   double started = 0;      // since 1970
   double cpu_seconds = 0;  // all threads
@@ -95,7 +104,8 @@ struct Figures {
   uint64_t workers_fetched = 0, workers_uploaded = 0;
 
   Store store;
-  std::optional<Http> http;  // nullopt: the director answers no devices
+  std::optional<Http> http;    // nullopt: the director answers no devices
+  std::optional<Ahead> ahead;  // nullopt: nothing is cooked ahead
   Process process;
 };
 

@@ -35,7 +35,8 @@ DeviceService::DeviceService(Deps deps)
     : deps_(std::move(deps)),
       answers_(deps_.store, deps_.remaker),
       shared_(deps_.sessions, deps_.store),
-      known_(shared_),
+      known_(shared_, [this](const std::string& platform,
+                             const std::string& package) { ahead_.NoteAsked(platform, package); }),
       streams_(shared_, [this] { return Now(); }),
       past_({.store = deps_.store,
              .journal = deps_.journal,
@@ -58,6 +59,7 @@ DeviceService::DeviceService(Deps deps)
               .now = [this] { return Now(); },
               .worlds_max = deps_.sessions.worlds_max}),
       reads_(DepsOfReads()),
+      ahead_(DepsOfAhead(), deps_.ahead),
       opens_({.shared = shared_,
               .trees = trees_,
               .answers = answers_,
@@ -78,23 +80,45 @@ DeviceService::DeviceService(Deps deps)
 DeviceService::~DeviceService() { Stop(); }
 
 WaitingReads::Deps DeviceService::DepsOfReads() {
+  return {
+      .present = deps_.present,
+      .shared = shared_,
+      .post = [this](Turn turn) { Post(std::move(turn)); },
+      .take_result =
+          [this](const WorldPtr& world, const std::string& platform, const std::string& package,
+                 const StoredResult& result) {
+            return TakeResult(world, platform, package, result, ResultOrigin::kAsk);
+          },
+      .add_known = [this](const std::string& platform,
+                          const std::string& package) { trees_.AddKnown(platform, package); },
+      .follow = [this] { return LookAtPresent(); },
+      .take_superseded = [this](FileRead read) { ReadPast(std::move(read)); },
+      .find_last_good = [this](
+                            const FileRead& read, const PathRead& path,
+                            const PackageFault& fault) { return FindLastGood(read, path, fault); },
+      .note_wanted = [this](const std::string& platform,
+                            const std::string& package) { ahead_.NoteWanted(platform, package); },
+      .note_read = [this](const std::string& platform,
+                          const std::string& package) { ahead_.NoteAsked(platform, package); },
+      .now = [this] { return Now(); }};
+}
+
+CookAhead::Deps DeviceService::DepsOfAhead() {
   return {.present = deps_.present,
           .shared = shared_,
           .post = [this](Turn turn) { Post(std::move(turn)); },
+          .wake_at = [this](absl::Time at) { timer_->WakeAt(at); },
           .take_result =
               [this](const WorldPtr& world, const std::string& platform, const std::string& package,
                      const StoredResult& result) {
-                return TakeResult(world, platform, package, result, ResultOrigin::kAsk);
+                return TakeResult(world, platform, package, result, ResultOrigin::kCook);
               },
-          .add_known = [this](const std::string& platform,
-                              const std::string& package) { trees_.AddKnown(platform, package); },
-          .follow = [this] { return LookAtPresent(); },
-          .take_superseded = [this](FileRead read) { ReadPast(std::move(read)); },
-          .find_last_good =
-              [this](const FileRead& read, const PathRead& path, const PackageFault& fault) {
-                return FindLastGood(read, path, fault);
-              },
+          .follow = [this] { FollowPresent(); },
           .now = [this] { return Now(); }};
+}
+
+std::optional<AheadFigures> DeviceService::ahead() const {
+  return deps_.ahead.is_on ? std::optional(ahead_.figures()) : std::nullopt;
 }
 
 // Wall time, for leases, which neither goes back nor stands still where the clock is set back.
@@ -113,6 +137,7 @@ void DeviceService::Stop() {
   Post([this] {
     reads_.EndAll(NotReady(std::string(kEnds)));
     opens_.EndAll(NotReady(std::string(kEnds)));
+    ahead_.End();
   });
   timed_.End(NotReady(std::string(kEnds)));
   timer_->End();
@@ -154,7 +179,8 @@ void DeviceService::EndTurn() {
   streams_.Wake(
       shared_.With([](devices::DeviceSessions& sessions) { return sessions.TakeWoken(); }));
   if (shared_.TakeMissed()) streams_.WakeAll();
-  absl::Time due = std::min(trees_.due_at(), reads_.due_at());
+  ahead_.Advance();
+  absl::Time due = std::min({trees_.due_at(), reads_.due_at(), ahead_.due_at()});
   due = std::min({due, opens_.due_at(), timed_.due_at(), find_left_at_});
   timer_->WakeAt(std::min(
       due, shared_.With([](devices::DeviceSessions& sessions) { return sessions.ticks_at(); })));
@@ -194,6 +220,7 @@ void DeviceService::NoteWorld() {
 void DeviceService::FollowPresent() {
   const std::optional<WorldDifference> difference = trees_.Follow(Now());
   if (!difference) return;
+  ahead_.OnWorld(*difference, trees_.TakeStale());
   reads_.OnWorld(trees_.present());
   RenewChanged(*difference);
 }
@@ -231,6 +258,7 @@ bool DeviceService::TakeResult(const WorldPtr& world, const std::string& platfor
   if (present == nullptr || present->world != world) return false;
   const PackageFilesPtr files = FilesOf(*world, package, result.action_key, result.result);
   shared_.NoteMade(*files);
+  ahead_.NoteResult(platform, package, *files);
   trees_.Add(present, platform, package, files, origin);
   return true;
 }
@@ -246,6 +274,7 @@ void DeviceService::NoteCooked(const StoredResultPtr& result) {
     if (!MayBeShown(*present->world, result->package, result->result)) return;
     TakeResult(present->world, result->platform_name, result->package, *result,
                ResultOrigin::kCook);
+    ahead_.NoteUsed(result->platform_name, result->package, result->action_key);
   });
 }
 

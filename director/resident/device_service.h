@@ -1,14 +1,14 @@
 // DeviceService: what devices see of a resident director: the object behind all their faces.
 //
 //   a call       what is cooked is answered on the thread of the call, from immutable views
-//   turns        one thread: worlds, trees, reads that wait, sessions that open; new folders are
-//                stored, and new roots leased, before anybody is told
+//   turns        one thread: worlds, trees, reads that wait, sessions that open, what is cooked
+//                ahead; new folders are stored, and new roots leased, before anybody is told
 //   builds       one thread: the sessions of an earlier director, the first tree of a platform
 //   pool         paths in roots, blobs, records, older worlds: what blocks at the store
 //
 // Decisions are made by classes without threads: PathRead, WaitingReads, OpeningSessions,
-// DeviceTrees, DeviceSessions, ChangeLog, WorldDifference. Where the service runs is the caller's
-// choice (DeviceThreads).
+// DeviceTrees, DeviceSessions, ChangeLog, WorldDifference, AheadPlan. Where the service runs is the
+// caller's choice (DeviceThreads).
 //
 // Threads: any; Stop: one. The callbacks of calls run on the threads above.
 #pragma once
@@ -28,6 +28,7 @@
 #include "director/devices/device_sessions.h"
 #include "director/journal/journal.h"
 #include "director/remake/remaker.h"
+#include "director/resident/cook_ahead.h"
 #include "director/resident/device_threads.h"
 #include "director/resident/event_streams.h"
 #include "director/resident/known_answers.h"
@@ -64,6 +65,7 @@ class DeviceService final : public DeviceCalls {
     std::vector<std::string> read_trust;
     // `project` is the id of the project, `changes.term` that of the director.
     devices::DeviceSessionsOptions sessions;
+    CookAhead::Settings ahead;
   };
   // The sessions whose leases an earlier director left are found on the thread of builds, and
   // opened again in a turn; until then a session that is not there is kNotReady, not kAbsent.
@@ -77,6 +79,9 @@ class DeviceService final : public DeviceCalls {
   void NoteCooked(const StoredResultPtr& result);
   // Answers all who wait, and ends the threads. Later calls are refused.
   void Stop();
+
+  // Says how cooking ahead gets on. nullopt: the project does not want it.
+  std::optional<AheadFigures> ahead() const;
 
   DeviceCallPtr ReadPresent(PresentRead read, OnFile answer) override;
   DeviceCallPtr ReadInSession(SessionRead read, OnFile answer) override;
@@ -96,6 +101,7 @@ class DeviceService final : public DeviceCalls {
   using Turn = std::function<void()>;
 
   WaitingReads::Deps DepsOfReads();
+  CookAhead::Deps DepsOfAhead();
   ShownWorldPtr LookAtPresent();
   absl::Time Now();
   // False: the service has stopped, and the turn is dropped.
@@ -137,6 +143,7 @@ class DeviceService final : public DeviceCalls {
   // The thread of turns only.
   ShownTrees trees_;
   WaitingReads reads_;
+  CookAhead ahead_;  // NoteAsked and figures: any thread
   OpeningSessions opens_;
   absl::Time find_left_at_ = absl::InfiniteFuture();  // when FindLeft is tried again
   size_t turns_without_end_ = 0;

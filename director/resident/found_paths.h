@@ -29,6 +29,7 @@ namespace galley::director {
 
 struct FoundPath {
   DeviceFile file;                    // for a caller that knows no tag
+  std::string package;                // whose file it is
   std::vector<std::string> packages;  // PathRead::Packages
 };
 using FoundPathPtr = std::shared_ptr<const FoundPath>;

@@ -34,17 +34,22 @@ std::optional<DeviceAnswer> KnownAnswers::Present(const ShownWorldPtr& present,
   if (platform == nullptr) return std::nullopt;
   const FoundPaths::Ground ground{.shown = present,
                                   .table_version = shared_.TableOf(read.platform)->version()};
-  if (const FoundPathPtr found = found_.Find(ground, read.platform, read.path))
+  if (const FoundPathPtr found = found_.Find(ground, read.platform, read.path)) {
+    note_asked_(read.platform, found->package);
     return FileForCaller(*found, read);
+  }
   PathRead path(read.path, platform->paths->OwnersOf(read.path));
   FillKnown({.shown = *present, .platform = read.platform, .shared = shared_}, path);
   // A world that began meanwhile may have other results.
   if (!path.Wanted().empty() || shared_.present() != present) return std::nullopt;
   const PathOutcome outcome = path.Decide();
   const auto* const file = std::get_if<FoundFile>(&outcome);
+  if (file != nullptr) note_asked_(read.platform, file->package);
   if (file != nullptr && !path.HasGenerators()) {
     found_.Note(ground, read.platform, read.path,
-                {.file = FileAnswerOf(*file, {}), .packages = path.Packages()});
+                {.file = FileAnswerOf(*file, {}),
+                 .package = file->package,
+                 .packages = path.Packages()});
   }
   // A conflict is told in a turn.
   return AnswerOfOutcome(outcome, read);
@@ -56,11 +61,14 @@ std::optional<DeviceAnswer> KnownAnswers::InSession(const SharedSessions::Seen& 
   if (seen.shown == nullptr || view == nullptr) return std::nullopt;
   const ShownPlatform* const platform = seen.shown->Find(read.platform);
   if (platform == nullptr) return std::nullopt;
+  // A session of an older world says nothing of the present one.
+  const bool is_present = seen.session.standing == devices::SessionStanding::kPresent;
   const FoundPaths::Ground ground{.shown = seen.shown,
                                   .table_version = shared_.TableOf(read.platform)->version(),
                                   .view_root = view->root};
   if (const FoundPathPtr found = found_.Find(ground, read.platform, read.path)) {
     shared_.NoteRead(read.session, found->packages);
+    if (is_present) note_asked_(read.platform, found->package);
     DeviceFile file = FileForCaller(*found, read);
     file.root = seen.session.root;
     return file;
@@ -76,9 +84,8 @@ std::optional<DeviceAnswer> KnownAnswers::InSession(const SharedSessions::Seen& 
   if (!path.Wanted().empty()) return std::nullopt;
   const PathOutcome outcome = path.Decide();
   // The last good version is looked for in a turn.
-  const bool may_be_good = seen.session.takes_last_good &&
-                           std::holds_alternative<PackageFault>(outcome) &&
-                           seen.session.standing == devices::SessionStanding::kPresent;
+  const bool may_be_good = seen.session.takes_last_good && is_present &&
+                           std::holds_alternative<PackageFault>(outcome);
   if (may_be_good) return std::nullopt;
   const auto* const found = std::get_if<FoundFile>(&outcome);
   if (found == nullptr) {
@@ -87,6 +94,7 @@ std::optional<DeviceAnswer> KnownAnswers::InSession(const SharedSessions::Seen& 
   }
   std::vector<std::string> packages = path.Packages();
   shared_.NoteRead(read.session, packages);
+  if (is_present) note_asked_(read.platform, found->package);
   DeviceFile file = FileAnswerOf(*found, read.known_tags);
   file.root = seen.session.root;
   // The table may learn the key of a file later, which changes the file's tag.
@@ -94,7 +102,9 @@ std::optional<DeviceAnswer> KnownAnswers::InSession(const SharedSessions::Seen& 
       found->key.has_value() || SmallCopyOf(*seen.shown, *platform, found->package).has_value();
   if (has_final_tag && !path.HasGenerators()) {
     found_.Note(ground, read.platform, read.path,
-                {.file = FileAnswerOf(*found, {}), .packages = std::move(packages)});
+                {.file = FileAnswerOf(*found, {}),
+                 .package = found->package,
+                 .packages = std::move(packages)});
   }
   return file;
 }

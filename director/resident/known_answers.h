@@ -7,7 +7,10 @@
 // Threads: any.
 #pragma once
 
+#include <functional>
 #include <optional>
+#include <string>
+#include <utility>
 
 #include "director/devices/device_tree.h"
 #include "director/resident/found_paths.h"
@@ -21,8 +24,11 @@ namespace galley::director {
 
 class KnownAnswers {
  public:
+  // Told of each package of the present world whose file is given. Any thread.
+  using NoteAsked = std::function<void(const std::string& platform, const std::string& package)>;
   // `shared` outlives this object.
-  explicit KnownAnswers(SharedSessions& shared) : shared_(shared) {}
+  KnownAnswers(SharedSessions& shared, NoteAsked note_asked)
+      : shared_(shared), note_asked_(std::move(note_asked)) {}
 
   // nullopt: the file has to be cooked or looked for, or `present` is not the present world any
   // more.
@@ -33,6 +39,7 @@ class KnownAnswers {
 
  private:
   SharedSessions& shared_;
+  const NoteAsked note_asked_;
   FoundPaths found_;
 };
 

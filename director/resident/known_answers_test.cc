@@ -78,7 +78,10 @@ class KnownAnswersTest : public DeviceTest {
   const devices::Audience audience_{.platform = "linux", .cultures = {}};
   ShownWorldPtr shown_;
   SharedSessions shared_{{.project = std::string(32, 'a'), .changes = {.term = 1}}, memory_};
-  KnownAnswers known_{shared_};
+  std::vector<std::string> asked_;  // what KnownAnswers told
+  KnownAnswers known_{shared_, [this](const std::string& platform, const std::string& package) {
+                        asked_.push_back(platform + " " + package);
+                      }};
 };
 
 TEST_F(KnownAnswersTest, NothingIsKnownOfAFileThatIsNotCooked) {
@@ -93,6 +96,7 @@ TEST_F(KnownAnswersTest, ACookedFileIsTheSameEachTimeAndItsTagIsKnownToWhoHasIt)
   EXPECT_EQ(ReadPresent(), file);
   EXPECT_TRUE(ReadPresent({"other", file->tag})->is_known);
   EXPECT_FALSE(ReadPresent({"other"})->is_known);
+  EXPECT_EQ(asked_, std::vector<std::string>(4, "linux /Game/a.png"));
 }
 
 TEST_F(KnownAnswersTest, AnotherResultOfThePackageIsSeen) {

@@ -27,6 +27,7 @@ struct PackageFiles {
   std::vector<record::Output> outputs;  // sorted by suffix
   std::vector<std::string> generated;   // stage paths of generated packages, sorted
   std::vector<std::string> needed;      // packages that are referred to by hard references, sorted
+  std::vector<std::string> soft;        // and those by soft references that lead somewhere
 
   // nullptr: there is no such output.
   const record::Output* Find(std::string_view suffix) const {
@@ -55,10 +56,15 @@ class CookedTable {
     if (kept != nullptr && *kept != *files) ++version_;
     kept = std::move(files);
   }
-  void Drop(std::span<const std::string> packages) {
+  // Returns those that were known to be cooked.
+  std::vector<std::string> Drop(std::span<const std::string> packages) {
+    std::vector<std::string> dropped;
     base::MutexLock lock(mutex_);
     ++version_;
-    for (const std::string& package : packages) packages_.erase(package);
+    for (const std::string& package : packages) {
+      if (packages_.erase(package) > 0) dropped.push_back(package);
+    }
+    return dropped;
   }
   // Drops the packages with this output: the store lacks it.
   void DropWith(const Digest& output) {

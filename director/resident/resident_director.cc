@@ -58,6 +58,17 @@ metrics::Http HttpFiguresOf(const HttpDoorFigures& figures) {
   return out;
 }
 
+metrics::Ahead AheadFiguresOf(const AheadFigures& figures, const CoreFigures& core) {
+  return {.made = figures.counts.made,
+          .hits = figures.counts.hits,
+          .wasted = figures.counts.wasted,
+          .killed = core.ahead_killed,
+          .slot_seconds = absl::ToDoubleSeconds(core.ahead_slot_time),
+          .bytes = figures.counts.bytes,
+          .packages = {
+              {"waiting", figures.waiting}, {"open", figures.open}, {"unasked", figures.unasked}}};
+}
+
 }  // namespace
 
 ResidentDirector::ResidentDirector(Options options, std::unique_ptr<Director> director)
@@ -132,9 +143,24 @@ void ResidentDirector::ServeDevices() {
       .threads = device_threads_,
       .trust_domain = store.trust,
       .read_trust = store.read_trust,
-      .sessions = {.project = director_->project_id(), .changes = {.term = director_->term()}}});
+      .sessions = {.project = director_->project_id(), .changes = {.term = director_->term()}},
+      .ahead = SettingsOfAhead()});
   present_project_.SetListener([this] { devices_->NoteWorld(); });
   devices_->NoteWorld();  // the world may have come before the listener
+}
+
+CookAhead::Settings ResidentDirector::SettingsOfAhead() {
+  return {.is_on = director_->project().director.ahead,
+          .store_bytes_max = director_->project().store.size_bytes_max,
+          .slots =
+              [this] {
+                uint64_t slots = 0;
+                const std::shared_ptr<DirectorShell> shell = doors_->admission.shell();
+                if (shell == nullptr) return slots;
+                for (const WorkerStatus& worker : shell->Workers()) slots += worker.slots;
+                return slots;
+              },
+          .store_bytes = [this] { return store_size_.AskForBytes(); }};
 }
 
 // The service outlives the doors, whose calls end with them.
@@ -375,8 +401,11 @@ absl::StatusOr<v1::StatusAnswer> ResidentDirector::Status(const v1::StatusAsk& a
         *answer.add_cooks() = cook->View();
       }
     }
-    if (doors_ != nullptr && doors_->device_door != nullptr)
+    if (doors_ != nullptr && doors_->device_door != nullptr) {
       ViewDevices(*doors_->device_door, answer);
+      const auto ahead = devices_ == nullptr ? std::nullopt : devices_->ahead();
+      if (ahead) ViewAhead(*ahead, figures_.Read().core.ahead_killed, answer);
+    }
   }
   if (const auto shell = Shell(); shell != nullptr) ViewWorkers(*shell, ask, answer);
   ViewStore(*director_, store_size_.AskForBytes(), answer);
@@ -392,6 +421,7 @@ absl::StatusOr<v1::StatusAnswer> ResidentDirector::Status(const v1::StatusAsk& a
 metrics::Figures ResidentDirector::Figures() {
   std::vector<DirectorMeter::CookUnderWay> cooks;
   std::optional<metrics::Http> devices;
+  std::optional<AheadFigures> ahead;
   {
     base::MutexLock lock(mutex_);
     if (doors_ == nullptr) return {};  // the director is about to open
@@ -399,9 +429,11 @@ metrics::Figures ResidentDirector::Figures() {
       if (!cook->has_ended()) cooks.push_back(cook->UnderWay());
     }
     if (doors_->device_door != nullptr) devices = HttpFiguresOf(doors_->device_door->figures());
+    if (devices_ != nullptr) ahead = devices_->ahead();
   }
   metrics::Figures figures = doors_->meter.Read(cooks);
   figures.http = std::move(devices);
+  if (ahead) figures.ahead = AheadFiguresOf(*ahead, figures_.Read().core);
   return figures;
 }
 

@@ -131,6 +131,7 @@ class ResidentDirector final : public ClientCalls {
   std::unique_ptr<CookPermit> EnterSoon();
   void KeepSources();
   void ServeDevices();
+  CookAhead::Settings SettingsOfAhead();
   void StopDevices();
   bool IsAnyCooking();
 

@@ -100,8 +100,12 @@ void ShownTrees::Begin(ShownWorldPtr shown, const WorldDifference& difference, a
     const std::shared_ptr<CookedTable> table = deps_.shared.TableOf(name);
     if (difference.is_all) {
       table->Clear();
+      stale_.clear();
     } else {
-      table->Drop(difference.packages);
+      std::vector<std::string>& stale = stale_[name];
+      for (std::string& package : table->Drop(difference.packages))
+        stale.push_back(std::move(package));
+      SortUnique(stale);
     }
   }
   if (difference.is_all) has_standing_.clear();

@@ -51,6 +51,9 @@ namespace galley::director {
 // hundred thousand others.
 enum class ResultOrigin { kAsk, kCook };
 
+// StalePackages: packages that were known to be cooked before they changed, by platform, sorted.
+using StalePackages = std::map<std::string, std::vector<std::string>>;
+
 class ShownTrees {
  public:
   // Audiences that have sessions or are wanted, and trees of one world.
@@ -77,6 +80,9 @@ class ShownTrees {
   // somebody touched a file, and devices see the same world. nullopt: the world is the same, or it
   // is not ready (SharedSessions::why_not).
   std::optional<WorldDifference> Follow(absl::Time now);
+  // Returns what the worlds that began since the last call made stale. Where nothing is known to be
+  // the same (WorldDifference::is_all), nothing is listed.
+  StalePackages TakeStale() { return std::exchange(stale_, {}); }
   // nullptr: none was begun.
   ShownWorldPtr present() const { return held_.empty() ? nullptr : held_.back(); }
 
@@ -154,6 +160,7 @@ class ShownTrees {
   std::deque<ShownWorldPtr> held_;  // oldest first; the last one is present
   // How the present world differs from an older one, by its number.
   std::map<uint64_t, WorldDifference> since_;
+  StalePackages stale_;  // since TakeStale
   std::map<StaticKey, StaticTreePtr> statics_;
   std::set<std::string> has_standing_;  // platforms of which it was looked for what stands
   std::set<devices::Audience> wanted_;

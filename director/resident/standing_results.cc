@@ -129,6 +129,18 @@ bool MayBeShown(const World& world, const std::string& package, const record::Re
   return !JudgeResult(*world.table, package, result.details.references, result.details.warnings);
 }
 
+std::vector<std::string> SoftReferencesOf(const World& world, const std::string& package,
+                                          const record::Result& result) {
+  std::vector<std::string> soft;
+  for (const record::Reference& reference : result.details.references) {
+    if (reference.kind != record::ReferenceKind::kSoft) continue;
+    ReferenceTarget target = ResolveReference(*world.table, package, reference);
+    if (target.error.empty()) soft.push_back(std::move(target.name));
+  }
+  SortUnique(soft);
+  return soft;
+}
+
 PackageFilesPtr FilesOf(const World& world, const std::string& package, const Digest& action_key,
                         const record::Result& result) {
   auto files = std::make_shared<PackageFiles>();
@@ -139,6 +151,7 @@ PackageFilesPtr FilesOf(const World& world, const std::string& package, const Di
     files->generated.push_back(stem + "/" + generated.name);
   SortUnique(files->generated);
   files->needed = NeededBy(world, package, result);
+  files->soft = SoftReferencesOf(world, package, result);
   return files;
 }
 

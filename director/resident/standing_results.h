@@ -37,6 +37,9 @@ std::vector<std::string> NeededBy(const World& world, const std::string& package
 // False: the package fails in the world, whatever its own cook made: a hard reference of the result
 // leads to no package, or one of its warnings is an error there.
 bool MayBeShown(const World& world, const std::string& package, const record::Result& result);
+// The packages that the result refers to softly, where the references lead to packages; sorted.
+std::vector<std::string> SoftReferencesOf(const World& world, const std::string& package,
+                                          const record::Result& result);
 // The files of a result, which is no verdict.
 PackageFilesPtr FilesOf(const World& world, const std::string& package, const Digest& action_key,
                         const record::Result& result);

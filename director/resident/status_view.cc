@@ -106,4 +106,16 @@ void ViewDevices(const DeviceDoor& door, v1::StatusAnswer& answer) {
   devices.set_streams(figures.streams);
 }
 
+void ViewAhead(const AheadFigures& figures, uint64_t killed, v1::StatusAnswer& answer) {
+  v1::StatusAnswer::Ahead& ahead = *answer.mutable_devices()->mutable_ahead();
+  ahead.set_made(figures.counts.made);
+  ahead.set_hits(figures.counts.hits);
+  ahead.set_wasted(figures.counts.wasted);
+  ahead.set_unasked(figures.unasked);
+  ahead.set_waiting(figures.waiting);
+  ahead.set_open(figures.open);
+  ahead.set_killed(killed);
+  ahead.set_pause(figures.pause);
+}
+
 }  // namespace galley::director

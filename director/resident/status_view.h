@@ -9,6 +9,7 @@
 
 #include "absl/time/time.h"
 #include "director/host/director.h"
+#include "director/resident/cook_ahead.h"
 #include "director/resident/device_door.h"
 #include "director/resident/source_keeping.h"
 #include "director/shell/director_shell.h"
@@ -26,5 +27,7 @@ void ViewStore(const Director& director, uint64_t bytes, v1::StatusAnswer& answe
 void ViewKeptSources(const std::optional<SourceKeeping::Progress>& progress,
                      v1::StatusAnswer& answer);
 void ViewDevices(const DeviceDoor& door, v1::StatusAnswer& answer);
+// `killed`: jobs that were given up for others. REQUIRES: ViewDevices.
+void ViewAhead(const AheadFigures& figures, uint64_t killed, v1::StatusAnswer& answer);
 
 }  // namespace galley::director

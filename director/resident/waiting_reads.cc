@@ -220,6 +220,8 @@ void WaitingReads::AskFor(uint64_t id, const std::string& package) {
       });
   if (!ask.ok()) return Finish(id, RefusalOf(ask.status()));
   reads_.at(id).asks[package] = *ask;
+  // After the ask, so that the core never finds the package without anybody who wants it.
+  deps_.note_wanted(reads_.at(id).ask.platform, package);
 }
 
 void WaitingReads::TakeOutcome(uint64_t id, const std::string& package, const AskOutcome& outcome) {
@@ -337,6 +339,7 @@ void WaitingReads::NoteConflict(const Read& read, const devices::PathConflict& c
 
 void WaitingReads::TakeFile(uint64_t id, const FoundFile& found) {
   const Read& read = reads_.at(id);
+  if (!read.is_renewal()) deps_.note_read(read.ask.platform, found.package);
   if (read.ask.session.empty()) return Finish(id, FileAnswerOf(found, read.ask.known_tags));
   deps_.shared.NoteRead(read.ask.session, read.path.Packages());
   if (!SmallCopyOf(*read.shown, *read.shown->Find(read.ask.platform), found.package)) {

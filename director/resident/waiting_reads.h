@@ -80,6 +80,10 @@ class WaitingReads {
     std::function<std::optional<DeviceFile>(const FileRead& read, const PathRead& path,
                                             const PackageFault& fault)>
         find_last_good;
+    // Somebody waits for the package: the core was asked for it.
+    std::function<void(const std::string& platform, const std::string& package)> note_wanted;
+    // Somebody was given a file of the package.
+    std::function<void(const std::string& platform, const std::string& package)> note_read;
     std::function<absl::Time()> now;
   };
   explicit WaitingReads(Deps deps) : deps_(std::move(deps)) {}

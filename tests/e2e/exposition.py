@@ -5,7 +5,7 @@ SAMPLE = re.compile(r'([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (\S+)$')
 LABEL = re.compile(r'([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\]|\\.)*)"')
 UNITS = ("seconds", "bytes", "total", "info", "fds", "blobs", "epoch", "up", "truncated", "slots")
 # Counts of things that are there now: their name is what is counted.
-PLAIN = {"galley_cooks_in_progress", "galley_http_connections", "galley_http_streams", "galley_packages", "galley_jobs", "galley_workers"}
+PLAIN = {"galley_ahead_packages", "galley_cooks_in_progress", "galley_http_connections", "galley_http_streams", "galley_packages", "galley_jobs", "galley_workers"}
 
 
 class Exposition:

@@ -63,10 +63,15 @@ absl::StatusOr<uint64_t> SimPresent::Ask(std::string package, std::string platfo
   if (!is_ready_) return absl::UnavailableError("the files of the project are looked at");
   if (DeviceWorlds::IsPlain(package)) return AskForPlain(package, platform, std::move(callback));
   return deps_.director.asks().Ask(std::move(package), std::move(platform),
-                                   [this, life = std::weak_ptr(life_),
-                                    callback = std::move(callback)](const AskOutcome& outcome) {
-                                     if (!life.expired()) callback(Translate(outcome));
-                                   });
+                                   Translated(std::move(callback)));
+}
+
+absl::StatusOr<uint64_t> SimPresent::AskAhead(std::string package, std::string platform,
+                                              PackageAsks::Callback callback) {
+  if (!is_ready_) return absl::UnavailableError("the files of the project are looked at");
+  if (DeviceWorlds::IsPlain(package)) return AskForPlain(package, platform, std::move(callback));
+  return deps_.director.asks().AskAhead(std::move(package), std::move(platform),
+                                        Translated(std::move(callback)));
 }
 
 void SimPresent::Withdraw(uint64_t ask) {
@@ -75,6 +80,13 @@ void SimPresent::Withdraw(uint64_t ask) {
   } else {
     deps_.director.asks().Withdraw(ask);
   }
+}
+
+PackageAsks::Callback SimPresent::Translated(PackageAsks::Callback callback) const {
+  return [this, life = std::weak_ptr(life_),
+          callback = std::move(callback)](const AskOutcome& outcome) {
+    if (!life.expired()) callback(Translate(outcome));
+  };
 }
 
 AskOutcome SimPresent::Translate(const AskOutcome& outcome) const {

@@ -36,6 +36,8 @@ class SimPresent final : public director::PresentProject {
   absl::StatusOr<director::WorldPtr> Get() const override;
   absl::StatusOr<uint64_t> Ask(std::string package, std::string platform,
                                director::PackageAsks::Callback callback) override;
+  absl::StatusOr<uint64_t> AskAhead(std::string package, std::string platform,
+                                    director::PackageAsks::Callback callback) override;
   void Withdraw(uint64_t ask) override;
   absl::StatusOr<Digest> RulesOf(const director::World& world) const override;
 
@@ -43,6 +45,7 @@ class SimPresent final : public director::PresentProject {
   director::WorldPtr Present() const;
   director::WorldPtr WorldOf(const director::WorldPtr& told) const;
   void PutPlainFiles() const;
+  director::PackageAsks::Callback Translated(director::PackageAsks::Callback callback) const;
   director::AskOutcome Translate(const director::AskOutcome& outcome) const;
   uint64_t AskForPlain(const std::string& package, const std::string& platform,
                        director::PackageAsks::Callback callback);

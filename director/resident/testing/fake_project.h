@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "common/base/mutex.h"
 #include "common/record/result.h"
 #include "common/store/interface/store.h"
@@ -41,6 +42,28 @@ class FakeProject final : public PresentProject {
              FailureCause cause = FailureCause::kVerdict) {
     Settle(package, {.error = error, .cause = cause});
   }
+  // From now on workers are idle, and cook ahead; each such cook takes `ran_for` (zero: its result
+  // was there). Until then they rest.
+  void LetCookAhead(absl::Duration ran_for) {
+    base::MutexLock lock(mutex_);
+    ahead_ran_for_ = ran_for;
+  }
+  // The workers end: asks ahead are aborted, until LetCookAhead.
+  void Rest() {
+    std::vector<PackageAsks::Callback> aborted;
+    {
+      base::MutexLock lock(mutex_);
+      ahead_ran_for_ = std::nullopt;
+      for (auto at = waiting_.begin(); at != waiting_.end();) {
+        const auto here = at++;
+        if (!here->second.is_ahead) continue;
+        aborted.push_back(here->second.callback);
+        waiting_.erase(here);
+      }
+    }
+    for (const auto& callback : aborted)
+      callback(AskAborted{.reason = "the workers end", .has_shell_ended = true});
+  }
   // Asks wait again.
   void Forget(const std::string& package) {
     base::MutexLock lock(mutex_);
@@ -53,18 +76,12 @@ class FakeProject final : public PresentProject {
     for (const auto& [ask, one] : waiting_) packages.insert(one.package);
     return packages;
   }
-  // The workers rest: nothing can be asked for ahead of need.
-  void SetResting(bool is_resting) {
+  // "/Game/a.png linux" of each package that was asked for ahead of need, in this order.
+  std::vector<std::string> AskedAhead() const {
     base::MutexLock lock(mutex_);
-    is_resting_ = is_resting;
+    return asked_ahead_;
   }
-  // How often the package was asked for ahead of need.
-  int AskedAheadFor(const std::string& package) const {
-    base::MutexLock lock(mutex_);
-    const auto found = asked_ahead_.find(package);
-    return found == asked_ahead_.end() ? 0 : found->second;
-  }
-  // How often the package was asked for by somebody who waits.
+  // How often somebody who waits asked for the package.
   int AskedFor(const std::string& package) const {
     base::MutexLock lock(mutex_);
     const auto found = asked_.find(package);
@@ -78,11 +95,16 @@ class FakeProject final : public PresentProject {
   }
   absl::StatusOr<uint64_t> Ask(std::string package, std::string platform,
                                PackageAsks::Callback callback) override {
-    return Take(std::move(package), std::move(platform), std::move(callback), /*is_ahead=*/false);
+    return Begin({.package = std::move(package),
+                  .platform = std::move(platform),
+                  .callback = std::move(callback)});
   }
   absl::StatusOr<uint64_t> AskAhead(std::string package, std::string platform,
                                     PackageAsks::Callback callback) override {
-    return Take(std::move(package), std::move(platform), std::move(callback), /*is_ahead=*/true);
+    return Begin({.package = std::move(package),
+                  .platform = std::move(platform),
+                  .callback = std::move(callback),
+                  .is_ahead = true});
   }
   void Withdraw(uint64_t ask) override {
     base::MutexLock lock(mutex_);
@@ -103,40 +125,47 @@ class FakeProject final : public PresentProject {
     std::string package;
     std::string platform;
     PackageAsks::Callback callback;
+    bool is_ahead = false;
   };
 
-  absl::StatusOr<uint64_t> Take(std::string package, std::string platform,
-                                PackageAsks::Callback callback, bool is_ahead) {
+  absl::StatusOr<uint64_t> Begin(Waiter waiter) {
     std::optional<AskOutcome> outcome;
+    const PackageAsks::Callback callback = waiter.callback;
     uint64_t ask = 0;
     {
       base::MutexLock lock(mutex_);
       if (world_ == nullptr) return absl::UnavailableError("the files are looked at");
-      if (is_ahead && is_resting_) return absl::UnavailableError("the workers rest");
+      if (waiter.is_ahead && !ahead_ran_for_) return absl::UnavailableError("the workers rest");
       ask = ++last_ask_;
-      ++(is_ahead ? asked_ahead_ : asked_)[package];
-      const auto known = outcomes_.find(package);
-      if (known != outcomes_.end()) {
-        outcome = OutcomeOf(package, platform, known->second);
+      if (waiter.is_ahead) {
+        asked_ahead_.push_back(waiter.package + " " + waiter.platform);
       } else {
-        waiting_[ask] = {std::move(package), std::move(platform), std::move(callback)};
+        ++asked_[waiter.package];
+      }
+      const auto known = outcomes_.find(waiter.package);
+      if (known != outcomes_.end()) {
+        outcome = OutcomeOf(waiter, known->second);
+      } else {
+        waiting_[ask] = std::move(waiter);
       }
     }
     if (outcome) callback(*outcome);
     return ask;
   }
-  AskOutcome OutcomeOf(const std::string& package, const std::string& platform,
-                       const Outcome& outcome) const GALLEY_REQUIRES(mutex_) {
+  AskOutcome OutcomeOf(const Waiter& waiter, const Outcome& outcome) const GALLEY_REQUIRES(mutex_) {
     if (!outcome.result)
       return AskFailed{.error = outcome.error, .cause = outcome.cause, .world = world_};
     auto stored = std::make_shared<StoredResult>();
-    stored->package = package;
-    stored->platform_name = platform;
+    stored->package = waiter.package;
+    stored->platform_name = waiter.platform;
     stored->result = *outcome.result;
-    std::string key = package + platform;
+    std::string key = waiter.package + waiter.platform;
     for (const record::Output& output : outcome.result->outputs) key += output.digest.ToString();
     stored->action_key = Digest::Of(key);
-    return AskSucceeded{.result = std::move(stored), .world = world_};
+    return AskSucceeded{.result = std::move(stored),
+                        .world = world_,
+                        .ran_for = waiter.is_ahead ? ahead_ran_for_.value_or(absl::ZeroDuration())
+                                                   : absl::Milliseconds(1)};
   }
   void Settle(const std::string& package, Outcome outcome) {
     std::vector<std::pair<PackageAsks::Callback, AskOutcome>> told;
@@ -147,7 +176,7 @@ class FakeProject final : public PresentProject {
         const auto here = at++;
         const Waiter& one = here->second;
         if (one.package != package) continue;
-        told.emplace_back(one.callback, OutcomeOf(package, one.platform, outcomes_[package]));
+        told.emplace_back(one.callback, OutcomeOf(one, outcomes_[package]));
         waiting_.erase(here);
       }
     }
@@ -161,8 +190,8 @@ class FakeProject final : public PresentProject {
   std::map<uint64_t, Waiter> waiting_ GALLEY_GUARDED_BY(mutex_);
   std::map<std::string, Outcome> outcomes_ GALLEY_GUARDED_BY(mutex_);
   std::map<std::string, int> asked_ GALLEY_GUARDED_BY(mutex_);
-  std::map<std::string, int> asked_ahead_ GALLEY_GUARDED_BY(mutex_);
-  bool is_resting_ GALLEY_GUARDED_BY(mutex_) = false;
+  std::vector<std::string> asked_ahead_ GALLEY_GUARDED_BY(mutex_);
+  std::optional<absl::Duration> ahead_ran_for_ GALLEY_GUARDED_BY(mutex_);  // nullopt: workers rest
 };
 
 }  // namespace galley::director
