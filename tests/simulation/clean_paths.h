@@ -1,5 +1,5 @@
-// CleanPath: what a path of the cooked tree is in a project that keeps still, as devices ask for it,
-// when nothing goes wrong. The answer follows from the files alone, as that of CleanAskOf.
+// CleanPath: what a path of the cooked tree is in a project that keeps still, as devices ask for
+// it, when nothing goes wrong. The answer follows from the files alone, as that of CleanAskOf.
 #pragma once
 
 #include <optional>

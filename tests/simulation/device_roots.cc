@@ -106,7 +106,7 @@ void DeviceRoots::CheckNode(const KnownRoot& root, const devices::DeviceNode& no
     Break("a node lists other generated packages than a clean cook: " + where);
 }
 
-// Each package has its link, and each plain file is there.
+// The packages have their links, and the plain files are there.
 void DeviceRoots::CheckStatic(const KnownRoot& known, const Digest& root, SimStore& store) {
   const tree::ReadBlob read = ReaderOf(store);
   for (const std::string& package : packages_) {

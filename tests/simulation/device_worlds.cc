@@ -18,7 +18,7 @@ using namespace director;  // NOLINT: a simulation of it
 
 namespace {
 
-// All times of files lie long before anybody looked at them, so that no file is racy.
+// The times of files lie long before anybody looked at them, so that no file is racy.
 constexpr int64_t kSeenNs = 4'000'000'000'000'000'000;
 constexpr int64_t kStampsMax = 1'000'000'000'000'000'000;
 

@@ -4,7 +4,7 @@
 //
 // Devices also see *plain files*, which are copied and which the core does not know:
 //
-//   /Game/plain/p<n>.txt    for every third package that is there; its bytes are made of the source's
+//   /Game/plain/p<n>.txt    for every third package that is there; made of the source's bytes
 //   /Game/plain/world.txt   names all files, so that the tree of a root tells of which world it is
 #pragma once
 
@@ -38,7 +38,7 @@ class DeviceWorlds {
   static bool IsPlain(std::string_view package) { return package.starts_with(kPlainFolder); }
   // The files of which the marker has this digest; nullptr: no world was made of such files.
   const Files* FilesOf(const Digest& marker) const;
-  // All files of which worlds were made.
+  // Every project of which a world was made, by its marker.
   const std::map<Digest, Files>& all() const { return by_marker_; }
 
  private:

@@ -143,7 +143,7 @@ void DevicesStage::CheckRefusedOpening(const Opening& opening, const DeviceRefus
     const bool is_other = known.world.platform != opening.ask.platform ||
                           known.world.cultures != opening.ask.cultures;
     if (refusal.kind == RefusalKind::kInvalid && is_other) return;
-    // What no lease keeps may be collected, or half of it.
+    // A root that no lease keeps may be collected.
     if (IsLossPossible() || !IsLeased(*opening.ask.root)) return;
   }
   if (!IsLossPossible())

@@ -224,7 +224,7 @@ void DevicesStage::FinishDevices() {
   EndService(/*is_killed=*/false);
 }
 
-// Each path is read in a session, and comes to an end other than "later".
+// Sessions read every path, until each read comes to an end other than "later".
 void DevicesStage::ReadEverything() {
   for (const std::string& platform : director_->snapshot().platform_names())
     Open({.ask = {.platform = platform, .cultures = {}, .root = std::nullopt}, .is_final = true});

@@ -91,7 +91,10 @@ SeveralCooksOutcome RunSeveralCooks(const SeveralCooksOptions& options) {
       clients.Percent(world.is_wide() ? kWithClientsWidePercent : kWithClientsPercent);
   Random devices(options.seed * 43 + 29);
   const bool have_devices = !world.is_wide() && devices.Percent(kWithDevicesPercent);
-  if (have_devices) world.extension.clear();
+  if (have_devices) {
+    world.extension.clear();
+    world.conflicts.clear();  // the rules of a real project stage no two packages at one path
+  }
   DevicesStage stage({.seed = options.seed * 7 + 1,
                       .cooks_max = static_cast<uint32_t>(2 + random.Below(4)),
                       .is_calm = false,

@@ -1,10 +1,11 @@
 // SeveralCooks: several cooks in one cluster, from a seed: random selections, platforms, classes,
 // options, filters, cancels, edits, lost workers, broken streams, deleted files of the store, and
 // directors that die, at random times. In some seeds clients ask for single packages as well
-// (asking_stage.h), and in a part of these, devices have sessions (devices_stage.h). When a cook comes to an end by itself, its roots, failures and warnings must be
-// those of the same cook alone, in the project as it was when its roots were built. Classes get
-// their share (class_bounds.h), no result is refused that nobody else has, and nothing is left
-// behind when all cooks and asks have ended.
+// (asking_stage.h), and in some, devices have sessions (devices_stage.h). When a cook comes to an
+// end by itself, its roots, failures and warnings must be those of the same cook alone, in the
+// project as it was when its roots were built. Classes get their share (class_bounds.h), no result
+// is refused that nobody else has, and nothing is left behind when all cooks, asks and sessions
+// have ended.
 // Cluster, SimDirector and SimWorker check themselves as well, but for what they check of one cook.
 #pragma once
 
