@@ -60,7 +60,10 @@ def inputs_in(text):
 def parts_of_all(folder):
     """What Ninja builds when it is told nothing, as targets. CMake has a target `<folder>/all` for each folder; these are taken apart."""
     # A change of a CMakeLists.txt comes first: the query alone would read the graph from before it.
-    subprocess.run(["ninja", "-C", folder, "build.ninja"], stdout=subprocess.DEVNULL, check=True)
+    again = subprocess.run(["ninja", "-C", folder, "build.ninja"], text=True, stdout=subprocess.PIPE)
+    if again.returncode != 0:
+        print(again.stdout, end="", flush=True)  # what CMake said
+        sys.exit(again.returncode)
     parts, groups = [], ["all"]
     while groups:
         listed = subprocess.run(["ninja", "-C", folder, "-t", "query", *groups], text=True, stdout=subprocess.PIPE, check=True).stdout

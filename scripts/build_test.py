@@ -1,5 +1,5 @@
 """What scripts/build.py reads from Ninja."""
-import os, subprocess, sys, tempfile, unittest
+import contextlib, io, os, sys, tempfile, unittest
 
 sys.dont_write_bytecode = True
 sys.path.append(os.path.dirname(os.path.abspath(__file__)))
@@ -47,9 +47,14 @@ class PartsOfAllTest(unittest.TestCase):
         write(self.folder, "configured", NINJA.replace("tests/a_test", "tests/new_test"), 2000)
         self.assertEqual(sorted(build.parts_of_all(self.folder)), ["bin/galley", "common/liba.a", "tests/new_test"])
 
-    def test_a_folder_that_ninja_cannot_read_is_an_error(self):
-        with self.assertRaises(subprocess.CalledProcessError):
+    def test_what_a_configuration_that_fails_says_is_shown(self):
+        write(self.folder, "build.ninja", NINJA.replace("cp configured build.ninja", "echo no such package; false"), 1000)
+        write(self.folder, "configured", "", 2000)
+        shown = io.StringIO()
+        with contextlib.redirect_stdout(shown), self.assertRaises(SystemExit) as ended:
             build.parts_of_all(self.folder)
+        self.assertEqual(ended.exception.code, 1)
+        self.assertIn("no such package", shown.getvalue())
 
 
 class InputsTest(unittest.TestCase):
