@@ -37,8 +37,8 @@ TEST(DigestTest, MalformedTextIsRefused) {
 }
 
 TEST(DigestTest, SizeIsPartOfTheIdentity) {
-  EXPECT_NE(*Digest::Parse(std::string(64, 'a') + "/1"),
-            *Digest::Parse(std::string(64, 'a') + "/2"));
+  const std::string hash(64, 'a');
+  EXPECT_NE(*Digest::Parse(hash + "/1"), *Digest::Parse(hash + "/2"));
 }
 
 }  // namespace
