@@ -90,8 +90,8 @@ class AheadPlan {
   // Takes a candidate out, open or not.
   void Drop(const AheadKey& key);
 
-  // Notes that these packages are made of something else now: failures are forgotten, references are
-  // taken again, and candidates stay.
+  // Notes that these packages are made of something else now: failures are forgotten, references
+  // are taken again, and candidates stay.
   void Change(std::span<const std::string> packages);
   // Notes that all packages are: what devices have asked for is stale.
   void ChangeAll();
