@@ -13,7 +13,7 @@ namespace galley::record {
 // The cooker whose jobs start programs.
 inline constexpr std::string_view kProgramCooker = "command";
 
-// Where a program is searched whose name has no '/'.
+// The folders in which a program is searched whose name has no '/'.
 inline constexpr std::string_view kSearchPath = "/usr/local/bin:/usr/bin:/bin";
 
 // argv[0]; empty: the recipe starts no program.

@@ -8,8 +8,8 @@
 // it. A failure is told when nothing new was heard of the package for kQuiet, and its healing too,
 // so that a failure that is mended while somebody saves a file twice is never told.
 //
-// A change of very many files at once is one event that is cut (WorldChange::is_cut): what was stale
-// or failed before it is forgotten, since nobody knows whether it still is.
+// A change of very many files at once is one event that is cut (WorldChange::is_cut). Packages that
+// were stale or failed before it are forgotten, since nobody knows whether they still are.
 //
 // Threads: none.
 #pragma once

@@ -127,7 +127,8 @@ class WorldPermit {
   WorldPermit(const WorldPermit&) = delete;
   WorldPermit& operator=(const WorldPermit&) = delete;
 
-  // The needs of the cook, or of devices; from Prepare on with the newest setup that goes with them.
+  // The needs of the cook, or of devices; from Prepare on with the newest setup that goes with
+  // them.
   const CookAdmission::Needs& needs() const { return needs_; }
   // Runs `prepare` while nobody else prepares: a cook never finds older files than the cook before
   // it.

@@ -224,8 +224,8 @@ void Director::TellUnkept(CookEventSink& sink) {
 }
 
 void Director::Close(CookEventSink& sink, Cancellation& stop) {
-  // Who stops a resident director does not wait for files that are put in the background: the next
-  // director puts them when it is idle. Inputs of results were put with their records.
+  // A resident director that is stopped does not wait for files that are put in the background: the
+  // next director puts them when it is idle. Inputs of results were put with their records.
   if (kept_sources_ != nullptr && is_resident()) kept_sources_->End();
   if (kept_sources_ != nullptr) kept_sources_->AwaitIdle(stop);
   TellUnkept(sink);

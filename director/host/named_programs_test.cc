@@ -31,7 +31,7 @@ class NamedProgramsTest : public testing::Test {
   void WriteProgram(const std::string& name, const std::string& bytes) {
     ASSERT_TRUE(WriteFileAtomic(JoinPath(project_.root, name), bytes).ok());
   }
-  // What a director says that begins now.
+  // The text of a director that begins now.
   std::string Text() {
     ToolDigests tools;
     return TextOfNamedPrograms(project_, tools);

@@ -24,7 +24,7 @@ struct LeftLease {
 
 struct LeftLeases {
   std::vector<LeftLease> readable;
-  // All leases of the project. Those that are not in `readable` are given up: their roots are
+  // Every lease of the project. Those that are not in `readable` are given up: their roots are
   // damaged, or are no roots of sessions.
   std::vector<store::RootLease> all;
 };

@@ -3,8 +3,8 @@
 // sessions of an earlier director are open again (Restore), so that the first tree of a world has
 // all that these have seen.
 //
-// A root that is named, and that no lease keeps, may be collected at any moment. It is looked for as
-// a whole (IsTreeWhole), leased, and looked for again: only then the session is told.
+// A root that is named, and that no lease keeps, may be collected at any moment. The whole root is
+// looked for (IsTreeWhole), leased, and looked for again: only then the session is told.
 //
 // Threads: one, of the turns.
 #pragma once
@@ -62,8 +62,8 @@ class OpeningSessions {
   void Begin(const std::shared_ptr<SessionCall>& call, const SessionAsk& ask, absl::Time deadline);
   // Trees may have come, and deadlines may have passed.
   void TryAll();
-  // Answers for the sessions that were opened since the last call. `leased`: whether the leases were
-  // flushed since.
+  // Answers for the sessions that were opened since the last call. `leased`: whether the leases
+  // were flushed since.
   void GiveOpened(const absl::Status& leased);
   // When TryAll is needed next.
   absl::Time due_at() const;

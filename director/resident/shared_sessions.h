@@ -82,8 +82,8 @@ class SharedSessions {
   std::vector<std::string> ReadAmong(const devices::Audience& audience,
                                      const std::vector<std::string>& changed) const;
 
-  // All packages that a session of the audience has read, in the order of their first reads, at most
-  // `packages_max`.
+  // Every package that a session of the audience has read, in the order of their first reads, at
+  // most `packages_max`.
   std::vector<std::string> AllRead(const devices::Audience& audience, size_t packages_max) const;
 
   // LastGood: a file of an older world of the audience.
@@ -111,7 +111,7 @@ class SharedSessions {
   // The sessions of an earlier director are being found: until EndRestore, a session that is not
   // there may still come, and Renew and BeginStream are UNAVAILABLE where they would be NOT_FOUND.
   void BeginRestore();
-  // All sessions that can be found are open again. `leases`: DeviceSessions::NoteHeldLeases.
+  // Every session that can be found is open again. `leases`: DeviceSessions::NoteHeldLeases.
   void EndRestore(std::vector<store::RootLease> leases);
 
   // Calls `act` with the sessions, under the lock.

@@ -73,8 +73,8 @@ ShownWorldPtr ShowWorld(uint64_t number, const WorldPtr& world, const Digest& ru
 ShownWorldPtr ShowNext(const ShownWorld& before, uint64_t number, const WorldPtr& world,
                        const Digest& rules, std::span<const std::string> paths);
 
-// The cultures among `asked` that the world has: a file lies in <mount>/L10N/<culture>. Others decide
-// nothing of what devices see, so they make no other tree. Keeps the order.
+// The cultures among `asked` that the world has: a file lies in <mount>/L10N/<culture>. Others
+// decide nothing of what devices see, so they make no other tree. Keeps the order.
 std::vector<std::string> CulturesIn(const ShownWorld& shown, const std::vector<std::string>& asked);
 
 // The world that the audience sees.

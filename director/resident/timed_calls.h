@@ -34,8 +34,8 @@ class TimedCalls {
     Start(call, deadline,
           [call, work = std::move(work)](const Cancellation& stop) { call->Give(work(stop)); });
   }
-  // Runs `work`, which sees to it that somebody gives the answer, maybe later. The deadline, and the
-  // end of all, hold for the call until it has its answer.
+  // Runs `work`, which sees to it that somebody gives the answer, maybe later. The deadline, and
+  // the end of all, hold for the call until it has its answer.
   template <typename Answer>
   void Start(const std::shared_ptr<WaitingCall<Answer>>& call, absl::Time deadline,
              std::function<void(const Cancellation& stop)> work) {

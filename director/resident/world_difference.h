@@ -17,8 +17,8 @@
 
 namespace galley::director {
 
-// Files, and packages, beyond which everything is taken for changed: what then still stands is found
-// beside the turns, by the journal.
+// Files, and packages, beyond which everything is taken for changed. Results that still stand then
+// are found beside the turns, by the journal.
 inline constexpr size_t kDifferenceMax = 10'000;
 
 struct WorldDifference {

@@ -54,8 +54,8 @@ class KeptSources {
   // Waits until no file waits any more, or `stop` is cancelled.
   void AwaitIdle(const Cancellation& stop);
 
-  // Drops the files that wait, and has the file that is being put end soon. Later files are dropped.
-  // Does not wait.
+  // Drops the files that wait, and has the file that is being put end soon. Later files are
+  // dropped. Does not wait.
   void End();
 
   // Called before the results are committed, which makes durable what is put. Verdicts are left

@@ -435,7 +435,7 @@ TEST_F(HttpDoorTest, AnswersAreCountedByTheirClass) {
   client.Get("/..");
   face_.SetAnswer(MakeProblem({.status = 500, .text = "No."}));
   client.Get("/a");
-  // An answer is counted when whoever asked has read it.
+  // A client that has read an answer finds it counted.
   const HttpDoorFigures figures = door_->figures();
   EXPECT_THAT(figures.answers, ElementsAre(1u, 1u, 1u, 1u));
   EXPECT_EQ(figures.accepted, 1u);
