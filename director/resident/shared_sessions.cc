@@ -105,9 +105,11 @@ void SharedSessions::TellLeasedRoots(Seen& seen) {
     seen.is_settling = true;
     session.root = own->second;
   }
-  if (leased_roots_.contains(session.newest_root)) return;
+  // Where the audience has no tree any more, what was leased for it may be released.
+  if (session.newest_root == Digest() || leased_roots_.contains(session.newest_root)) return;
   const auto leased = newest_leased_.find(session.audience);
-  session.newest_root = leased == newest_leased_.end() ? Digest() : leased->second;
+  const bool is_kept = leased != newest_leased_.end() && leased_roots_.contains(leased->second);
+  session.newest_root = is_kept ? leased->second : Digest();
 }
 
 absl::StatusOr<std::vector<devices::ChangeEventPtr>> SharedSessions::EventsSince(

@@ -127,6 +127,8 @@ TEST_F(SharedSessionsTest, WorldsBeyondTheLimitAreLetGo) {
   }
   EXPECT_EQ(shared_.oldest(), 2u);
   EXPECT_EQ(Renew().shown, nullptr);
+  ASSERT_TRUE(shared_.FlushLeases().ok());
+  EXPECT_EQ(Renew().session.newest_root, Digest()) << "the tree was let go with its world";
 }
 
 }  // namespace
