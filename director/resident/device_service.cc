@@ -205,7 +205,10 @@ void DeviceService::Tick() {
   const std::vector<std::string> ended =
       shared_.With([&](devices::DeviceSessions& sessions) { return sessions.Tick(now); });
   streams_.Wake(ended);
-  trees_.Retry(now);
+  if (trees_.TakeRetry(now)) {
+    FollowPresent();
+    trees_.CatchUp(now);
+  }
   reads_.Expire(now);
   timed_.Expire(now);
   if (now < find_left_at_ || stop_.is_cancelled()) return;

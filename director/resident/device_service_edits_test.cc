@@ -77,6 +77,19 @@ TEST_F(DeviceServiceTest, ANewerSessionKeepsTheNodesThatAnEditLeavesAlone) {
   EXPECT_EQ(InTree(newer.root, "Game/a.png.ktx2"), std::nullopt) << "stale";
 }
 
+TEST_F(DeviceServiceTest, WhatASessionHasReadIsCookedInAWorldWhoseRulesComeLate) {
+  Begin();
+  const DeviceSessionState session = Open();
+  fake_.Cooks("/Game/a.png", Made({{".ktx2", "old"}}));
+  GetIn(session.id, "Game/a.png.ktx2");
+  fake_.Forget("/Game/a.png");
+  fake_.HoldRules(true);
+  Edit("content/a.png", "edited");
+  EXPECT_EQ(RefusalIn(Get("Game/none")).kind, RefusalKind::kNotReady);
+  fake_.HoldRules(false);
+  AwaitWaiting("/Game/a.png");
+}
+
 TEST_F(DeviceServiceTest, OnlyWhatASessionHasReadIsCookedAtAnEdit) {
   Begin();
   const DeviceSessionState session = Open();

@@ -440,11 +440,10 @@ absl::Time ShownTrees::due_at() const {
   return std::min({trees_.grows_at(), backlog_.due_at(), retry_at_});
 }
 
-void ShownTrees::Retry(absl::Time now) {
-  if (now < retry_at_) return;
+bool ShownTrees::TakeRetry(absl::Time now) {
+  if (now < retry_at_) return false;
   retry_at_ = absl::InfiniteFuture();
-  Follow(now);
-  CatchUp(now);
+  return true;
 }
 
 }  // namespace galley::director

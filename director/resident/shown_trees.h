@@ -115,10 +115,10 @@ class ShownTrees {
   void AddKnown(const std::string& platform, const std::string& package);
   // Tells the sessions what the trees have now. Blocks while blobs are stored.
   void Grow(absl::Time now, bool is_awaited);
-  // When Grow or Retry is needed next.
+  // When Grow or TakeRetry is needed next.
   absl::Time due_at() const;
-  // Tries again what failed.
-  void Retry(absl::Time now);
+  // True: something failed a while ago, and Follow and CatchUp are to be called again.
+  bool TakeRetry(absl::Time now);
 
  private:
   // The sources, as the folder `static` shows them, of packages that differ between two worlds.

@@ -34,6 +34,11 @@ class FakeProject final : public PresentProject {
     base::MutexLock lock(mutex_);
     rules_ = rules;
   }
+  // The director takes up newer rules, until this is called with false.
+  void HoldRules(bool are_held) {
+    base::MutexLock lock(mutex_);
+    are_rules_held_ = are_held;
+  }
   // The package comes to this, on all platforms, in the world that is present when it is asked for.
   void Cooks(const std::string& package, record::Result result) {
     Settle(package, {.result = std::move(result)});
@@ -112,6 +117,7 @@ class FakeProject final : public PresentProject {
   }
   absl::StatusOr<Digest> RulesOf(const World&) const override {
     base::MutexLock lock(mutex_);
+    if (are_rules_held_) return absl::UnavailableError("newer rules are taken up");
     return Digest::Of(rules_);
   }
 
@@ -192,6 +198,7 @@ class FakeProject final : public PresentProject {
   std::map<std::string, int> asked_ GALLEY_GUARDED_BY(mutex_);
   std::vector<std::string> asked_ahead_ GALLEY_GUARDED_BY(mutex_);
   std::optional<absl::Duration> ahead_ran_for_ GALLEY_GUARDED_BY(mutex_);  // nullopt: workers rest
+  bool are_rules_held_ GALLEY_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace galley::director
