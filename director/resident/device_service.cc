@@ -196,7 +196,7 @@ void DeviceService::GiveAnswers() {
     timer_->WakeAt(Now() + ShownTrees::kRetryInterval);
   }
   for (const auto& [call, file] : files)
-    call->Give(leased.ok() ? DeviceAnswer(file) : RefusalOf(leased));
+    call->Give(leased.ok() ? DeviceAnswer(file) : RefusalOfLeases(leased));
   opens_.GiveOpened(leased);
 }
 

@@ -33,6 +33,10 @@ DeviceSessionState StateOf(const devices::SessionView& session) {
   return state;
 }
 
+DeviceRefusal RefusalOfLeases(const absl::Status& leased) {
+  return absl::IsNotFound(leased) ? NotReady(MessageOf(leased)) : RefusalOf(leased);
+}
+
 // ------------------------------------------------------------------ the director before
 
 void OpeningSessions::Restore(const LeftLeases& left) {
@@ -116,6 +120,7 @@ void OpeningSessions::Open(const Waiting& waiting, std::optional<At> at, bool ha
                      .state = StateOf(*session),
                      .deadline = waiting.deadline,
                      .had_no_lease = had_no_lease});
+  if (request.at) deps_.trees.CatchUp(deps_.now());  // the audience may have no tree yet
 }
 
 void OpeningSessions::Close(const std::string& session) {
@@ -133,7 +138,7 @@ void OpeningSessions::GiveOpened(const absl::Status& leased) {
       if (opened.had_no_lease) Close(opened.state.id);
       opened.call->Give(absl::IsNotFound(leased) && opened.had_no_lease
                             ? RootIsGone(opened.state.root)
-                            : RefusalOf(leased));
+                            : RefusalOfLeases(leased));
     }
   }
 }

@@ -37,6 +37,10 @@ namespace galley::director {
 // The session as devices are told of it.
 DeviceSessionState StateOf(const devices::SessionView& session);
 
+// The refusal of those whose roots could not be leased. A root that is gone is that of one session:
+// the others come again.
+DeviceRefusal RefusalOfLeases(const absl::Status& leased);
+
 class OpeningSessions {
  public:
   // Everything in Deps outlives OpeningSessions.
