@@ -17,6 +17,10 @@ void AheadLedger::Make(const AheadKey& key, const Digest& action_key, const Ahea
   if (entries_.size() > limits_.entries_max) Waste(entries_.find(*made_.begin()->second.key));
 }
 
+void AheadLedger::Spend(absl::Duration slot_time, absl::Time now) {
+  slot_time_.Add(++last_number_, now, slot_time);
+}
+
 void AheadLedger::Hit(Entries::iterator at) {
   slot_time_.GiveBack(at->second.number);
   bytes_.GiveBack(at->second.number);

@@ -75,6 +75,8 @@ class AheadLedger {
 
   // Idle workers have made the result with this action key. REQUIRES: `now` never goes back.
   void Make(const AheadKey& key, const Digest& action_key, const AheadCost& cost, absl::Time now);
+  // A job has made nothing that anybody can ask for.
+  void Spend(absl::Duration slot_time, absl::Time now);
   // Somebody asks, and gets the result with this action key.
   void Ask(const AheadKey& key, const std::optional<Digest>& action_key);
   // The package's result in the present world has this action key.

@@ -326,7 +326,11 @@ void CookAhead::TakeOutcome(const AheadKey& key, uint64_t number, const AskOutco
   if (const auto* done = std::get_if<AskSucceeded>(&outcome)) return TakeSuccess(key, *done);
   if (const auto* failed = std::get_if<AskFailed>(&outcome)) return TakeFailure(key, *failed);
   const auto& aborted = std::get<AskAborted>(outcome);
-  plan_.PutBack(key);
+  if (aborted.has_shell_ended) {
+    plan_.PutBack(key);
+  } else {
+    plan_.Drop(key);  // the same fault would hold up all others
+  }
   Pause(aborted.reason, deps_.now() + (aborted.has_shell_ended ? kRestInterval : kFaultInterval));
 }
 
@@ -344,7 +348,10 @@ bool CookAhead::IsPresent(const WorldPtr& world) {
 void CookAhead::TakeSuccess(const AheadKey& key, const AskSucceeded& done) {
   const StoredResult& stored = *done.result;
   const bool is_present = IsPresent(done.world);
-  if (is_present && stored.result.is_verdict) return plan_.Fail(key);
+  if (is_present && stored.result.is_verdict) {
+    ledger_.Spend(done.ran_for, deps_.now());
+    return plan_.Fail(key);
+  }
   const bool is_taken =
       is_present && deps_.take_result(done.world, key.platform, key.package, stored);
   // A job that ran is paid for, also when files have changed since.

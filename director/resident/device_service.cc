@@ -18,6 +18,7 @@ namespace {
 
 constexpr size_t kTurnsWithoutEndMax = 64;
 constexpr absl::Duration kFindLeftInterval = absl::Seconds(5);
+constexpr int kFindLeftTriesMax = 12;
 constexpr std::string_view kEnds = "the director ends";
 
 DeviceRefusal NotPlain(const std::string& path) {
@@ -286,7 +287,7 @@ void DeviceService::NoteCooked(const StoredResultPtr& result) {
 // The thread of builds: the first tree waits for what the sessions before have seen.
 void DeviceService::FindLeft() {
   absl::StatusOr<LeftLeases> left = ReadLeftLeases(deps_.store, shared_.project(), stop_);
-  if (absl::IsUnavailable(left.status())) {
+  if (!left.ok() && !stop_.is_cancelled() && ++find_left_tries_ < kFindLeftTriesMax) {
     LogWarning("devices: sessions are not found yet: {}", MessageOf(left.status()));
     Post([this] { find_left_at_ = Now() + kFindLeftInterval; });
     return;

@@ -145,6 +145,7 @@ class DeviceService final : public DeviceCalls {
   WaitingReads reads_;
   CookAhead ahead_;  // NoteAsked and figures: any thread
   OpeningSessions opens_;
+  int find_left_tries_ = 0;                           // of the thread of builds
   absl::Time find_left_at_ = absl::InfiniteFuture();  // when FindLeft is tried again
   size_t turns_without_end_ = 0;
 

@@ -77,6 +77,32 @@ TEST_F(DeviceServiceTest, ANewerSessionKeepsTheNodesThatAnEditLeavesAlone) {
   EXPECT_EQ(InTree(newer.root, "Game/a.png.ktx2"), std::nullopt) << "stale";
 }
 
+TEST_F(DeviceServiceTest, NothingIsKnownOfWhatAProgramMadeThatIsAnotherOneNow) {
+  Begin();
+  fake_.Cooks("/Game/a.png", Made({{".ktx2", "texture"}}));
+  Get("Game/a.png.ktx2");
+  ASSERT_EQ(fake_.AskedFor("/Game/a.png"), 1);
+  fake_.SetPrograms("rebuilt");
+  fake_.SetRules("another galley.toml");
+  Edit("content/b.png", "edited");
+  Get("Game/a.png.ktx2");
+  EXPECT_EQ(fake_.AskedFor("/Game/a.png"), 2);
+}
+
+TEST_F(DeviceServiceTest, AWorldThatIsAsAnOlderOneWasHasItsTree) {
+  Begin();
+  const DeviceSessionState session = Open();
+  fake_.SetPrograms("rebuilt");
+  Edit("content/b.png", "b");
+  AwaitNewest(session.id, session.root);
+  fake_.SetPrograms("");
+  Edit("content/b.png", "b");
+  AwaitOrFail([&] { return StateOf(session.id).newest_root == session.root; }, "the older tree");
+  EXPECT_EQ(Open().root, session.root);
+  fake_.Cooks("/Game/a.png", Made({{".ktx2", "texture"}}));
+  EXPECT_EQ(FileOf(GetIn(session.id, "Game/a.png.ktx2")).digest, Digest::Of("texture"));
+}
+
 TEST_F(DeviceServiceTest, WhatASessionHasReadIsCookedInAWorldWhoseRulesComeLate) {
   Begin();
   const DeviceSessionState session = Open();

@@ -67,4 +67,8 @@ absl::StatusOr<Digest> DirectorProject::RulesOf(const World& world) const {
   return Digest::Of(text);
 }
 
+Digest DirectorProject::ProgramsOf(const World& world) const {
+  return Digest::Of(TextOfNamedPrograms(*world.project, tools_));
+}
+
 }  // namespace galley::director

@@ -37,6 +37,7 @@ class DirectorProject final : public PresentProject {
   void Withdraw(uint64_t ask) override;
   // UNAVAILABLE: the director has taken up newer rules, and their world is about to come.
   absl::StatusOr<Digest> RulesOf(const World& world) const override;
+  Digest ProgramsOf(const World& world) const override;
 
  private:
   // nullptr: there is none yet.

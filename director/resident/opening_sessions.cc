@@ -134,8 +134,8 @@ void OpeningSessions::GiveOpened(const absl::Status& leased) {
     } else if (leased.ok()) {
       opened.call->Give(opened.state);
     } else {
-      // A root that went meanwhile must not hold up the leases of others.
-      if (opened.had_no_lease) Close(opened.state.id);
+      // Nobody was told of it, and a root that went must not hold up the leases of others.
+      Close(opened.state.id);
       opened.call->Give(absl::IsNotFound(leased) && opened.had_no_lease
                             ? RootIsGone(opened.state.root)
                             : RefusalOfLeases(leased));
@@ -194,8 +194,10 @@ void OpeningSessions::LookBeforeLease(const Waiting& waiting, const At& at) {
 void OpeningSessions::LookAfterLease(const Opened& opened) {
   deps_.timed.Start(opened.call, opened.deadline, [this, opened](const Cancellation& stop) {
     const auto refusal = RefusalOfRoot(opened.state.root, stop);
-    if (!refusal) return opened.call->Give(opened.state);
+    const bool is_heard = !refusal && !opened.call->is_over();
+    if (is_heard) return opened.call->Give(opened.state);
     deps_.post([this, id = opened.state.id] { Close(id); });
+    if (!refusal) return;
     opened.call->Give(*refusal);
   });
 }

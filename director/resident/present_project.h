@@ -34,6 +34,8 @@ class PresentProject {
   // it: rules, mounts, platforms, cookers, environment, and the programs that rules name
   // (host/named_programs.h). Equal after a restart.
   virtual absl::StatusOr<Digest> RulesOf(const World& world) const = 0;
+  // Names the programs that the rules of the world run, as they are now; RulesOf has them, too.
+  virtual Digest ProgramsOf(const World& world) const = 0;
 };
 
 }  // namespace galley::director

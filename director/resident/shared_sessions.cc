@@ -177,7 +177,9 @@ void SharedSessions::NoteRead(const std::string& id, const std::vector<std::stri
   base::MutexLock lock(mutex_);
   for (const std::string& package : packages) {
     const PackageId next(static_cast<uint32_t>(ids_.size()));
-    sessions_.NoteRead(id, ids_.try_emplace(package, next).first->second);
+    const auto [known, is_new] = ids_.try_emplace(package, next);
+    if (is_new) names_.push_back(package);
+    sessions_.NoteRead(id, known->second);
   }
 }
 
@@ -200,14 +202,12 @@ std::vector<std::string> SharedSessions::ReadAmong(const devices::Audience& audi
 std::vector<std::string> SharedSessions::AllRead(const devices::Audience& audience,
                                                  size_t packages_max) const {
   base::MutexLock lock(mutex_);
-  std::map<PackageId, std::string> names;
   std::vector<PackageId> ids;
-  for (const auto& [name, id] : ids_) names.emplace(id, name);
-  for (const auto& [id, name] : names) ids.push_back(id);
+  for (uint32_t i = 0; i < names_.size(); ++i) ids.emplace_back(i);
   std::vector<std::string> read;
   for (const PackageId id : sessions_.ReadAmong(audience, ids)) {
     if (read.size() == packages_max) break;
-    read.push_back(names.at(id));
+    read.push_back(names_[id.value()]);
   }
   return read;
 }

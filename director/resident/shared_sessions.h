@@ -154,6 +154,7 @@ class SharedSessions {
   bool is_restoring_ GALLEY_GUARDED_BY(mutex_) = false;
   // Ids of the packages that sessions have read, for DeviceSessions.
   absl::flat_hash_map<std::string, PackageId> ids_ GALLEY_GUARDED_BY(mutex_);
+  std::vector<std::string> names_ GALLEY_GUARDED_BY(mutex_);  // by id
 };
 
 }  // namespace galley::director

@@ -38,15 +38,14 @@ std::optional<WorldDifference> ShownTrees::Follow(absl::Time now) {
     retry_at_ = std::min(retry_at_, now + kRetryInterval);
     return std::nullopt;
   }
+  const Digest programs = std::exchange(programs_, deps_.present.ProgramsOf(**world));
   if (present() == nullptr) {
     Begin(ShowWorld(1, *world, *rules), {.is_all = true}, now);
     return WorldDifference{.is_all = true};
   }
-  // With the same rules a program is another one, and nobody knows which results it has made.
-  const bool is_other_program = *rules != present()->rules &&
-                                (*world)->table->resolver() == present()->world->table->resolver();
+  // Nobody knows which results a program has made that is another one now.
   WorldDifference difference =
-      is_other_program ? WorldDifference{.is_all = true} : DifferenceTo(**world);
+      programs_ != programs ? WorldDifference{.is_all = true} : DifferenceTo(**world);
   ShownWorldPtr shown = ShowSuccessor(*world, *rules, difference);
   if (shown->number == present()->number) {
     held_.back() = shown;
@@ -243,6 +242,9 @@ absl::Status ShownTrees::Succeed(const ShownWorld& before, const devices::Audien
                   std::make_unique<devices::DeviceTree>(world, shows->root, *view, KeysOf(changed)),
                   std::move(blobs));
   }
+  // What came while there was no tree of this world.
+  for (const std::string& package : since_.at(before.number).packages)
+    AddKnown(audience.platform, package);
   Grow(now, /*is_awaited=*/true);
   return absl::OkStatus();
 }
@@ -332,8 +334,10 @@ void ShownTrees::TakeBuilt(const TreeBuild& build, absl::StatusOr<BuiltTree> bui
     return;
   }
   if (built->standing) TakeStanding(*build.shown, build.audience.platform, *built->standing);
+  const std::vector<std::pair<std::string, std::string>> late = std::exchange(late_, {});
   if (HeldOf(build.shown->number) != nullptr) InsertBuilt(build, *std::move(built), now);
   CatchUp(now);
+  for (const auto& [platform, package] : late) AddKnown(platform, package);
 }
 
 // Results of packages that changed since the build began do not stand any more.
@@ -353,20 +357,23 @@ void ShownTrees::TakeStanding(const ShownWorld& shown, const std::string& platfo
 
 void ShownTrees::InsertBuilt(const TreeBuild& build, BuiltTree built, absl::Time now) {
   statics_.try_emplace({build.shown->number, build.audience.platform}, built.static_tree);
-  const std::vector<std::pair<std::string, std::string>> late = std::exchange(late_, {});
   if (trees_.Find(build.shown->number, build.audience) != nullptr) return;
   const devices::DeviceWorld world = built.tree->world();
-  if (trees_.Reuse(build.shown->number, world)) return;
+  if (trees_.Reuse(build.shown->number, world))
+    return TellReused(build.shown->number, build.audience);
   const devices::DeviceViewPtr view = built.tree->newest();
   if (owed_cut_.contains(build.audience)) untold_[view->world_digest].is_cut = true;
   trees_.Insert(build.shown->number, std::move(built.tree), {});
   leased_.erase(view->world_digest);
   Tell(build.shown->number, view, now);
-  if (build.shown->number != held_.back()->number) return;
-  for (const auto& [platform, package] : late) {
-    const PackageFilesPtr files = deps_.shared.TableOf(platform)->Find(package);
-    if (files != nullptr) AddToTrees(*build.shown, platform, package, *files);
-  }
+}
+
+// The world is as an older one was: its tree is told again, by the next growth.
+void ShownTrees::TellReused(uint64_t number, const devices::Audience& audience) {
+  const devices::DeviceViewPtr view = trees_.Find(number, audience)->newest();
+  if (view == nullptr) return;
+  if (owed_cut_.contains(audience)) untold_[view->world_digest].is_cut = true;
+  unsaved_.push_back({.world = number, .view = view, .blobs = {}});
 }
 
 // ------------------------------------------------------------------ growth

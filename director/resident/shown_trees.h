@@ -148,6 +148,7 @@ class ShownTrees {
   void TakeStanding(const ShownWorld& shown, const std::string& platform,
                     const CookedPackages& standing);
   void InsertBuilt(const TreeBuild& build, BuiltTree built, absl::Time now);
+  void TellReused(uint64_t number, const devices::Audience& audience);
   void Tell(uint64_t world, const devices::DeviceViewPtr& view, absl::Time now);
   ShownWorldPtr HeldOf(uint64_t world) const;
   void AddToTrees(const ShownWorld& shown, const std::string& platform, const std::string& package,
@@ -161,6 +162,7 @@ class ShownTrees {
   // How the present world differs from an older one, by its number.
   std::map<uint64_t, WorldDifference> since_;
   StalePackages stale_;  // since TakeStale
+  Digest programs_;      // PresentProject::ProgramsOf of the present world
   std::map<StaticKey, StaticTreePtr> statics_;
   std::set<std::string> has_standing_;  // platforms of which it was looked for what stands
   std::set<devices::Audience> wanted_;

@@ -109,7 +109,7 @@ WaitingReads::Read* WaitingReads::Find(uint64_t id) {
 }
 
 void WaitingReads::Begin(FileRead read, const ShownWorldPtr& shown) {
-  if (reads_.size() >= kReadsMax)
+  if (deadlines_.size() >= kReadsMax)
     return read.call->Give(NotReady(fmt::format("{} requests wait already", kReadsMax)));
   const uint64_t id = ++last_id_;
   deadlines_.emplace(read.deadline, id);

@@ -40,6 +40,7 @@ class SimPresent final : public director::PresentProject {
                                     director::PackageAsks::Callback callback) override;
   void Withdraw(uint64_t ask) override;
   absl::StatusOr<Digest> RulesOf(const director::World& world) const override;
+  Digest ProgramsOf(const director::World&) const override { return Digest(); }
 
  private:
   director::WorldPtr Present() const;

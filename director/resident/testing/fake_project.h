@@ -34,6 +34,10 @@ class FakeProject final : public PresentProject {
     base::MutexLock lock(mutex_);
     rules_ = rules;
   }
+  void SetPrograms(const std::string& programs) {
+    base::MutexLock lock(mutex_);
+    programs_ = programs;
+  }
   // The director takes up newer rules, until this is called with false.
   void HoldRules(bool are_held) {
     base::MutexLock lock(mutex_);
@@ -118,7 +122,11 @@ class FakeProject final : public PresentProject {
   absl::StatusOr<Digest> RulesOf(const World&) const override {
     base::MutexLock lock(mutex_);
     if (are_rules_held_) return absl::UnavailableError("newer rules are taken up");
-    return Digest::Of(rules_);
+    return Digest::Of(rules_ + programs_);
+  }
+  Digest ProgramsOf(const World&) const override {
+    base::MutexLock lock(mutex_);
+    return Digest::Of(programs_);
   }
 
  private:
@@ -198,6 +206,7 @@ class FakeProject final : public PresentProject {
   std::map<std::string, int> asked_ GALLEY_GUARDED_BY(mutex_);
   std::vector<std::string> asked_ahead_ GALLEY_GUARDED_BY(mutex_);
   std::optional<absl::Duration> ahead_ran_for_ GALLEY_GUARDED_BY(mutex_);  // nullopt: workers rest
+  std::string programs_ GALLEY_GUARDED_BY(mutex_);
   bool are_rules_held_ GALLEY_GUARDED_BY(mutex_) = false;
 };
 
