@@ -26,9 +26,9 @@ constexpr uint64_t kRoomOfAJob = 64 << 20;
 // [cook] maps and the like; a world has its platforms, mounts, rules and cultures, and what is
 // never cooked.
 bool IsOfCook(std::string_view key) {
-  constexpr std::array kKeys = {"cook.maps",        "cook.directories", "cook.always",
-                                "cook.cultures",    "cook.never",       "director.http",
-                                "director.metrics", "output.dir"};
+  constexpr std::array kKeys = {"cook.maps",     "cook.directories", "cook.always",
+                                "cook.cultures", "cook.never",       "director.ahead",
+                                "director.http", "director.metrics", "output.dir"};
   return std::ranges::find(kKeys, key) != kKeys.end();
 }
 

@@ -310,9 +310,9 @@ void CookAhead::LookAtPause(absl::Time now) {
 // amounts in the text change while the reason is the same.
 void CookAhead::TellPause(absl::Time now) {
   const std::string reason = pause_.substr(0, pause_.find(','));
-  if (reason == told_ && now < told_at_ + kTellInterval) return;
-  told_ = reason;
-  told_at_ = now;
+  absl::Time& told_at = told_.try_emplace(reason, absl::InfinitePast()).first->second;
+  if (now < told_at + kTellInterval) return;
+  told_at = now;
   LogInfo("cooking ahead pauses: {}", pause_);
 }
 

@@ -152,8 +152,7 @@ class CookAhead {
   absl::Time slots_at_ = absl::InfinitePast();
   absl::Time held_until_ = absl::InfinitePast();  // nothing begins before
   std::string held_why_;
-  std::string told_;  // the last reason for a pause that the log was told of
-  absl::Time told_at_ = absl::InfinitePast();
+  std::map<std::string, absl::Time> told_;  // reasons for pauses, and when the log was told of each
   std::string pause_;
   absl::Time due_at_ = absl::InfiniteFuture();
   bool has_ended_ = false;

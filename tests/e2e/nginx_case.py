@@ -31,20 +31,16 @@ def free_port():
 
 def find_nginx(test_class):
     """The program; where it is not installed, that of Debian's package, which is not installed for it: it would start a server on port 80."""
-    installed = shutil.which("nginx", path=os.environ.get("PATH", "") + ":/usr/sbin")
-    if installed:
-        return installed
-    folder = tempfile.mkdtemp()
-    test_class.addClassCleanup(shutil.rmtree, folder)
-    return os.path.join(debian.unpack("nginx", folder), "usr/sbin/nginx")
+    if not hasattr(test_class, "nginx"):
+        test_class.nginx = shutil.which("nginx", path=os.environ.get("PATH", "") + ":/usr/sbin")
+    if not test_class.nginx:
+        folder = tempfile.mkdtemp()
+        test_class.addClassCleanup(shutil.rmtree, folder)
+        test_class.nginx = os.path.join(debian.unpack("nginx", folder), "usr/sbin/nginx")
+    return test_class.nginx
 
 
 class NginxCase(HttpTest):
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.nginx = find_nginx(cls)
-
     def start(self, project, *args):
         """The director and nginx in front of it; requests that reach the director are counted by `answered`."""
         self.direct = self.serve_http(project, "--metrics", "127.0.0.1:0", *args)
@@ -58,7 +54,7 @@ class NginxCase(HttpTest):
         self.write("galley.conf", text)
         # As root nginx gives its workers another user, who cannot write here.
         user = "user root;\n" if os.geteuid() == 0 else ""
-        nginx = subprocess.Popen([self.nginx, "-c", self.write("nginx.conf", user + MAIN.format(dir=self.dir))], stderr=subprocess.DEVNULL)
+        nginx = subprocess.Popen([find_nginx(type(self)), "-c", self.write("nginx.conf", user + MAIN.format(dir=self.dir))], stderr=subprocess.DEVNULL)
         self.addCleanup(end_in_turn, [nginx], 10)
         self.wait_until(lambda: self.is_listened_on(port))
         return Http(f"http://127.0.0.1:{port}")
