@@ -1,6 +1,6 @@
 # Headers that most sources include (prefix.h, and test_prefix.h for tests) are compiled once for all targets, where GALLEY_UNITY hides missing includes anyhow
 # and the compiler is g++. A precompiled header is read with the flags it was made with only; targets with others have DISABLE_PRECOMPILE_HEADERS, and one that
-# lacks it gets a warning and reads the headers as text.
+# lacks it gets a warning and reads the headers as text, or, with another -O, lets g++ 12 crash.
 # galley_use_prefix(target name): the target begins with the prefix of that name, galley_prefix or galley_test_prefix.
 
 function(_galley_add_prefix name header)
