@@ -46,6 +46,7 @@ void Asks::Claim(uint64_t ask) {
   const PackageId id = target.package;
   const PlatformIndex platform = target.platform;
   target.deferred_until.reset();
+  target.name.clear();
   asks_.insert({id, platform, ask});
   packages_[id].selected_by |= kAsksBit;
   packages_[id].named_by |= kAsksBit;
@@ -64,13 +65,14 @@ void Asks::NoteAsking() {
 
 // No cook or ask that somebody waits for ran for a while: what the last cooks left is looked up
 // again, and has all its attempts again. What asks ahead of need want meanwhile goes on, since its
-// changes were taken in. O(packages).
+// changes were taken in, and keeps its faults: otherwise each device that asks now and then would
+// set a package that crashes back to its first attempt. O(packages).
 void Asks::Distrust() {
   if (IsSabotaged(Sabotage::kBelieveLastCook)) return;
   for (uint32_t i = 0; i < packages_.size(); ++i) {
     const PackageId id(i);
-    if (!packages_[id].is_in_cook()) continue;
-    packages_[id].is_outdated = !claimants_.IsWanted(id);
+    if (!packages_[id].is_in_cook() || claimants_.IsWanted(id)) continue;
+    packages_[id].is_outdated = true;
     graph_.blame().Forget(id);
     graph_.blame().Pardon(id);
   }
@@ -78,7 +80,7 @@ void Asks::Distrust() {
 
 void Asks::OnAskWithdrawn(const AskWithdrawn& event) {
   if (!targets_.contains(event.ask)) return;
-  Release(Remove(event.ask).package);
+  if (const PackageId package = Remove(event.ask).package; package.valid()) Release(package);
   EndIfNobodyAsks();
 }
 
@@ -102,9 +104,11 @@ bool Asks::IsInNobodysWay(const Target& target) const {
 
 void Asks::Defer(uint64_t ask, absl::Time until) {
   Target& target = targets_.at(ask);
+  const PackageId package = std::exchange(target.package, PackageId());
+  target.name = packages_.NameOf(package);
   target.deferred_until = until;
   deferred_.insert(ask);
-  if (asks_.erase({target.package, target.platform, ask}) > 0) Release(target.package);
+  if (asks_.erase({package, target.platform, ask}) > 0) Release(package);
 }
 
 void Asks::TakeUpDeferred() {
@@ -112,8 +116,13 @@ void Asks::TakeUpDeferred() {
     auto next = deferred_.upper_bound(looked_up_to_);
     if (next == deferred_.end()) next = deferred_.begin();
     looked_up_to_ = *next;
-    const Target& target = targets_.at(looked_up_to_);
-    if (step_.now < *target.deferred_until || !IsInNobodysWay(target)) continue;
+    Target& target = targets_.at(looked_up_to_);
+    if (step_.now < *target.deferred_until) continue;
+    target.package = graph_.FindOrAdd(target.name);
+    if (!IsInNobodysWay(target)) {
+      target.package = PackageId();
+      continue;
+    }
     deferred_.erase(next);
     Claim(looked_up_to_);
   }
@@ -193,7 +202,7 @@ void Asks::EndAll(const std::string& infrastructure_error) {
   now_ = 0;
   for (const auto& [ask, target] : all) {
     End(ask, {.package = target.package, .infrastructure_error = infrastructure_error});
-    Release(target.package);
+    if (target.package.valid()) Release(target.package);
   }
   EndIfNobodyAsks();
 }
@@ -212,7 +221,9 @@ void Asks::Remap(const PlatformMap& map) {
       End(ask, {.package = target.package, .infrastructure_error = "its platform was removed"});
     }
   }
-  for (const auto& [ask, target] : before) Release(target.package);
+  for (const auto& [ask, target] : before) {
+    if (target.package.valid()) Release(target.package);
+  }
   EndIfNobodyAsks();
 }
 

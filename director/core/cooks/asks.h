@@ -74,8 +74,10 @@ class Asks : PackagePart {
     PlatformIndex platform = 0;
     bool is_ahead = false;
     bool was_there = false;  // the package was done when the ask claimed it
-    // While the ask is deferred: it is not taken up before this time.
+    // While the ask is deferred: it is not taken up before this time, and knows the package by its
+    // name only. Nothing else keeps the package, which may be forgotten, and its id used again.
     std::optional<absl::Time> deferred_until = std::nullopt;
+    std::string name = {};
   };
 
   void Claim(uint64_t ask);

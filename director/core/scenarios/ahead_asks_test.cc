@@ -295,6 +295,19 @@ TEST(AheadAsksTest, AFailureIsKept) {
   EXPECT_THAT(shell.TakeLog(), AllOf(HasSubstr("ask 2: failed: "), Not(HasSubstr("start"))));
 }
 
+// A device that asks now and then, while nobody else waits, finds what the last cook left in doubt.
+TEST(AheadAsksTest, OneKeepsItsFaultsWhileDevicesAskForOtherThings) {
+  CoreHarness shell("P\nZ\n", BesideCooks());
+  shell.AskAhead(1, "P");
+  for (uint64_t i = 0; i < 8 && shell.HasOpenJob("P"); ++i) {
+    shell.Failed("P", Fault::kCrashed, "signal 11");
+    shell.Ask(100 + i, "Z");
+    shell.Saved("Z");
+    shell.Pass(absl::Seconds(30));
+  }
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("ask 1: failed: "));
+}
+
 TEST(AheadAsksTest, OneIsLookedUpAfterAllOthers) {
   std::string project = "Z\n";
   std::vector<std::string> all;

@@ -132,6 +132,29 @@ TEST(MemoryShortTest, ACookFindsTheReferencesOfWhatStayed) {
   EXPECT_THAT(shell.TakeLog(), HasSubstr("root of 2: A B\n"));
 }
 
+TEST(MemoryShortTest, ADeferredAskIsForItsPackageThoughAnotherOneHasTheIdByNow) {
+  CoreHarness shell("P\nN\nQ\n", TwoPlatforms());
+  shell.AskAhead(1, "P", 1);
+  const HarnessJob first = shell.JobOf("P");
+  shell.Report(first, WorkerReport::Needs{"N", 1});
+  shell.Ask(2, "N", 0);  // defers the ask for P, which needs N on another platform
+  shell.Saved("N");
+  ASSERT_TRUE(shell.Says("ask 2: done"));
+  EndJobs(shell, shell.TakeJobs());
+  shell.Send(MemoryShort{});
+  ASSERT_FALSE(shell.Id("P").valid());
+  shell.Ask(3, "Q");
+  ASSERT_EQ(shell.Id("Q"), first.start.package);
+  shell.Saved("Q");
+  ASSERT_TRUE(shell.Says("ask 3: done"));
+  shell.TakeLog();
+  shell.Pass(absl::Seconds(6));
+  ASSERT_TRUE(shell.Says("start P")) << shell.TakeLog();
+  EXPECT_EQ(shell.JobOf("P").start.platforms, 0b10u);
+  shell.Saved("P", 1);
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("ask 1: done"));
+}
+
 TEST(MemoryShortTest, AnAnswerForAForgottenPackageIsNotForTheNextOneWithItsId) {
   CoreHarness shell("X\nY\nZ\n", TwoPlatforms());
   shell.hold_look_ups = true;
