@@ -237,4 +237,18 @@ void Grants::Release(AttemptId attempt) {
   if (use->second.empty()) use_.erase(use);
 }
 
+// What was held comes back as it was, though an offer may have become smaller since.
+bool Grants::LookWithout(const std::vector<AttemptId>& attempts, absl::FunctionRef<bool()> look) {
+  const std::vector<Resource> resources = resources_;
+  const absl::btree_map<std::string, Use> use = use_;
+  const absl::btree_map<AttemptId, Held> held = held_;
+  for (const AttemptId attempt : attempts) Release(attempt);
+  const bool answer = look();
+  resources_ = resources;
+  use_ = use;
+  held_ = held;
+  ++version_;
+  return answer;
+}
+
 }  // namespace galley::director

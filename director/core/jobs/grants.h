@@ -20,6 +20,7 @@
 
 #include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
+#include "absl/functional/function_ref.h"
 #include "common/record/worker_offer.h"
 #include "director/core/ids.h"
 
@@ -68,6 +69,8 @@ class Grants {
   bool Holds(AttemptId attempt) const { return held_.contains(attempt); }
   // Frees the resources that the attempt holds, if any.
   void Release(AttemptId attempt);
+  // Returns what `look` returns while these attempts hold nothing. O(held).
+  bool LookWithout(const std::vector<AttemptId>& attempts, absl::FunctionRef<bool()> look);
 
  private:
   struct Resource {

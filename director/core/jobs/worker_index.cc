@@ -11,6 +11,16 @@ namespace {
 // The worker's jobs without spare ones.
 size_t JobsOf(const Worker& worker) { return worker.jobs.size() - worker.jobs.spare().size(); }
 
+uint64_t UsableSlotsOf(const Worker& worker) {
+  return worker.is_draining || worker.is_held ? 0 : worker.slots();
+}
+
+uint64_t FreeSlotsOf(const Worker& worker) {
+  const uint64_t slots = UsableSlotsOf(worker);
+  const uint64_t taken = worker.jobs.active_count() + worker.jobs.spare().size();
+  return slots - std::min(slots, taken);
+}
+
 }  // namespace
 
 void WorkerIndex::Add(WorkerId id) {
@@ -45,6 +55,8 @@ void WorkerIndex::Unlist(WorkerId id, const Worker& worker) {
   idle_.erase(id);
   with_spare_.erase(id);
   slots_ -= worker.slots();
+  usable_slots_ -= UsableSlotsOf(worker);
+  free_slots_ -= FreeSlotsOf(worker);
   jobs_in_hand_ -= JobsOf(worker);
   jobs_of_[static_cast<size_t>(PoolOf(id))] -= JobsOf(worker);
   spare_in_hand_ -= worker.jobs.spare().size();
@@ -59,6 +71,8 @@ void WorkerIndex::List(WorkerId id, const Worker& worker) {
   if (worker.jobs.has_free_slot() && !worker.is_draining && !worker.is_held) idle_.insert(id);
   if (!worker.jobs.spare().empty()) with_spare_.insert(id);
   slots_ += worker.slots();
+  usable_slots_ += UsableSlotsOf(worker);
+  free_slots_ += FreeSlotsOf(worker);
   jobs_in_hand_ += JobsOf(worker);
   jobs_of_[static_cast<size_t>(PoolOf(id))] += JobsOf(worker);
   spare_in_hand_ += worker.jobs.spare().size();
@@ -69,7 +83,7 @@ void WorkerIndex::List(WorkerId id, const Worker& worker) {
 void WorkerIndex::CheckInvariants(const absl::btree_map<WorkerId, Worker>& workers) const {
   size_t attached = 0, room = 0, idle = 0, busy = 0, suspects = 0, with_spare = 0;
   std::array<uint64_t, kPoolCount> jobs_of{};
-  uint64_t slots = 0, jobs = 0, spare = 0, pending = 0;
+  uint64_t slots = 0, usable_slots = 0, free_slots = 0, jobs = 0, spare = 0, pending = 0;
   for (const auto& [id, worker] : workers) {
     if (worker.presence != Worker::Presence::kAttached) continue;
     ++attached;
@@ -88,6 +102,8 @@ void WorkerIndex::CheckInvariants(const absl::btree_map<WorkerId, Worker>& worke
     // Every other job has its slot (SpareJobs::MakeWay).
     GALLEY_CHECK(worker.jobs.InTheWay(worker.memory_bytes).empty());
     slots += worker.slots();
+    usable_slots += UsableSlotsOf(worker);
+    free_slots += FreeSlotsOf(worker);
     jobs += JobsOf(worker);
     jobs_of[static_cast<size_t>(PoolOf(id))] += JobsOf(worker);
     pending += worker.jobs.pending_count();
@@ -95,6 +111,7 @@ void WorkerIndex::CheckInvariants(const absl::btree_map<WorkerId, Worker>& worke
   }
   GALLEY_CHECK(attached == ring_.size() && room == with_room_.size() && busy == busy_.size() &&
                idle == idle_.size() && with_spare == with_spare_.size());
+  GALLEY_CHECK(usable_slots == usable_slots_ && free_slots == free_slots_);
   GALLEY_CHECK(jobs_of == jobs_of_ && slots == slots_ && jobs == jobs_in_hand_ &&
                spare == spare_in_hand_ && pending == pending_ && suspects == suspects_);
 }

@@ -82,6 +82,10 @@ class WorkerIndex {
   const std::vector<WorkerId>& ring() const { return ring_; }  // sorted
   uint32_t count() const { return static_cast<uint32_t>(ring_.size()); }
   uint64_t slots() const { return slots_; }
+  // The slots of workers that are neither draining nor held; and those of them in which no job
+  // runs, not even a spare one, and none waits to run.
+  uint64_t usable_slots() const { return usable_slots_; }
+  uint64_t free_slots() const { return free_slots_; }
   // Without spare jobs.
   uint64_t jobs_in_hand() const { return jobs_in_hand_; }
   uint64_t jobs_in_hand(Pool pool) const { return jobs_of_[static_cast<size_t>(pool)]; }
@@ -100,7 +104,8 @@ class WorkerIndex {
   absl::btree_set<Excess> busy_;
   absl::btree_set<WorkerId> idle_, with_spare_;
   std::array<uint64_t, kPoolCount> jobs_of_{};
-  uint64_t slots_ = 0, jobs_in_hand_ = 0, spare_in_hand_ = 0, pending_ = 0;
+  uint64_t slots_ = 0, usable_slots_ = 0, free_slots_ = 0;
+  uint64_t jobs_in_hand_ = 0, spare_in_hand_ = 0, pending_ = 0;
   size_t suspects_ = 0;
 };
 

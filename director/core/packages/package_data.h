@@ -88,7 +88,7 @@ struct Work {
   absl::Time asked, ready, handed;
   absl::Time in_line;        // since when the package waits for a worker (ReadyLine)
   bool is_aside = false;     // PackageQueues::SetAside; keeps its place in line
-  uint32_t attempts = 0;     // hand-overs
+  uint32_t attempts = 0;     // hand-overs, without those that SpareJobs took back
   bool is_expected = false;  // the Monitor counts `expected` among the work to be done
   absl::Duration expected;
   absl::Duration chain;  // expected time of the longest chain of waiting packages

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <tuple>
 
 #include "absl/container/btree_set.h"
@@ -25,29 +26,48 @@ void SpareJobs::Sort() {
 void SpareJobs::SortAttempt(AttemptId attempt, bool is_spare) {
   if (deps_.attempts.Current(attempt) == nullptr) return;  // it ended with another one
   const Attempt& one = deps_.attempts.at(attempt);
-  const PackageId package = one.package;
   const AssignedJobs& hand = workers_.Find(one.worker)->jobs;
   if (hand.IsSpare(attempt) == is_spare || hand.IsUploading(attempt)) return;
   if (!is_spare || (hand.HasBegun(attempt) && !one.is_alone)) {
     if (!is_spare) counts_.figures.ahead_slot_time += step_.awake - *hand.BeganAt(attempt);
     return workers_.SetSpare(one.worker, attempt, is_spare, step_.awake);
   }
-  // A job that has begun after all must not go on without its resource.
-  const bool must_end = one.is_alone || one.group != 0;
-  deps_.attempts.EndAttempt(attempt, must_end ? Tell::kCancel : Tell::kRetract);
+  TakeBack(attempt);
+}
+
+// The job is as good as never handed over. A worker where it waits drops it, at no cost; where it
+// has begun after all, it must not go on unseen in a slot that counts as free.
+void SpareJobs::TakeBack(AttemptId attempt) {
+  const PackageId package = deps_.attempts.at(attempt).package;
+  --packages_[package].work->attempts;
+  deps_.attempts.EndAttempt(attempt, Tell::kCancel);
   deps_.package_progress.Advance(package);
 }
 
 void SpareJobs::End(AttemptId attempt) {
   if (deps_.attempts.Current(attempt) == nullptr) return;  // it ended with another one
-  const PackageId package = deps_.attempts.at(attempt).package;
   ++counts_.figures.ahead_killed;
-  deps_.attempts.EndAttempt(attempt, Tell::kCancel);
-  deps_.package_progress.Advance(package);
+  TakeBack(attempt);
+}
+
+// The attempts that run while no other job is in hand (exclusive_run.h).
+std::vector<AttemptId> SpareJobs::Alone() const {
+  std::vector<AttemptId> alone;
+  for (const WorkerId id : workers_.attached().with_spare()) {
+    for (const AssignedJobs::Running& one : workers_.Find(id)->jobs.spare()) {
+      if (packages_[deps_.attempts.at(one.attempt).package].work->runs_alone)
+        alone.push_back(one.attempt);
+    }
+  }
+  return alone;
 }
 
 void SpareJobs::MakeWay() {
   if (IsSabotaged(Sabotage::kKeepAheadJobs)) return;
+  if (workers_.attached().jobs_in_hand() > 0) {
+    const std::vector<AttemptId> alone = Alone();
+    for (const AttemptId attempt : alone) End(attempt);
+  }
   const absl::btree_set<WorkerId> with_spare = workers_.attached().with_spare();
   for (const WorkerId id : with_spare) {
     const Worker& worker = *workers_.Find(id);
@@ -86,33 +106,53 @@ bool SpareJobs::CanHaveResources(PackageId package) const {
          });
 }
 
-// A spare job that holds some resource which the package wants; nullopt: there is none.
-std::optional<AttemptId> SpareJobs::InTheWayOf(PackageId package) const {
-  const record::ResourceCounts wanted = deps_.grants.WantedBy(packages_[package].resource_group);
-  for (const AttemptId attempt : Holding()) {
-    const record::ResourceCounts held = deps_.grants.WantedBy(deps_.attempts.at(attempt).group);
-    const bool is_shared = std::ranges::any_of(
-        wanted, [&](const auto& resource) { return held.contains(resource.first); });
-    if (is_shared) return attempt;
-  }
-  return std::nullopt;
+// True: both groups want some unit of the same resource.
+bool SpareJobs::DoShare(uint32_t group, uint32_t other) const {
+  const record::ResourceCounts wanted = deps_.grants.WantedBy(group);
+  const record::ResourceCounts of_other = deps_.grants.WantedBy(other);
+  return std::ranges::any_of(
+      wanted, [&](const auto& resource) { return of_other.contains(resource.first); });
 }
 
-bool SpareJobs::FreeResources() {
-  if (IsSabotaged(Sabotage::kKeepAheadJobs) || Holding().empty()) return false;
+// The spare jobs that hold some resource which the package wants.
+std::vector<AttemptId> SpareJobs::InTheWayOf(PackageId package) const {
+  std::vector<AttemptId> in_the_way = Holding();
+  std::erase_if(in_the_way, [&](AttemptId attempt) {
+    return !DoShare(packages_[package].resource_group, deps_.attempts.at(attempt).group);
+  });
+  return in_the_way;
+}
+
+// The first packages of the lines that wait for resources, without spare packages, and without
+// those that no attached worker can cook, whoever holds what.
+std::vector<PackageId> SpareJobs::WaitingForResources() const {
   std::vector<PackageId> waiting;
   graph_.queues().saves().ForEachLine(
       [&](uint32_t, PackageId first, size_t) { waiting.push_back(first); });
-  for (const auto& [kind, queue] : graph_.queues().parked()) waiting.push_back(queue.Top());
+  for (const auto& [kind, queue] : graph_.queues().parked()) {
+    if (deps_.eligibility.HasAttached(deps_.eligibility.KindOf(queue.Top())))
+      waiting.push_back(queue.Top());
+  }
+  std::erase_if(waiting, [&](PackageId package) {
+    return packages_[package].urgency == Urgency::kSpare || packages_[package].resource_group == 0;
+  });
+  return waiting;
+}
+
+// Ends nothing in vain: others may hold what is wanted, too, or no attached worker may be able to
+// do the job.
+bool SpareJobs::FreeResources() {
+  if (IsSabotaged(Sabotage::kKeepAheadJobs) || Holding().empty()) return false;
   bool has_ended = false;
-  for (const PackageId package : waiting) {
-    if (packages_[package].urgency == Urgency::kSpare || packages_[package].resource_group == 0)
+  for (const PackageId package : WaitingForResources()) {
+    const auto can_have = [&] { return CanHaveResources(package); };
+    const std::vector<AttemptId> in_the_way = InTheWayOf(package);
+    if (in_the_way.empty() || can_have() || !deps_.grants.LookWithout(in_the_way, can_have))
       continue;
-    while (!CanHaveResources(package)) {
-      const std::optional<AttemptId> attempt = InTheWayOf(package);
-      if (!attempt.has_value()) break;
-      End(*attempt);
-      has_ended = true;
+    has_ended = true;
+    for (const AttemptId attempt : in_the_way) {
+      if (can_have()) break;
+      End(attempt);
     }
   }
   return has_ended;
@@ -122,15 +162,22 @@ bool SpareJobs::FreeResources() {
 
 void SpareJobs::HandOver() {
   const absl::Duration quiet = step_.awake - deps_.job_handover.handed_over_at();
-  if (!IsAnyReady() || quiet < kQuiet || deps_.job_queue.HasReadyJob()) return;
+  if (!IsAnyReady() || quiet < kQuiet || deps_.job_queue.HasReadyJob() || !Alone().empty()) return;
   const LoadQueue& loads = graph_.queues().loads();
+  const std::vector<PackageId> waiting = WaitingForResources();
   std::vector<PackageId> aside;
   while (!claimants_.has_stopped() && !loads.empty() && aside.size() < kLooksMax && IsSlotLeft()) {
     const PackageId next = loads.Top();
     if (deps_.faults.Quarantine(next) || deps_.survivors.TakeUp(next)) continue;
-    const WorkerId worker = deps_.job_queue.HasResources(next) ? Choose(next) : WorkerId();
+    // What others wait for would only be taken from the job again.
+    const bool has_resources =
+        deps_.job_queue.HasResources(next) && std::ranges::none_of(waiting, [&](PackageId other) {
+          return DoShare(packages_[next].resource_group, packages_[other].resource_group);
+        });
+    const WorkerId worker = has_resources ? Choose(next) : WorkerId();
     if (worker.valid()) {
       deps_.job_handover.HandOver(next, {.worker = worker});
+      if (packages_[next].work->runs_alone) break;
     } else if (!CannotGoAnywhere(next) || !deps_.parked_jobs.Park(next)) {
       graph_.lifecycle().SetAside(next);
       aside.push_back(next);
@@ -142,9 +189,8 @@ void SpareJobs::HandOver() {
 // True: some slot is free beside the one that is left for the next claim.
 bool SpareJobs::IsSlotLeft() const {
   const WorkerIndex& attached = workers_.attached();
-  const uint64_t kept = attached.slots() > 1 ? 1 : 0;
-  return !attached.idle().empty() &&
-         attached.jobs_in_hand() + attached.spare_in_hand() + kept < attached.slots();
+  const uint64_t kept = attached.usable_slots() > 1 ? 1 : 0;
+  return !attached.idle().empty() && attached.free_slots() > kept;
 }
 
 // True: no attached worker can do the job, or its result waits for another machine.

@@ -7,7 +7,8 @@
 // jobs need. Nobody is to blame for the end of such a job: its package is ready again.
 //
 //   Sort            jobs whose packages became spare, or are spare no longer
-//   FreeResources   ends spare jobs that hold resources for which other jobs wait
+//   FreeResources   ends spare jobs that hold resources for which other jobs wait, if these can
+//                   begin then. While others wait for a resource, no spare job takes it
 //   MakeWay         ends spare jobs whose slots or memory other jobs have been given
 //   HandOver        hands spare jobs over to slots that are free, while no other job is ready
 //
@@ -19,15 +20,15 @@
 // A spare job never waits at a worker, and none is handed over beside a job that runs alone. It is
 // no part of the class quota, asks for no workers on other machines, and is neither moved, divided
 // nor made a second time. A package that is to run alone (exclusive_run.h) is handed over while
-// there is no other job at all.
+// there is no other job at all; then no other spare job is handed over beside it, and it is ended
+// when any other job is.
 //
 // Cost: O(spare jobs) for each step; HandOver O(kLooksMax * kIdleLooksMax) at most; FreeResources
-// O(waiting groups * workers) while a spare job holds a resource.
+// O(waiting groups * (workers + jobs that hold resources)) while a spare job holds a resource.
 // Threads: none; owned by its layer.
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -84,10 +85,14 @@ class SpareJobs : JobPart {
  private:
   size_t ReadyOthers() const { return graph_.queues().loads().wanted_size(); }
   void SortAttempt(AttemptId attempt, bool is_spare);
+  void TakeBack(AttemptId attempt);
   void End(AttemptId attempt);
+  std::vector<AttemptId> Alone() const;
   std::vector<AttemptId> Holding() const;
   bool CanHaveResources(PackageId package) const;
-  std::optional<AttemptId> InTheWayOf(PackageId package) const;
+  bool DoShare(uint32_t group, uint32_t other) const;
+  std::vector<AttemptId> InTheWayOf(PackageId package) const;
+  std::vector<PackageId> WaitingForResources() const;
   bool IsSlotLeft() const;
   bool CannotGoAnywhere(PackageId package);
   WorkerId Choose(PackageId package) const;
