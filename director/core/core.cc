@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/container/btree_set.h"
 #include "common/base/status_macros.h"
 
 namespace galley::director {
@@ -62,9 +63,12 @@ void Core::EndAll(const std::string& infrastructure_error) {
   cooks.asks.EndAll(infrastructure_error);
 }
 
-// Hands on the notes kind by kind; notes that a handler leaves are handed on in the next round.
+// Hands on the notes kind by kind; notes that a handler leaves are handed on in the next round. A
+// leader of equal work is as urgent as its followers, so that it may be less urgent without some.
 void Core::HandOnNotes() {
-  while (!packages.notes.empty()) {
+  while (!packages.notes.empty() || packages.graph.lifecycle().equal_work().has_left()) {
+    const absl::btree_set<PackageId> left = packages.graph.lifecycle().equal_work().TakeLeft();
+    if (!left.empty()) jobs.claims.LowerUrgencies({left.begin(), left.end()});
     const Notes now = std::exchange(packages.notes, {});
     for (const AttemptEnded& note : now.attempts_ended)
       workers.breakers.NoteEnded(note.worker, note.attempt);

@@ -45,7 +45,9 @@ void Claims::DisplaceAhead(PackageId id, CookMask joining) {
   notes_.ahead_displaced.push_back({id});
   if (package.urgency != Urgency::kSpare || package.work == nullptr || package.work->attempt == 0)
     return;
-  counts_.figures.ahead_killed += deps_.attempts.At(id).size();
+  const auto ended = static_cast<uint32_t>(deps_.attempts.At(id).size());
+  counts_.figures.ahead_killed += ended;
+  package.work->attempts -= ended;  // they do not count (workers/spare_jobs.h)
   deps_.attempts.EndAttempts(id);
   deps_.package_progress.Advance(id);
 }
@@ -106,8 +108,8 @@ Urgency Claims::UrgencyFor(PackageId id, CookMask cooks, InstigatorCategory cate
   return claimants_.UrgencyOf(cooks & kCooksBits, category);
 }
 
-// The remaining cooks may be less urgent. A package whose equal work others follow is not spare:
-// they wait for its job.
+// The remaining cooks may be less urgent. A package is as urgent as the most urgent of those that
+// wait for its results or follow its equal work.
 void Claims::LowerUrgency(PackageId id) {
   DisplaceAhead(id, 0);
   const PackageData& package = packages_[id];
@@ -121,14 +123,40 @@ void Claims::LowerUrgency(PackageId id) {
       urgency = std::max(urgency, packages_[waiter].urgency);
   }
   for (const Slot& slot : package.slots) {
-    if (slot.is_leading && graph_.lifecycle().equal_work().IsFollowed(slot.work))
-      urgency = std::max(urgency, Urgency::kLow);
+    if (!slot.is_leading) continue;
+    graph_.lifecycle().equal_work().ForEachFollower(
+        slot.work, [&](const EqualWork::Follower& follower) {
+          const PackageData& other = packages_[follower.package];
+          if (follower.platform < other.slots.size() &&
+              other.slots[follower.platform].phase == Phase::kFollowing &&
+              other.slots[follower.platform].work == slot.work)
+            urgency = std::max(urgency, other.urgency);
+        });
   }
   if (urgency < package.urgency) graph_.lifecycle().SetUrgency(id, urgency);
 }
 
+// The packages, and what they wait for, and what that waits for: all of them were raised together.
+std::vector<PackageId> Claims::WithAwaited(const std::vector<PackageId>& packages) const {
+  std::vector<PackageId> all;
+  absl::btree_set<PackageId> seen;
+  const auto add = [&](PackageId id) {
+    if (id.valid() && packages_[id].is_in_cook() && seen.insert(id).second) all.push_back(id);
+  };
+  for (const PackageId id : packages) add(id);
+  for (size_t i = 0; i < all.size(); ++i) {
+    const PackageData& package = packages_[all[i]];
+    if (package.work == nullptr) continue;
+    for (const Wait& wait : package.work->waits) add(wait.on);
+    for (const PackageId leader : deps_.urgencies.LeadersOf(all[i])) add(leader);
+    if (package.work->waits_for_generator) add(packages_.Find(GeneratorName(package.name)));
+  }
+  return all;
+}
+
 // A package waits for another one, which is as urgent: the order of the packages does not matter.
-void Claims::LowerUrgencies(const std::vector<PackageId>& packages) {
+void Claims::LowerUrgencies(const std::vector<PackageId>& some) {
+  const std::vector<PackageId> packages = WithAwaited(some);
   for (bool is_lower = true; is_lower;) {
     is_lower = false;
     for (const PackageId id : packages) {

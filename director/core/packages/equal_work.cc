@@ -49,6 +49,10 @@ void EqualWork::Follow(const Follower& follower) {
   followers_[follower.work].push_back(follower);
 }
 
+void EqualWork::NoteLeaving(WorkId work) {
+  if (const PackageId leader = LeaderOf(work); leader.valid()) left_.insert(leader);
+}
+
 EqualWork::Freed EqualWork::TakeFreed() {
   GALLEY_CHECK(has_freed());
   const Freed freed = freed_.front();
@@ -71,6 +75,7 @@ void EqualWork::Clear() {
   leaders_ = {};
   followers_ = {};
   freed_ = {};
+  left_ = {};
   leading_ = 0;
 }
 

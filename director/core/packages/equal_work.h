@@ -23,7 +23,8 @@
 // are open, and a platform that was asked before the result came is asked once more.
 //
 // A follower that stops following, for example because it left the cook, is not removed. TakeFreed
-// still returns it, and the caller must check that it follows.
+// and ForEachFollower still name it, and the caller must check that it follows. TakeLeft names its
+// leader, which may be less urgent from now on.
 //
 // Invariant: each follower's leader is another package, or TakeFreed still has to return the
 // follower (kept by Lifecycle).
@@ -35,8 +36,10 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <utility>
 #include <vector>
 
+#include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_map.h"
 #include "director/core/ids.h"
 
@@ -65,6 +68,18 @@ class EqualWork {
   // REQUIRES: another package leads the work.
   void Follow(const Follower& follower);
   bool IsFollowed(WorkId work) const { return followers_.contains(work); }
+  // visit(const Follower&) for each follower, and for those that follow no longer.
+  template <typename Visit>
+  void ForEachFollower(WorkId work, Visit visit) const {
+    const auto found = followers_.find(work);
+    if (found == followers_.end()) return;
+    for (const Follower& follower : found->second) visit(follower);
+  }
+  // A follower of the work follows no longer, or is less urgent.
+  void NoteLeaving(WorkId work);
+  bool has_left() const { return !left_.empty(); }
+  // The leaders whose followers NoteLeaving was called for since the last call.
+  absl::btree_set<PackageId> TakeLeft() { return std::exchange(left_, {}); }
   bool has_freed() const { return !freed_.empty(); }
   // The next follower whose leader leads no longer. REQUIRES: has_freed.
   Freed TakeFreed();
@@ -90,6 +105,7 @@ class EqualWork {
   absl::flat_hash_map<WorkId, Leader> leaders_;                   // look-up only
   absl::flat_hash_map<WorkId, std::vector<Follower>> followers_;  // look-up only
   std::deque<Freed> freed_;
+  absl::btree_set<PackageId> left_;
   // The number of the work's last result; look-up only.
   absl::flat_hash_map<WorkId, uint32_t> results_;
   uint32_t results_noted_ = 0;

@@ -133,6 +133,8 @@ void Lifecycle::SetPhase(PackageId id, PlatformIndex platform, Phase phase, Resu
       slot.phase == Phase::kCommitting &&
       (phase == Phase::kDone || (phase == Phase::kFailed && slot.result->is_verdict));
   if (has_result && slot.work != 0) equal_work_.NoteResult(slot.work);
+  if (slot.phase == Phase::kFollowing && phase != Phase::kFollowing)
+    equal_work_.NoteLeaving(slot.work);
   if (slot.is_leading && !CanLead(phase))
     EndLead(id, slot, has_result ? EqualWork::End::kResult : EqualWork::End::kNothing);
   {
@@ -162,6 +164,7 @@ void Lifecycle::SetUrgency(PackageId id, Urgency urgency) {
   const Urgency before = packages_[id].urgency;
   if (packages_[id].work != nullptr && (before == Urgency::kSpare) != (urgency == Urgency::kSpare))
     crossed_.insert(id);
+  if (urgency < before) NoteLeaving(id);
   {
     const Change change(*this, id);
     packages_[id].urgency = urgency;
@@ -213,8 +216,9 @@ void Lifecycle::Unwant(PackageId id, PlatformMask platforms) {
     const bool has_begun = phase == Phase::kInHand || phase == Phase::kCommitting ||
                            phase == Phase::kDone || phase == Phase::kFailed;
     if (has_begun || (platforms & MaskOf(p)) == 0) platforms &= ~MaskOf(p);
-    if ((platforms & MaskOf(p)) != 0 && package.slots[p].is_leading)
-      EndLead(id, package.slots[p], EqualWork::End::kNothing);
+    if ((platforms & MaskOf(p)) == 0) continue;
+    if (phase == Phase::kFollowing) equal_work_.NoteLeaving(package.slots[p].work);
+    if (package.slots[p].is_leading) EndLead(id, package.slots[p], EqualWork::End::kNothing);
   }
   {
     const Change change(*this, id);
@@ -262,6 +266,7 @@ void Lifecycle::Remap(PackageId id, const PlatformMap& map, PlatformMask added, 
 void Lifecycle::Withdraw(PackageId id) {
   PackageData& package = packages_[id];
   GALLEY_CHECK(package.is_in_cook() && package.state == State::kIdle);
+  NoteLeaving(id);
   const Change change(*this, id);
   package.outcome = Outcome::kNone;
   package.was_loaded = false;
@@ -270,6 +275,13 @@ void Lifecycle::Withdraw(PackageId id) {
   package.is_skipped = false;
   package.is_outdated = false;
   package.cooks = 0;
+}
+
+// The leaders that the package follows may be less urgent from now on.
+void Lifecycle::NoteLeaving(PackageId id) {
+  for (const Slot& slot : packages_[id].slots) {
+    if (slot.phase == Phase::kFollowing) equal_work_.NoteLeaving(slot.work);
+  }
 }
 
 void Lifecycle::StopLeading(PackageId id) {

@@ -109,6 +109,7 @@ class Lifecycle {
   void Expect(PackageId package);
   void EndLead(PackageId package, Slot& slot, EqualWork::End how);
   void EndLeads(PackageId package);
+  void NoteLeaving(PackageId package);
   void CheckEqualWork() const;
 
   PackageTable& packages_;

@@ -26,6 +26,19 @@ CoreHarness OneSlot(const std::string& project, uint32_t platforms = 1) {
   return shell;
 }
 
+uint32_t HandOvers(CoreHarness& shell, const std::string& name) {
+  shell.Send(QueryAsked{.package = name});
+  return shell.replies.back().package->attempts;
+}
+
+void Outgrow(CoreHarness& shell, const std::string& name) {
+  shell.Report(HarnessJob(shell.JobOf(name)), WorkerReport::Failed{.fault = Fault::kMemory,
+                                                                   .error = "more than 5 bytes",
+                                                                   .executor_lost = true,
+                                                                   .outgrown = 0});
+  shell.Pass(absl::Seconds(30));
+}
+
 TEST(AheadAsksTest, OneIsCookedWhileNothingElseIsThere) {
   CoreHarness shell("A -> B\nB\n", BesideCooks());
   shell.AskAhead(1, "A");
@@ -84,6 +97,7 @@ TEST(AheadAsksTest, OneMayBeEndedAnyNumberOfTimes) {
     shell.Saved("Z");
     shell.Pass(absl::Seconds(1));
   }
+  EXPECT_EQ(HandOvers(shell, "A"), 1u) << "those that were taken back do not count";
   shell.Saved("A");
   EXPECT_THAT(shell.TakeLog(), HasSubstr("ask 1: done"));
 }
@@ -161,6 +175,61 @@ TEST(AheadAsksTest, WhoeverAsksNowLiftsOneUntilTheyLeave) {
   shell.Pass(absl::Seconds(1));
   shell.Saved("A");
   EXPECT_THAT(shell.TakeLog(), AllOf(HasSubstr("ask 3: done"), HasSubstr("ask 1: done")));
+}
+
+// The job may have begun, and must not go on in a slot that counts as free.
+TEST(AheadAsksTest, AJobThatWaitsIsCancelledWhenOnlyOneWantsIt) {
+  CoreHarness shell = OneSlot("A\nB\n");
+  shell.Ask(1, "B");
+  shell.AskAhead(2, "A");
+  shell.Ask(3, "A");
+  ASSERT_TRUE(shell.HasOpenJob("A")) << "it waits behind B";
+  shell.TakeLog();
+  shell.Send(AskWithdrawn{3});
+  EXPECT_THAT(shell.TakeLog(), AllOf(HasSubstr("cancel A"), Not(HasSubstr("retract"))));
+  EXPECT_EQ(HandOvers(shell, "A"), 0u);
+  shell.Saved("B");
+  shell.Pass(absl::Seconds(1));
+  shell.Saved("A");
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("ask 2: done"));
+}
+
+TEST(AheadAsksTest, TheLastAttemptOfOneIsAloneAndIsEndedForOthers) {
+  CoreHarness shell("Big\nA\nZ\n", BesideCooks());
+  shell.AskAhead(1, "Big");
+  Outgrow(shell, "Big");
+  Outgrow(shell, "Big");
+  ASSERT_EQ(HandOvers(shell, "Big"), 3u);
+  shell.AskAhead(2, "A");
+  EXPECT_FALSE(shell.HasOpenJob("A")) << "nothing runs beside Big";
+  shell.TakeLog();
+  shell.Ask(3, "Z");
+  EXPECT_THAT(shell.TakeLog(),
+              AllOf(HasSubstr("cancel Big"), HasSubstr("start Z"), Not(HasSubstr("blamed"))));
+  shell.Saved("Z");
+  shell.Pass(absl::Seconds(1));
+  ASSERT_TRUE(shell.HasOpenJob("A"));
+  EXPECT_EQ(HandOvers(shell, "Big"), 2u) << "A runs";
+  shell.Saved("A");
+  shell.Pass(absl::Seconds(1));
+  ASSERT_EQ(HandOvers(shell, "Big"), 3u);
+  Outgrow(shell, "Big");
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("ask 1: failed: "));
+}
+
+TEST(AheadAsksTest, TheSlotThatIsLeftIsOfAWorkerThatTakesJobs) {
+  CookOptions options = BesideCooks();
+  options.workers = 2;
+  CoreHarness shell("L\nA\nB\n", options);
+  shell.slots = 2;
+  shell.Ask(1, "L");
+  shell.hold_workers = true;
+  shell.Send(DrainAsked{{shell.JobOf("L").worker}});
+  shell.AskAhead(2, "A");
+  shell.AskAhead(3, "B");
+  shell.Pass(absl::Seconds(1));
+  EXPECT_TRUE(shell.HasOpenJob("A"));
+  EXPECT_FALSE(shell.HasOpenJob("B")) << "the slots beside L take no jobs";
 }
 
 TEST(AheadAsksTest, WhatOneNeedsIsSpareAndLiftedWithIt) {
@@ -249,6 +318,38 @@ TEST(AheadAsksTest, WhoeverNeedsAResourceGetsIt) {
   EXPECT_TRUE(shell.HasOpenJob("A"));
 }
 
+TEST(AheadAsksTest, OneIsNotEndedForAJobThatNoWorkerCanDo) {
+  CookOptions options = BesideCooks();
+  options.resources = {{"gpu", 1}};
+  CoreHarness shell("A @gpu\nB @on win gpu=1\n", options);
+  shell.AskAhead(1, "A");
+  ASSERT_TRUE(shell.HasOpenJob("A"));
+  shell.Ask(2, "B");
+  shell.Pass(absl::Seconds(3));
+  EXPECT_FALSE(shell.Says("cancel")) << shell.TakeLog();
+  shell.Saved("A");
+  EXPECT_TRUE(shell.Says("ask 1: done"));
+}
+
+TEST(AheadAsksTest, OneIsEndedForAResourceOnlyWhenThatIsEnough) {
+  CookOptions options = BesideCooks();
+  options.resources = {{"gpu", 2}};
+  CoreHarness shell("A @gpu\nB @on gpu=2\nC @gpu\nD @gpu\n", options);
+  shell.Ask(1, "C");
+  shell.AskAhead(2, "A");
+  shell.Pass(absl::Seconds(1));
+  ASSERT_TRUE(shell.HasOpenJob("A"));
+  shell.Ask(3, "B");
+  shell.Pass(absl::Seconds(3));
+  EXPECT_FALSE(shell.Says("cancel")) << "C holds what B wants: " << shell.TakeLog();
+  shell.AskAhead(4, "D");
+  shell.Saved("A");
+  shell.Pass(absl::Seconds(1));
+  EXPECT_FALSE(shell.HasOpenJob("D")) << "B waits for it";
+  shell.Saved("C");
+  EXPECT_TRUE(shell.HasOpenJob("B")) << shell.TakeLog();
+}
+
 TEST(AheadAsksTest, OneTakesAResourceThatNobodyHolds) {
   CookOptions options = BesideCooks();
   options.resources = {{"gpu", 1}};
@@ -268,6 +369,38 @@ TEST(AheadAsksTest, AFollowerOfItsEqualWorkLiftsOne) {
   EXPECT_GT(shell.core().UrgencyOf(shell.Id("A")), Urgency::kSpare);
   shell.Ask(8, "Z");
   EXPECT_FALSE(shell.Says("cancel")) << "a cook waits for the job of A";
+}
+
+TEST(AheadAsksTest, AFollowerThatLeavesLiftsOneNoLonger) {
+  CoreHarness shell = OneSlot("A = w\nB = w\nZ\n");
+  shell.AskAhead(1, "A");
+  shell.Ask(2, "B");
+  EXPECT_EQ(shell.core().UrgencyOf(shell.Id("A")), Urgency::kBlocking);
+  shell.Send(AskWithdrawn{2});
+  EXPECT_EQ(shell.core().UrgencyOf(shell.Id("A")), Urgency::kSpare);
+  shell.TakeLog();
+  shell.Ask(3, "Z");
+  EXPECT_THAT(shell.TakeLog(), AllOf(HasSubstr("cancel A"), HasSubstr("start Z")));
+}
+
+TEST(AheadAsksTest, TheFollowersOfACookThatIsCancelledLiftOneNoLonger) {
+  CoreHarness shell = OneSlot("A = w\nB = w\n");
+  shell.AskAhead(7, "A");
+  shell.Request({"B"}, {.request = 1});
+  ASSERT_GT(shell.core().UrgencyOf(shell.Id("A")), Urgency::kSpare);
+  shell.Send(CancelRequested{1});
+  EXPECT_EQ(shell.core().UrgencyOf(shell.Id("A")), Urgency::kSpare);
+}
+
+TEST(AheadAsksTest, AFollowerThatIsSpareItselfLiftsNone) {
+  CoreHarness shell = OneSlot("A = w\nB = w\nZ\n");
+  shell.AskAhead(1, "A");
+  shell.AskAhead(2, "B");
+  shell.Ask(3, "B");
+  EXPECT_EQ(shell.core().UrgencyOf(shell.Id("A")), Urgency::kBlocking);
+  shell.Send(AskWithdrawn{3});  // B follows A as before
+  EXPECT_EQ(shell.core().UrgencyOf(shell.Id("B")), Urgency::kSpare);
+  EXPECT_EQ(shell.core().UrgencyOf(shell.Id("A")), Urgency::kSpare);
 }
 
 TEST(AheadAsksTest, OneBringsUpNoMachines) {
@@ -308,27 +441,50 @@ TEST(AheadAsksTest, OneKeepsItsFaultsWhileDevicesAskForOtherThings) {
   EXPECT_THAT(shell.TakeLog(), HasSubstr("ask 1: failed: "));
 }
 
+// Answers the first held look-up with a miss, and returns its package.
+PackageId AnswerFirst(CoreHarness& shell) {
+  const LookUp::Item first = shell.look_ups.front();
+  shell.look_ups.pop_front();
+  LookedUp answer;
+  answer.items.push_back({first.package, 0, first.generation, LookedUp::Miss{}});
+  shell.Send(answer);
+  return first.package;
+}
+
 TEST(AheadAsksTest, OneIsLookedUpAfterAllOthers) {
+  constexpr size_t kEach = 32;
   std::string project = "Z\n";
-  std::vector<std::string> all;
-  for (int i = 0; i < 64; ++i) {
-    all.push_back("P" + std::to_string(i));
-    project += all.back() + "\n";
+  std::vector<std::string> first, second;
+  for (size_t i = 0; i < kEach; ++i) {
+    first.push_back("P" + std::to_string(i));
+    second.push_back("Q" + std::to_string(i));
+    project += first.back() + "\n" + second.back() + "\n";
   }
   CookOptions options = BesideCooks();
   options.look_ups_per_batch = 4;
   CoreHarness shell(project, options);
   shell.hold_look_ups = true;
+  shell.Request(first, {.request = 1});
   shell.AskAhead(7, "Z");
-  ASSERT_EQ(shell.look_ups.size(), 1u) << "there are no others";
-  EXPECT_FALSE(shell.look_ups.front().is_awaited);
-  shell.Send(AskWithdrawn{7});
-  shell.Request(all, {.request = 1});
-  shell.AskAhead(8, "Z");
-  for (size_t i = 0; i < all.size(); ++i) shell.Send(Tick{});
+  shell.Request(second, {.request = 2});
   const PackageId last = shell.Id("Z");
-  shell.look_ups.pop_front();
-  for (const LookUp::Item& item : shell.look_ups) EXPECT_NE(item.package, last);
+  std::vector<PackageId> asked;
+  while (!shell.look_ups.empty()) asked.push_back(AnswerFirst(shell));
+  ASSERT_EQ(asked.size(), 2 * kEach + 1);
+  EXPECT_EQ(asked.back(), last);
+}
+
+TEST(AheadAsksTest, OnlySomeAreLookedUpAtATime) {
+  constexpr size_t kAtATime = 16;
+  std::string project;
+  for (uint64_t i = 0; i < 20; ++i) project += "P" + std::to_string(i) + "\n";
+  CoreHarness shell(project, BesideCooks());
+  shell.hold_look_ups = true;
+  for (uint64_t i = 0; i < 20; ++i) shell.AskAhead(i + 1, "P" + std::to_string(i));
+  ASSERT_EQ(shell.look_ups.size(), kAtATime);
+  EXPECT_FALSE(shell.look_ups.front().is_awaited);
+  AnswerFirst(shell);
+  EXPECT_EQ(shell.look_ups.size(), kAtATime) << "another one has taken its place";
 }
 
 TEST(AheadAsksTest, AllEndWhenTheDirectorCannotGoOn) {
