@@ -204,11 +204,13 @@ CookOwners::~CookOwners() {
 }
 
 // A task of devices may post one to the commit thread; a task of the commits one that builds a
-// root; and the latter one to the commit thread.
+// root; and the latter one to the commit thread, which may have the root built once more.
 void CookOwners::DrainTasks() {
   device_tasks.Drain();
-  tasks.Drain();
-  root_tasks.Drain();
+  for (int builds = 0; builds < 2; ++builds) {
+    tasks.Drain();
+    root_tasks.Drain();
+  }
   tasks.Drain();
 }
 

@@ -100,24 +100,35 @@ void Roots::Build(const BuildRoot& effect) {
   if (effect.is_difference) return BuildOfDifference(*cook, effect, results, platform);
   // The journal's meta record, which tells what is known to be whole, belongs to the commits.
   deps_.tasks.Post([this, effect, results, platform, sources = judged.sources] {
-    deps_.root_tasks.Post([this, effect, results, sources, whole = WholeRoot(platform)] {
-      BuildWhole(*sources, effect, whole, results);
-    });
+    PostWhole(sources, effect, WholeRoot(platform), results);
   });
 }
 
-void Roots::BuildWhole(const Sources& sources, const BuildRoot& effect,
+void Roots::PostWhole(const SourcesPtr& sources, const BuildRoot& effect,
+                      const std::optional<Digest>& whole, const StoredResultsPtr& results) {
+  deps_.root_tasks.Post(
+      [this, sources, effect, whole, results] { BuildWhole(sources, effect, whole, results); });
+}
+
+// By the time the root is built, another cook may have published a newer root, so that collections
+// no longer keep the one that was known to be whole: then the store is asked for all files.
+void Roots::BuildWhole(const SourcesPtr& sources, const BuildRoot& effect,
                        const std::optional<Digest>& whole, const StoredResultsPtr& results) {
   auto built =
-      BuildRootTree(sources, deps_.results, deps_.store, effect, whole ? &*whole : nullptr);
+      BuildRootTree(*sources, deps_.results, deps_.store, effect, whole ? &*whole : nullptr);
   if (!built.ok()) {
     RootBuilt failed = AnswerTo(effect);
     failed.error = MessageOf(built.status());
     return deps_.inbox.PostEvent(std::move(failed));
   }
-  if (built->lost.empty()) return TellBuilt(*std::move(built), {});
-  deps_.tasks.Post(
-      [this, effect, results, built = *std::move(built)] { DistrustAndTell(built, effect); });
+  const bool is_believed = whole.has_value() && built->root == *whole;
+  if (built->lost.empty() && !is_believed) return TellBuilt(*std::move(built), {});
+  deps_.tasks.Post([this, sources, effect, whole, results, is_believed, built = *std::move(built)] {
+    if (is_believed && WholeRoot(sources->PlatformName(effect.platform)) != whole)
+      return PostWhole(sources, effect, std::nullopt, results);
+    if (built.lost.empty()) return TellBuilt(built, {});
+    DistrustAndTell(built, effect);
+  });
 }
 
 // The journal distrusts what was lost before the core hears of it.

@@ -2,7 +2,9 @@
 // results. Roots tells the core the outcome (RootBuilt, RootPublished, RootsStaged, LostFound).
 //
 //   Build     puts the Directories into the store, after all commits that were posted before.
-//             Commits that are posted later do not wait for a whole root: it is built beside them
+//             Commits that are posted later do not wait for a whole root: it is built beside them.
+//             A root that equals the newest published one is believed to have lost nothing if it is
+//             the newest before and after it was built; otherwise the store is asked for all files
 //   Publish   makes the root the platform's last root, and records it in the journal. A root
 //             without files is never published, because it would replace the last good tree. A root
 //             of an older world than the platform's latest root is published as one of a narrow
@@ -76,7 +78,9 @@ class Roots {
  private:
   const JudgedWorld& JudgedOf(ActiveCook& cook, const BuildRoot& effect) const;
   StoredResultsPtr Hold(const std::vector<std::pair<PackageId, ResultId>>& packages) const;
-  void BuildWhole(const Sources& sources, const BuildRoot& effect,
+  void PostWhole(const SourcesPtr& sources, const BuildRoot& effect,
+                 const std::optional<Digest>& whole, const StoredResultsPtr& results);
+  void BuildWhole(const SourcesPtr& sources, const BuildRoot& effect,
                   const std::optional<Digest>& whole, const StoredResultsPtr& results);
   void DistrustAndTell(RootBuilt built, const BuildRoot& effect);
   void TellBuilt(RootBuilt built, const std::vector<std::string>& distrusted);

@@ -188,6 +188,37 @@ TEST_F(RootsTest, WhatARootLacksIsDistrustedInOrderWithTheCommits) {
   EXPECT_EQ(std::get<RootBuilt>(queue_.events[0]).lost.size(), 1u);
 }
 
+// The root that was known to be whole is the newest no more when the build comes to it, and
+// collections need not keep what only that root has.
+TEST_F(RootsTest, WhatWasKnownToBeWholeIsLookedAtWhenANewerRootWasPublishedMeanwhile) {
+  const store::StoreInfo info = *store_.Info();
+  ASSERT_TRUE(journal_
+                  ->SetMeta(JournalMeta{
+                      .project_id = "p", .store_id = info.store_id, .loss_epoch = info.loss_epoch})
+                  .ok());
+  Begin(1);
+  Build(1, "first");
+  Publish(1);
+  Present(second_);
+  Begin(2);
+  Build(2, "other");
+  Begin(3);
+  BeginRoot(3, "first");
+  queue_.RunAll();  // finds that the root of cook 1 is whole
+  Publish(2);
+  store_.inner.Drop(Digest::Of("first"));
+  const size_t told = queue_.events.size();
+  root_queue_.RunAll();
+  queue_.RunAll();
+  EXPECT_EQ(queue_.events.size(), told) << "the root is believed to be whole";
+  RunAll();
+  ASSERT_EQ(queue_.events.size(), told + 1);
+  const auto* const built = std::get_if<RootBuilt>(&queue_.events.back());
+  ASSERT_NE(built, nullptr);
+  EXPECT_EQ(built->root, built_[1]);
+  EXPECT_EQ(built->lost.size(), 1u);
+}
+
 TEST_F(RootsTest, ARootOfAnOlderWorldIsRecordedAndIsNotTheLatest) {
   Begin(1);
   Build(1, "old");
