@@ -34,6 +34,7 @@ bool CookCore::is_publishing(uint64_t request) const {
   return cook != nullptr && cook->is_publishing;
 }
 size_t CookCore::package_count() const { return core_->packages.table.known(); }
+uint32_t CookCore::package_ids() const { return core_->packages.table.size(); }
 const std::string& CookCore::NameOf(PackageId package) const {
   return core_->packages.table[package].name;
 }

@@ -65,6 +65,8 @@ class CookCore {
   // False for a number that no running cook has.
   bool is_publishing(uint64_t request) const;
   size_t package_count() const;
+  // Ids are below this number. An id may be of a forgotten package, whose name is empty.
+  uint32_t package_ids() const;
   const std::string& NameOf(PackageId package) const;
   // Finds a package by its name or by the name of its file. Invalid when unknown.
   PackageId Find(std::string_view name_or_file) const;

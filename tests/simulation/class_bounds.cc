@@ -19,7 +19,7 @@ constexpr int kSlackJobs = 4;  // jobs of the higher class
 void ClassBounds::Look(absl::Time now, const std::vector<HandedOver>& handed_over,
                        const std::set<PackageId>& asked) {
   before_ = std::exchange(ready_, {});
-  for (uint32_t i = 0; i < core_.package_count(); ++i) {
+  for (uint32_t i = 0; i < core_.package_ids(); ++i) {
     const PackageId package(i);
     if (!core_.IsReady(package)) continue;
     const Urgency urgency = asked.contains(package) ? Urgency::kBlocking : core_.UrgencyOf(package);

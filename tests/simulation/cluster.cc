@@ -396,7 +396,7 @@ void Cluster::Conclude() {
     outcome_.selected += name + ": " + core.StateText(core.Find(name)) + "\n";
   }
   std::set<std::string> instigators;
-  for (uint32_t i = 0; i < core.package_count(); ++i) NoteInstigators(PackageId(i), instigators);
+  for (uint32_t i = 0; i < core.package_ids(); ++i) NoteInstigators(PackageId(i), instigators);
   for (const std::string& line : instigators) outcome_.instigators += line + "\n";
   // Lets messages to workers go out; then the power fails.
   disk_.CrashAt(0);

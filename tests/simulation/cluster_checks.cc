@@ -21,8 +21,9 @@ constexpr absl::Duration kSettled = absl::Seconds(5);
 void Cluster::NoteSettled() {
   if (director_ == nullptr || options_.has_faults || has_several_) return;
   const CookCore& core = director_->core();
-  for (uint32_t i = 0; i < core.package_count(); ++i) {
+  for (uint32_t i = 0; i < core.package_ids(); ++i) {
     const std::string& name = core.NameOf(PackageId(i));
+    if (name.empty()) continue;  // it was forgotten
     if (core.StateText(PackageId(i)) == "Idle, cooked") settled_.emplace(name, cooks_[name]);
   }
 }
@@ -154,7 +155,8 @@ std::string Cluster::Stuck() const {
           std::to_string(left.attempts) + " attempts, " + std::to_string(left.workers) +
           " lost workers; held: " + std::to_string(core.held_workers()) +
           (core.has_jobs() ? ", has jobs" : ", no jobs");
-  for (uint32_t i = 0; i < core.package_count(); ++i) {
+  for (uint32_t i = 0; i < core.package_ids(); ++i) {
+    if (core.NameOf(PackageId(i)).empty()) continue;  // it was forgotten
     const std::string state = core.StateText(PackageId(i));
     if (!state.starts_with("Idle,")) text += "\n  " + core.NameOf(PackageId(i)) + ": " + state;
   }

@@ -36,7 +36,7 @@ std::vector<Reply::Reason> SimDirector::AskAll(QueryAsked question) {
 
 std::vector<Reply::Reason> SimDirector::Reasons() const {
   std::vector<Reply::Reason> reasons;
-  for (uint32_t i = 0; i < core_->package_count(); ++i) {
+  for (uint32_t i = 0; i < core_->package_ids(); ++i) {
     for (const InstigatorView& why : core_->InstigatorsOf(PackageId(i)))
       reasons.push_back({PackageId(i), why});
   }
@@ -49,8 +49,9 @@ void SimDirector::Question() {
   const std::vector<Reply::Reason> reasons = Reasons();
   if (AskAll({.about = QueryAsked::About::kInstigators, .limit = limit}) != reasons)
     deps_.checks.Break("safety: the pages of an answer are not all that there is");
-  if (core_->package_count() > 0) {
-    const PackageId package(static_cast<uint32_t>(deps_.random.Below(core_->package_count())));
+  const uint32_t ids = core_->package_ids();
+  const PackageId package(ids > 0 ? static_cast<uint32_t>(deps_.random.Below(ids)) : 0);
+  if (ids > 0 && !core_->NameOf(package).empty()) {
     const QueryAsked question{.package = core_->NameOf(package), .limit = limit};
     std::vector<Reply::Reason> its = reasons;
     std::erase_if(its, [&](const Reply::Reason& one) { return one.package != package; });
@@ -108,8 +109,9 @@ void SimDirector::CheckUrgent() {
     return;
   uint32_t in_hand = 0;
   std::string waits;
-  for (uint32_t i = 0; i < core_->package_count(); ++i) {
+  for (uint32_t i = 0; i < core_->package_ids(); ++i) {
     const std::string& name = core_->NameOf(PackageId(i));
+    if (name.empty()) continue;  // it was forgotten
     const Reply reply = Ask({.package = name, .limit = 1});
     if (!reply.package || reply.package->urgency != Urgency::kBlocking) continue;
     in_hand += reply.package->attempt != 0;

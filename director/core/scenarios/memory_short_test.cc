@@ -76,6 +76,7 @@ TEST(MemoryShortTest, WhileSomebodyAsksWhatNobodyNeedsIsForgotten) {
   shell.Send(MemoryShort{});
   EXPECT_EQ(shell.core().package_count(), 1u);
   EXPECT_FALSE(shell.Id("A").valid());
+  EXPECT_LT(shell.Id("C").value(), shell.core().package_ids());
   shell.TakeLog();
   shell.Saved("C");
   EXPECT_THAT(shell.TakeLog(), HasSubstr("ask 1: done"));
