@@ -15,7 +15,7 @@ int LengthOf(absl::Duration expected) {
 }
 
 void LoadQueue::Push(PackageId package, const LoadOrder& order) {
-  const bool comes_last = order.runs_alone || order.urgency == Urgency::kSpare;
+  const int comes_last = (order.runs_alone ? 1 : 0) + (order.urgency == Urgency::kSpare ? 1 : 0);
   const Key key(comes_last, -static_cast<int>(order.urgency), order.was_loaded, -order.length,
                 order.rank, package);
   if (const auto found = keys_.find(package); found != keys_.end()) {
@@ -42,10 +42,10 @@ PackageId LoadQueue::Top() const {
 }
 
 PackageId LoadQueue::TopAtMost(Urgency urgency) const {
-  const auto at = order_.lower_bound(Key(false, -static_cast<int>(urgency), false,
-                                         std::numeric_limits<int>::min(),
-                                         std::numeric_limits<Rank>::min(), PackageId(0)));
-  return at == order_.end() || std::get<0>(*at) ? PackageId() : std::get<5>(*at);
+  const auto at =
+      order_.lower_bound(Key(0, -static_cast<int>(urgency), false, std::numeric_limits<int>::min(),
+                             std::numeric_limits<Rank>::min(), PackageId(0)));
+  return at == order_.end() || std::get<0>(*at) != 0 ? PackageId() : std::get<5>(*at);
 }
 
 Urgency LoadQueue::TopUrgency() const {

@@ -2,7 +2,8 @@
 //
 // Order:
 //   1. not alone      a package that is to run alone comes last: it waits until all else is done;
-//                     a spare package comes after that one
+//                     spare packages come after that one, and those that are to run alone at the
+//                     very end
 //   2. urgency        highest first
 //   3. never loaded   these reveal the graph
 //   4. length         longest first, so that no long job begins when all others are done
@@ -57,7 +58,8 @@ class LoadQueue {
   size_t size() const { return order_.size(); }
 
  private:
-  using Key = std::tuple<bool, int, bool, int, Rank, PackageId>;  // negated urgency and length
+  // How late it comes, negated urgency and length.
+  using Key = std::tuple<int, int, bool, int, Rank, PackageId>;
   static bool IsSpare(const Key& key) {
     return std::get<1>(key) == -static_cast<int>(Urgency::kSpare);
   }

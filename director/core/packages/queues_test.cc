@@ -40,6 +40,19 @@ TEST(LoadQueueTest, WhatRunsAloneComesBehindAllOthers) {
   EXPECT_EQ(queue.Top(), PackageId(2));
 }
 
+TEST(LoadQueueTest, SpareOnesComeBehindAllOthersAndThoseThatRunAloneBehindThem) {
+  LoadQueue queue;
+  queue.Push(PackageId(1), {.runs_alone = true, .urgency = Urgency::kSpare});
+  queue.Push(PackageId(2), {.urgency = Urgency::kSpare, .was_loaded = true});
+  queue.Push(PackageId(3), {.runs_alone = true, .urgency = Urgency::kLow});
+  EXPECT_EQ(queue.Top(), PackageId(3));
+  EXPECT_EQ(queue.wanted_size(), 1u);
+  queue.Remove(PackageId(3));
+  EXPECT_EQ(queue.Top(), PackageId(2));
+  queue.Remove(PackageId(2));
+  EXPECT_EQ(queue.Top(), PackageId(1));
+}
+
 TEST(LoadQueueTest, AgreesWithASet) {
   std::mt19937 random(7);
   LoadQueue queue;
