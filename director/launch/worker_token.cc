@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <random>
+#include <string_view>
 
 #include "common/base/errors.h"
 #include "common/base/file.h"
@@ -34,9 +35,9 @@ absl::StatusOr<std::string> KeptToken(const std::string& file) {
           "made), or `chmod 600` it",
           file);
     }
-    ASSIGN_OR_RETURN(std::string token, ReadFile(file));
-    while (!token.empty() && token.back() == '\n') token.pop_back();
-    if (token.size() == kTokenSize) return token;
+    ASSIGN_OR_RETURN(const std::string text, ReadFile(file));
+    const std::string_view token = std::string_view(text).substr(0, text.find('\n'));
+    if (token.size() == kTokenSize) return std::string(token);
     ::unlink(file.c_str());  // the write was cut short
   } else if (!absl::IsNotFound(stat.status())) {
     return stat.status();
