@@ -67,8 +67,8 @@ class Claims : PackagePart {
   // From now on the package is asked for on the platforms `left` only, which are a part of those
   // before. What has not begun, and nobody else wants, is taken back.
   void Unask(PackageId package, const Asked& left);
-  // Lowers the urgencies of the packages that are in cooks, and of what they wait for, to what those
-  // who want them give them. O(these packages and their followers).
+  // Lowers the urgencies of the packages that are in cooks, and of what they wait for, to what
+  // those who want them give them. O(these packages and their followers).
   void LowerUrgencies(const std::vector<PackageId>& packages);
   // Spreads the package's claims. Returns the units of work.
   size_t Spread(PackageId package);
@@ -127,7 +127,6 @@ class Claims : PackagePart {
   void BeginUnsettled(const Claimant& cook, PackageId package, bool was_skipped);
   void TryAgain(PackageId package, PlatformMask failed, CookMask before);
   void LowerUrgency(PackageId package);
-  std::vector<PackageId> WithAwaited(const std::vector<PackageId>& packages) const;
   void Forget(PackageId package);
   void Withdraw(PackageId package);
 

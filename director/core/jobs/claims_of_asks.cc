@@ -136,27 +136,9 @@ void Claims::LowerUrgency(PackageId id) {
   if (urgency < package.urgency) graph_.lifecycle().SetUrgency(id, urgency);
 }
 
-// The packages, and what they wait for, and what that waits for: all of them were raised together.
-std::vector<PackageId> Claims::WithAwaited(const std::vector<PackageId>& packages) const {
-  std::vector<PackageId> all;
-  absl::btree_set<PackageId> seen;
-  const auto add = [&](PackageId id) {
-    if (id.valid() && packages_[id].is_in_cook() && seen.insert(id).second) all.push_back(id);
-  };
-  for (const PackageId id : packages) add(id);
-  for (size_t i = 0; i < all.size(); ++i) {
-    const PackageData& package = packages_[all[i]];
-    if (package.work == nullptr) continue;
-    for (const Wait& wait : package.work->waits) add(wait.on);
-    for (const PackageId leader : deps_.urgencies.LeadersOf(all[i])) add(leader);
-    if (package.work->waits_for_generator) add(packages_.Find(GeneratorName(package.name)));
-  }
-  return all;
-}
-
 // A package waits for another one, which is as urgent: the order of the packages does not matter.
 void Claims::LowerUrgencies(const std::vector<PackageId>& some) {
-  const std::vector<PackageId> packages = WithAwaited(some);
+  const std::vector<PackageId> packages = deps_.urgencies.WithAwaited(some);
   for (bool is_lower = true; is_lower;) {
     is_lower = false;
     for (const PackageId id : packages) {

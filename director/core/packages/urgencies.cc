@@ -1,5 +1,7 @@
 #include "director/core/packages/urgencies.h"
 
+#include "absl/container/btree_set.h"
+
 namespace galley::director {
 
 namespace {
@@ -37,6 +39,23 @@ void Urgencies::RaiseUrgency(PackageId id, Urgency urgency) {
     if (package.work->waits_for_generator)
       raise.push_back(packages_.Find(GeneratorName(package.name)));
   }
+}
+
+std::vector<PackageId> Urgencies::WithAwaited(const std::vector<PackageId>& packages) const {
+  std::vector<PackageId> all;
+  absl::btree_set<PackageId> seen;
+  const auto add = [&](PackageId id) {
+    if (id.valid() && packages_[id].is_in_cook() && seen.insert(id).second) all.push_back(id);
+  };
+  for (const PackageId id : packages) add(id);
+  for (size_t i = 0; i < all.size(); ++i) {
+    const PackageData& package = packages_[all[i]];
+    if (package.work == nullptr) continue;
+    for (const Wait& wait : package.work->waits) add(wait.on);
+    for (const PackageId leader : LeadersOf(all[i])) add(leader);
+    if (package.work->waits_for_generator) add(packages_.Find(GeneratorName(package.name)));
+  }
+  return all;
 }
 
 void Urgencies::LengthenChain(PackageId id, absl::Duration chain) {

@@ -17,6 +17,9 @@ class Urgencies : PackagePart {
   // Raises the urgency of the package, and of all packages that it waits for, to at least
   // `urgency`.
   void RaiseUrgency(PackageId package, Urgency urgency);
+  // The packages of these that are in cooks, and all that they wait for: RaiseUrgency raises all of
+  // them together.
+  std::vector<PackageId> WithAwaited(const std::vector<PackageId>& packages) const;
   void LengthenChain(PackageId package, absl::Duration chain);
   // The packages whose equal work the package follows.
   std::vector<PackageId> LeadersOf(PackageId package) const;

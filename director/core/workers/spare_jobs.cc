@@ -169,7 +169,7 @@ void SpareJobs::HandOver() {
   while (!claimants_.has_stopped() && !loads.empty() && aside.size() < kLooksMax && IsSlotLeft()) {
     const PackageId next = loads.Top();
     if (deps_.faults.Quarantine(next) || deps_.survivors.TakeUp(next)) continue;
-    // What others wait for would only be taken from the job again.
+    // A resource for which others wait would only be taken from the job again.
     const bool has_resources =
         deps_.job_queue.HasResources(next) && std::ranges::none_of(waiting, [&](PackageId other) {
           return DoShare(packages_[next].resource_group, packages_[other].resource_group);
