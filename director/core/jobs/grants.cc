@@ -237,7 +237,7 @@ void Grants::Release(AttemptId attempt) {
   if (use->second.empty()) use_.erase(use);
 }
 
-// All holdings come back as they were, though an offer may have become smaller since.
+// The holdings come back as they were, though an offer may have become smaller since.
 bool Grants::LookWithout(const std::vector<AttemptId>& attempts, absl::FunctionRef<bool()> look) {
   const std::vector<Resource> resources = resources_;
   const absl::btree_map<std::string, Use> use = use_;
