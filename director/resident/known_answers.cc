@@ -46,10 +46,9 @@ std::optional<DeviceAnswer> KnownAnswers::Present(const ShownWorldPtr& present,
   const auto* const file = std::get_if<FoundFile>(&outcome);
   if (file != nullptr) note_asked_(read.platform, file->package);
   if (file != nullptr && !path.HasGenerators()) {
-    found_.Note(ground, read.platform, read.path,
-                {.file = FileAnswerOf(*file, {}),
-                 .package = file->package,
-                 .packages = path.Packages()});
+    found_.Note(
+        ground, read.platform, read.path,
+        {.file = FileAnswerOf(*file, {}), .package = file->package, .packages = path.Packages()});
   }
   // A conflict is told in a turn.
   return AnswerOfOutcome(outcome, read);
@@ -84,8 +83,8 @@ std::optional<DeviceAnswer> KnownAnswers::InSession(const SharedSessions::Seen& 
   if (!path.Wanted().empty()) return std::nullopt;
   const PathOutcome outcome = path.Decide();
   // The last good version is looked for in a turn.
-  const bool may_be_good = seen.session.takes_last_good && is_present &&
-                           std::holds_alternative<PackageFault>(outcome);
+  const bool may_be_good =
+      seen.session.takes_last_good && is_present && std::holds_alternative<PackageFault>(outcome);
   if (may_be_good) return std::nullopt;
   const auto* const found = std::get_if<FoundFile>(&outcome);
   if (found == nullptr) {

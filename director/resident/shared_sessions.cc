@@ -105,7 +105,7 @@ void SharedSessions::TellLeasedRoots(Seen& seen) {
     seen.is_settling = true;
     session.root = own->second;
   }
-  // Where the audience has no tree any more, what was leased for it may be released.
+  // If the audience has no tree any more, what was leased for it may be released.
   if (session.newest_root == Digest() || leased_roots_.contains(session.newest_root)) return;
   const auto leased = newest_leased_.find(session.audience);
   const bool is_kept = leased != newest_leased_.end() && leased_roots_.contains(leased->second);

@@ -242,7 +242,7 @@ absl::Status ShownTrees::Succeed(const ShownWorld& before, const devices::Audien
                   std::make_unique<devices::DeviceTree>(world, shows->root, *view, KeysOf(changed)),
                   std::move(blobs));
   }
-  // What came while there was no tree of this world.
+  // Results that came while there was no tree of this world.
   for (const std::string& package : since_.at(before.number).packages)
     AddKnown(audience.platform, package);
   Grow(now, /*is_awaited=*/true);

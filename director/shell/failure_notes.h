@@ -19,7 +19,7 @@
 
 namespace galley::director {
 
-// What the journal keeps of the failure. `cook`: FailureRecord::cook. `worker`: the name of the
+// The record of the failure in the journal. `cook`: FailureRecord::cook. `worker`: the name of the
 // worker, empty: the failure was in no attempt.
 FailureRecord FailureRecordOf(const PackageFailed& failed, uint64_t cook, absl::Time now,
                               std::string worker);

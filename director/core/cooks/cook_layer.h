@@ -38,8 +38,7 @@ struct CookLayer {
                    workers.jobs.package_progress, workers.jobs.cook_only_failures,
                    workers.jobs.packages.warnings, workers.jobs.claims, cook_validation},
                   {workers.reservations, workers.jobs.attempts, workers.held_results,
-                   workers.breakers, workers.faults, workers.worker_lifecycle,
-                   unneeded_packages}};
+                   workers.breakers, workers.faults, workers.worker_lifecycle, unneeded_packages}};
   Asks asks{workers.jobs.ground,
             {workers.jobs.packages.kept_failures, workers.jobs.resumed_attempts,
              workers.jobs.claims, workers.worker_lifecycle}};
