@@ -92,11 +92,14 @@ TEST_F(DeviceServiceTest, NothingIsKnownOfWhatAProgramMadeThatIsAnotherOneNow) {
 TEST_F(DeviceServiceTest, AWorldThatIsAsAnOlderOneWasHasItsTree) {
   Begin();
   const DeviceSessionState session = Open();
-  fake_.SetPrograms("rebuilt");
-  Edit("content/b.png", "b");
+  const auto set_programs = [&](const std::string& programs) {
+    fake_.SetPrograms(programs);
+    fake_.SetWorld(MakeNow());
+    service_->NoteWorld();
+  };
+  set_programs("rebuilt");
   AwaitNewest(session.id, session.root);
-  fake_.SetPrograms("");
-  Edit("content/b.png", "b");
+  set_programs("");
   AwaitOrFail([&] { return StateOf(session.id).newest_root == session.root; }, "the older tree");
   EXPECT_EQ(Open().root, session.root);
   fake_.Cooks("/Game/a.png", Made({{".ktx2", "texture"}}));
