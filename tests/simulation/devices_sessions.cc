@@ -94,9 +94,11 @@ void DevicesStage::HearOpened(uint64_t number, const SessionAnswer& answer) {
 
 void DevicesStage::TakeOpened(const Opening& opening, const DeviceSessionState& state) {
   ++device_counts_.opened;
-  std::vector<std::string> cultures = opening.ask.cultures;
-  std::ranges::sort(cultures);
-  if (state.platform != opening.ask.platform || state.cultures != cultures)
+  std::vector<std::string> asked = opening.ask.cultures;
+  std::ranges::sort(asked);
+  // Cultures that decide nothing are left out.
+  const std::vector<std::string>& cultures = state.cultures;
+  if (state.platform != opening.ask.platform || !std::ranges::includes(asked, cultures))
     return checks_.Break("safety: a session has another audience than was asked for");
   if (opening.ask.root.has_value() && *opening.ask.root != state.root)
     return checks_.Break("safety: a session is at another root than was asked for");
@@ -173,10 +175,13 @@ void DevicesStage::CloseSome() {
   if (session == nullptr || service_ == nullptr) return;
   checks_.Trace("device closes session " + id);
   const bool may_have_ended = MayHaveEnded(*session);
+  const std::optional<DeviceRefusal> refusal = service_->CloseSession(id);
+  // The sessions of an earlier director are not known yet.
+  if (refusal && refusal->kind == RefusalKind::kNotReady) return;
   // Some streams outlive their session for a while.
   const std::unique_ptr<DeviceEvents> stream = std::move(session->stream);
   sessions_.erase(id);
-  if (!service_->CloseSession(id) && !may_have_ended)
+  if (refusal && !may_have_ended)
     checks_.Break("safety: a session has ended that was not silent: " + id);
 }
 
