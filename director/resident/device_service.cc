@@ -20,6 +20,7 @@ constexpr size_t kTurnsWithoutEndMax = 64;
 constexpr absl::Duration kFindLeftInterval = absl::Seconds(5);
 constexpr int kFindLeftTriesMax = 12;
 constexpr std::string_view kEnds = "the director ends";
+constexpr std::string_view kIsCompared = "the session's world is compared with the present one";
 
 DeviceRefusal NotPlain(const std::string& path) {
   return {.kind = RefusalKind::kInvalid, .text = fmt::format("{} is no plain path", path)};
@@ -385,8 +386,20 @@ void DeviceService::ReadPast(FileRead read) {
     if (const auto now = known_.InSession(*seen, read, seen->session.view)) return *now;
     // The tree may have grown since the session last moved, and stays as it is now.
     if (const auto now = known_.InSession(*seen, read, seen->newest)) return *now;
-    return past_.Answer(*seen, read, stop);
+    DeviceAnswer answer = past_.Answer(*seen, read, stop);
+    const auto* const refusal = std::get_if<DeviceRefusal>(&answer);
+    const bool may_come = refusal != nullptr && refusal->kind == RefusalKind::kSuperseded;
+    return may_come && IsUnsettled(seen->session) ? NotReady(std::string(kIsCompared)) : answer;
   });
+}
+
+// After a restart nobody knows whether the session's world is the present one, until its audience
+// has a tree.
+bool DeviceService::IsUnsettled(const devices::SessionView& session) const {
+  if (session.standing != devices::SessionStanding::kFrozen || session.newest_root != Digest())
+    return false;
+  const ShownWorldPtr present = shared_.present();
+  return present == nullptr || present->Find(session.audience.platform) != nullptr;
 }
 
 std::optional<DeviceFile> DeviceService::FindLastGood(const FileRead& read, const PathRead& path,
@@ -475,6 +488,7 @@ DeviceCallPtr DeviceService::OpenSession(SessionAsk ask, absl::Duration wait_max
 SessionAnswer DeviceService::RenewSession(const std::string& id) {
   const auto seen = shared_.Renew(id, Now());
   if (!seen.ok()) return RefusalOf(seen.status());
+  if (IsUnsettled(seen->session)) return NotReady(std::string(kIsCompared));
   return StateOf(seen->session);
 }
 

@@ -120,6 +120,7 @@ class DeviceService final : public DeviceCalls {
   bool IsCurrent(const ShownWorldPtr& shown) const;
   void BeginRead(FileRead read);
   void ReadPast(FileRead read);
+  bool IsUnsettled(const devices::SessionView& session) const;
 
   const Deps deps_;
   const StoreAnswers answers_;
