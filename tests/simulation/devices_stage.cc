@@ -240,7 +240,8 @@ void DevicesStage::FallSilent() {
            "an ask of a device is left behind");
   if (!checks_.broken().empty()) return;
   size_t trees = 0;
-  for (const store::RootLease& lease : *director_->store().Leases()) {
+  const std::vector<store::RootLease> leases = director_->store().Leases().value();
+  for (const store::RootLease& lease : leases) {
     const auto owner = devices::ParseLeaseName(kProjectId, lease.name);
     if (!owner || !owner->session.empty())
       return checks_.Break("safety: a lease is left behind: " + lease.name);
