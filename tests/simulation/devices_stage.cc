@@ -283,13 +283,15 @@ std::set<Digest> DevicesStage::KeptBlobs() {
   std::set<Digest> kept = director_->ToldOrKnown();
   for (const auto& [path, bytes] : DeviceWorlds::PlainFilesOf(director_->files()))
     kept.insert(Digest::Of(bytes));
-  for (const store::RootLease& lease : *store.Leases()) {
+  const std::vector<store::RootLease> leases = store.Leases().value();
+  for (const store::RootLease& lease : leases) {
     DeviceRoots::Closure closure = roots_.ClosureOf(lease.root, store);
     if (!closure.is_whole && !IsLossPossible())
       checks_.Break("safety: a root is leased and not whole: " + lease.name);
     kept.merge(closure.blobs);
   }
-  for (const store::PublishedRoot& root : *store.Roots(""))
+  const std::vector<store::PublishedRoot> published = store.Roots("").value();
+  for (const store::PublishedRoot& root : published)
     kept.merge(roots_.ClosureOf(root.root, store).blobs);
   for (const auto& [root, known] : roots_.all()) {
     if (IsFresh(root)) kept.merge(roots_.ClosureOf(root, store).blobs);
