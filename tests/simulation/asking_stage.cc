@@ -37,7 +37,8 @@ AskingStage::~AskingStage() { director_.reset(); }
 
 // ------------------------------------------------------------------ clients
 
-void AskingStage::PlanAsks() {
+void AskingStage::PlanAsks(bool ahead_too) {
+  asks_ahead_ = ahead_too;
   for (uint64_t i = 1 + draws_.Below(kAsksMax); i > 0; --i) {
     ++planned_;
     schedule().After(draws_.Some(kPlannedMs), [this] {
@@ -49,7 +50,7 @@ void AskingStage::PlanAsks() {
 }
 
 void AskingStage::PlanAhead(uint64_t count, int within_ms) {
-  for (; count > 0; --count) {
+  for (; asks_ahead_ && count > 0; --count) {
     ++planned_;
     schedule().After(ahead_draws_.Some(within_ms), [this] {
       --planned_;

@@ -241,6 +241,8 @@ void DevicesStage::TakeEvents(const std::string& id) {
 void DevicesStage::CheckSession(const std::string& id, const SessionAnswer& answer) {
   Session& session = sessions_.at(id);
   const auto* const state = std::get_if<DeviceSessionState>(&answer);
+  const auto* const refusal = std::get_if<DeviceRefusal>(&answer);
+  if (refusal != nullptr && refusal->kind == RefusalKind::kNotReady) return CheckLater(id);
   if (state == nullptr) {
     if (!MayHaveEnded(session) && !IsLossPossible())
       checks_.Break("safety: a session is lost: " + id);
@@ -252,6 +254,14 @@ void DevicesStage::CheckSession(const std::string& id, const SessionAnswer& answ
     return checks_.Break("safety: a session is another one than before: " + id);
   if (state->newest_root.has_value()) CheckTold(*state->newest_root);
   MoveTo(session, state->root);
+}
+
+// The sessions of the director before are not known yet, or not compared with the present world.
+void DevicesStage::CheckLater(const std::string& id) {
+  schedule_.After(device_draws_.Some(kNotReadyMsMax), [this, id, of = generation_] {
+    const bool is_there = of == generation_ && service_ != nullptr && sessions_.contains(id);
+    if (is_there) CheckSession(id, service_->RenewSession(id));
+  });
 }
 
 void DevicesStage::MoveTo(Session& session, const Digest& root) {

@@ -18,7 +18,6 @@ constexpr size_t kWorldsMax = 3;
 constexpr size_t kEventsMax = 4;
 constexpr size_t kReadsMax = 6;
 
-constexpr int kNotReadyMsMax = 100;
 constexpr uint64_t kActsMin = 10, kActsMore = 40;
 // Cooks begin within 3 s, and trouble comes within 4 s.
 constexpr int kActsMs = 5'000;

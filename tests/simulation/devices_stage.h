@@ -66,6 +66,7 @@ class DevicesStage final : public AskingStage {
   DeviceCounts device_counts() const;
 
  private:
+  static constexpr int kNotReadyMsMax = 100;
   enum class Kind { kPresent, kSession, kRoot };
   struct Call {
     Kind kind = Kind::kPresent;
@@ -153,6 +154,7 @@ class DevicesStage final : public AskingStage {
   void ToggleStream();
   void TakeEvents(const std::string& id);
   void CheckSession(const std::string& id, const director::SessionAnswer& answer);
+  void CheckLater(const std::string& id);
   void MoveTo(Session& session, const Digest& root);
   bool HasWorldMoved(const Session& session) const;
   bool MayHaveEnded(const Session& session) const;

@@ -16,6 +16,7 @@
 #include "fmt/format.h"
 #include "gtest/gtest.h"
 #include "tests/simulation/cluster.h"
+#include "tests/simulation/seeds.h"
 #include "tests/simulation/several_cooks.h"
 
 #ifndef GALLEY_SABOTAGE
@@ -30,8 +31,9 @@ constexpr uint64_t kSeeds = 4'000;
 // The limit of a case, so that its sabotage is named where a seed never ends.
 constexpr unsigned kSecondsMax = 500;
 
-// Scene: one cook at a time, or several cooks beside each other, in a whole cluster.
-enum class Scene { kCluster, kSeveralCooks };
+// Scene: one cook at a time, or several cooks beside each other, in a whole cluster; with devices
+// that have sessions, too.
+enum class Scene { kCluster, kSeveralCooks, kDevices };
 
 struct Case {
   Sabotage sabotage;
@@ -42,9 +44,9 @@ struct Case {
 class SabotageTest : public ::testing::TestWithParam<Case> {};
 
 std::string WhatIsWrongIn(Scene scene, Sabotage sabotage, uint64_t seed) {
-  if (scene == Scene::kSeveralCooks) {
+  if (scene != Scene::kCluster) {
     sabotage_now = sabotage;
-    return RunSeveralCooks({.seed = seed}).wrong;
+    return RunSeveralCooks({.seed = seed, .has_devices = scene == Scene::kDevices}).wrong;
   }
   sabotage_now = Sabotage::kNone;
   const Outcome calm = RunCluster({.seed = seed});
@@ -66,6 +68,8 @@ std::string WhatIsWrongIn(Scene scene, Sabotage sabotage, uint64_t seed) {
 }
 
 TEST_P(SabotageTest, IsCaught) {
+  if (GetParam().scene == Scene::kDevices && FromEnvironment("GALLEY_SIM_DEVICES", 0) == 0)
+    GTEST_SKIP() << "GALLEY_SIM_DEVICES=1 runs it";
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);
   std::fflush(stdout);
@@ -102,6 +106,7 @@ TEST_P(SabotageTest, IsCaught) {
 
 #define OF_ONE(name) (Case{Sabotage::k##name, #name})
 #define OF_SEVERAL(name) (Case{Sabotage::k##name, #name, Scene::kSeveralCooks})
+#define OF_DEVICES(name) (Case{Sabotage::k##name, #name, Scene::kDevices})
 INSTANTIATE_TEST_SUITE_P(
     Each, SabotageTest,
     ::testing::Values(OF_ONE(SkipEpochCheck), OF_ONE(ReportEarly), OF_ONE(TrustUploaded),
@@ -118,9 +123,9 @@ INSTANTIATE_TEST_SUITE_P(
                       OF_SEVERAL(ForgetAttempt), OF_ONE(PublishEmptyRoot), OF_ONE(PublishTwice),
                       OF_ONE(StageUnpublished), OF_ONE(TellClosedCook), OF_SEVERAL(KeepAsks),
                       OF_SEVERAL(BelieveLastCook), OF_SEVERAL(AskInTurn),
-                      OF_SEVERAL(AnswerWithdrawn), OF_SEVERAL(ServeLaterWorld),
-                      OF_SEVERAL(ChangeOldNode), OF_SEVERAL(ForgetSessionLease),
-                      OF_SEVERAL(TellUnleased), OF_SEVERAL(KeepAheadJobs)),
+                      OF_SEVERAL(AnswerWithdrawn), OF_DEVICES(ServeLaterWorld),
+                      OF_DEVICES(ChangeOldNode), OF_DEVICES(ForgetSessionLease),
+                      OF_DEVICES(TellUnleased), OF_DEVICES(KeepAheadJobs)),
     [](const auto& test) { return std::string(test.param.name); });
 
 // Without a sabotage the same code must be right; else finding one would mean nothing.
