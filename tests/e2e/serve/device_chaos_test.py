@@ -53,6 +53,7 @@ class Crowd:
         self.over = threading.Event()
         self.times_down = 0  # odd: the director is being killed and started again
         self.wrong, self.counts, self.quarantined = [], collections.Counter(), set()
+        self.tags = {}  # path -> the last tag that somebody was told; shared, so that some are known in a short run
 
     def was_up_since(self, times_down):
         return times_down == self.times_down and times_down % 2 == 0
@@ -67,7 +68,7 @@ class Client(threading.Thread):
     def __init__(self, crowd, number):
         super().__init__(name=f"client {number}", daemon=True)
         self.crowd, self.http, self.rng = crowd, crowd.http, random.Random(f"{crowd.seed} {number}")
-        self.session, self.root, self.tags = None, None, {}
+        self.session, self.root = None, None
 
     def run(self):
         while not self.crowd.over.wait(self.rng.uniform(0, PAUSE_S)):
@@ -154,12 +155,12 @@ class Client(threading.Thread):
 
     def read_known(self):
         path = self.some_path()
-        status, fields, body = self.ask("GET", f"/v1/pc/{path}", If_None_Match=self.tags.get(path, '"none"'))
+        status, fields, body = self.ask("GET", f"/v1/pc/{path}", If_None_Match=self.crowd.tags.get(path, '"none"'))
         if status == 304:
             self.crowd.counts[304] += 1
-            assert path in self.tags and body == b"", path
+            assert path in self.crowd.tags and body == b"", path
         elif self.check(path, path, (status, fields, body)):
-            self.tags[path] = fields["ETag"]
+            self.crowd.tags[path] = fields["ETag"]
 
     def read_root(self):
         if self.root is not None:
