@@ -144,8 +144,7 @@ class RootsTest : public ShellJournalTest {
   std::vector<std::pair<Digest, bool>> Published() {
     std::vector<std::pair<Digest, bool>> all;  // the newest first, and whether it is by the book
     const std::vector<store::PublishedRoot> roots = store_.Roots("p").value();
-    for (const store::PublishedRoot& root : roots)
-      all.emplace_back(root.root, root.by_the_book);
+    for (const store::PublishedRoot& root : roots) all.emplace_back(root.root, root.by_the_book);
     return all;
   }
 

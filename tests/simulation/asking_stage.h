@@ -38,8 +38,8 @@ class AskingStage : public CooksStage {
   AskingStage(const Options& options, World world, uint64_t seed_of_asks);
   ~AskingStage() override;
 
-  // Plans asks for random packages, at random times before, beside and after the cooks. `ahead_too`:
-  // also asks ahead of need.
+  // Plans asks for random packages, at random times before, beside and after the cooks.
+  // `ahead_too`: also asks ahead of need.
   void PlanAsks(bool ahead_too);
   // Runs until all asks have ended. Then files are edited, and clients ask while no cook runs and
   // platforms come and go, until these asks have ended, too. REQUIRES: all cooks have ended.
