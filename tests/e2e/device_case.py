@@ -3,6 +3,7 @@ import hashlib, http.client, os, posixpath, random, socket, struct, sys, urllib.
 
 from harness import BIN, read_file
 from http_case import Answer, HttpTest
+from reapi_folder import Folder
 
 IS_LONG = bool(os.environ.get("GALLEY_LONG"))
 IS_SANITIZED = "build-asan" in BIN or "build-tsan" in BIN
@@ -31,52 +32,6 @@ def png(pixel, side=4):
 
 
 # ------------------------------------------------------------------ trees
-
-def fields_of(message):
-    """(number, value) of each field of a message of Protocol Buffers: a number, or bytes."""
-    at = 0
-
-    def varint():
-        nonlocal at
-        number = shift = 0
-        while True:
-            byte = message[at]
-            at += 1
-            number |= (byte & 0x7f) << shift
-            shift += 7
-            if byte < 0x80:
-                return number
-
-    while at < len(message):
-        tag = varint()
-        if tag & 7 == 0:
-            yield tag >> 3, varint()
-        elif tag & 7 == 2:
-            size = varint()
-            yield tag >> 3, message[at:at + size]
-            at += size
-        else:
-            raise ValueError(f"a field of wire type {tag & 7}")
-
-
-class Folder:
-    """A Directory of REAPI: files {name: (digest, is_executable)}, folders {name: digest}, links {name: target}."""
-
-    def __init__(self, message):
-        self.files, self.folders, self.links = {}, {}, {}
-        for number, value in fields_of(message):
-            node = dict(fields_of(value))
-            name = node[1].decode()
-            if number == 3:
-                self.links[name] = node[2].decode()
-                continue
-            digest = dict(fields_of(node[2]))
-            text = f"{digest[1].decode()}/{digest.get(2, 0)}"
-            if number == 1:
-                self.files[name] = (text, bool(node.get(4, 0)))
-            else:
-                self.folders[name] = text
-
 
 class SessionTree:
     """Trees of sessions as a client reads them (docs/formats.md, "What devices see"): folder by folder from /v1/blob/. A folder that several
