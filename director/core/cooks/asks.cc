@@ -71,10 +71,10 @@ void Asks::Distrust() {
   if (IsSabotaged(Sabotage::kBelieveLastCook)) return;
   for (uint32_t i = 0; i < packages_.size(); ++i) {
     const PackageId id(i);
-    if (!packages_[id].is_in_cook() || claimants_.IsWanted(id)) continue;
-    packages_[id].is_outdated = true;
+    if (claimants_.IsWanted(id)) continue;
     graph_.blame().Forget(id);
-    graph_.blame().Pardon(id);
+    graph_.blame().Pardon(id);  // also what an earlier director blamed, and no cook ever wanted
+    if (packages_[id].is_in_cook()) packages_[id].is_outdated = true;
   }
 }
 

@@ -64,8 +64,8 @@ class Claims : PackagePart {
   struct Asked {
     PlatformMask all = 0, now = 0;
   };
-  // From now on the package is asked for on the platforms `left` only, which are a part of those
-  // before. What has not begun, and nobody else wants, is taken back.
+  // From now on the package is asked for on those of its platforms only that are in `left`. What
+  // has not begun, and nobody else wants, is taken back.
   void Unask(PackageId package, const Asked& left);
   // Lowers the urgencies of the packages that are in cooks, and of what they wait for, to what
   // those who want them give them. O(these packages and their followers).

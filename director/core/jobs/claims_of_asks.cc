@@ -54,7 +54,8 @@ void Claims::DisplaceAhead(PackageId id, CookMask joining) {
 
 void Claims::Unask(PackageId id, const Asked& asked) {
   PackageData& package = packages_[id];
-  const PlatformMask left = asked.all;
+  // Who needs the package may be asked for on platforms for which it has not brought this one yet.
+  const PlatformMask left = asked.all & package.asked;
   package.asked_now &= asked.now;
   const PlatformMask lost = package.asked & ~left;
   if (lost == 0 && (left != 0 || (package.cooks & kAsksBit) == 0)) return;

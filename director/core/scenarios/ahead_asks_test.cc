@@ -273,6 +273,18 @@ TEST(AheadAsksTest, WhoeverWaitsForAnotherPlatformDoesNotWaitForTheJob) {
   EXPECT_THAT(shell.TakeLog(), HasSubstr("ask 1: done"));
 }
 
+TEST(AheadAsksTest, WhoeverWaitsForAnotherPlatformGetsWhatThePackageNeedsThere) {
+  CoreHarness shell("A\nB\n", BesideCooks(2));
+  shell.AskAhead(1, "A", 1);
+  shell.Report(HarnessJob(shell.JobOf("A")), WorkerReport::Needs{"B", 1});
+  ASSERT_EQ(shell.JobOf("B").start.platforms, 0b10u);
+  shell.Ask(2, "A", 0);
+  ASSERT_EQ(shell.JobOf("A").start.platforms, 0b01u);
+  shell.Report(HarnessJob(shell.JobOf("A")), WorkerReport::Needs{"B", 0});
+  for (int i = 0; i < 8 && !shell.Says("ask 2: "); ++i) shell.Work();
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("ask 2: done"));
+}
+
 TEST(AheadAsksTest, OneForAnotherPlatformThanACookWantsWaitsForTheCook) {
   CoreHarness shell("A\n", BesideCooks(2));
   shell.Request({"A"}, {.request = 1, .platforms = 0b01});
@@ -448,6 +460,15 @@ PackageId AnswerFirst(CoreHarness& shell) {
   answer.items.push_back({first.package, 0, first.generation, LookedUp::Miss{}});
   shell.Send(answer);
   return first.package;
+}
+
+TEST(AheadAsksTest, WhatAnEarlierDirectorBlamedForACookThatIsOverIsTried) {
+  CoreHarness shell("A\nZ\n", BesideCooks());
+  shell.Request({"Z"}, {.request = 1, .blamed = {{"A", 4, "crashed", "signal 11", ""}}});
+  shell.Finish();
+  ASSERT_THAT(shell.TakeLog(), HasSubstr("root of 1: Z"));
+  shell.AskAhead(7, "A");
+  EXPECT_TRUE(shell.HasOpenJob("A")) << shell.TakeLog();
 }
 
 TEST(AheadAsksTest, OneIsLookedUpAfterAllOthers) {
