@@ -22,8 +22,9 @@ void PackageAdmission::Begin(PackageId id) {
     return;
   }
   if (!entry.has_value()) {
-    const CookMask asking = NamersOf(id) & package.cooks & claimants_.masks().active;
-    if (asking == 0) return deps_.claims.Leave(id, "its file is gone");
+    const CookMask namers = NamersOf(id) & package.cooks;
+    const CookMask asking = namers & claimants_.masks().active;
+    if (asking == 0) return LeaveActive(id, namers, "its file is gone");
     deps_.claims.Unclaim(id, package.cooks & claimants_.masks().active & ~asking);
     deps_.claims.LeaveOrphans(id, "its generator's file is gone");
     graph_.NoteNoGenerator(id);
@@ -69,14 +70,24 @@ CookMask PackageAdmission::NamersOf(PackageId id) {
 bool PackageAdmission::MayCook(PackageId id, const CatalogEntry& entry) {
   if (!entry.never_cook) return true;
   const PackageData& package = packages_[id];
-  const CookMask named = package.cooks & package.named_by & claimants_.masks().active;
+  const CookMask namers = package.cooks & package.named_by;
+  const CookMask named = namers & claimants_.masks().active;
   const CookMask others = package.cooks & claimants_.masks().active & ~named;
   if (named != 0) {
     deps_.claims.Unclaim(id, others);
     deps_.package_progress.FailPackage(id, Stage::kRequest, std::string(kNamedAndNeverCooked));
     return false;
   }
-  return deps_.claims.Leave(id, "never cooked"), false;
+  return LeaveActive(id, namers, "never cooked"), false;
+}
+
+// A settled cook that names the package keeps it, so that the package fails in it again if the cook
+// is opened again.
+void PackageAdmission::LeaveActive(PackageId id, CookMask namers, std::string_view reason) {
+  if ((namers & claimants_.masks().settling) == 0) return deps_.claims.Leave(id, reason);
+  deps_.claims.Unclaim(id, packages_[id].cooks & claimants_.masks().active);
+  deps_.claims.LeaveOrphans(id, reason);
+  deps_.package_progress.Advance(id);
 }
 
 // Asks the package's generator, which has not listed the package yet. False: the package waits, or

@@ -3,6 +3,8 @@
 // Threads: none; owned by its layer.
 #pragma once
 
+#include <string_view>
+
 #include "director/core/catalog.h"
 #include "director/core/jobs/claims.h"
 #include "director/core/jobs/grants.h"
@@ -34,6 +36,7 @@ class PackageAdmission : PackagePart {
  private:
   CookMask NamersOf(PackageId package);
   bool MayCook(PackageId package, const CatalogEntry& entry);
+  void LeaveActive(PackageId package, CookMask namers, std::string_view reason);
   bool BeginGenerated(PackageId package);
 
   const Deps deps_;

@@ -208,6 +208,25 @@ TEST_F(SettledCooksTest, WhatIsGoneLeavesACookThatIsOpenedAgain) {
   EXPECT_TRUE(shell_.Says("root of 1: B\n")) << shell_.TakeLog();
 }
 
+// Another cook finds it by a reference to what it would generate, and leaves it out.
+TEST(SettledNamesTest, WhatACookNamesAndIsNeverCookedFailsInItStill) {
+  CoreHarness shell("A\nB -> N/_gen/a\nN @never\n", SettledOptions());
+  shell.hold_roots = true;
+  shell.Request({"A", "N"}, {.request = 1});
+  for (int i = 0; i < 3; ++i) shell.Work();
+  ASSERT_EQ(shell.roots.size(), 1u) << shell.TakeLog();
+  const BuildRoot first = shell.roots.front();
+  shell.Request({"B"}, {.request = 2});
+  for (int i = 0; i < 3; ++i) shell.Work();
+  ASSERT_THAT(shell.TakeLog(), HasSubstr("failed N: is never cooked"));
+  RootBuilt built = WholeRoot(first);
+  built.lost = {{.package = shell.Id("A"), .path = "A", .digest = Digest::Of("A")}};
+  shell.Send(built);
+  for (int i = 0; i < 3; ++i) shell.Work();
+  EXPECT_THAT(shell.TakeLog(), Not(HasSubstr("left N [1]")));
+  EXPECT_EQ(shell.core().counters(1).results_failed, 1u);
+}
+
 TEST_F(SettledCooksTest, AFailureThatACookDidNotHearOfIsTriedAgainForIt) {
   SettleFirst();
   Change({"A"});
