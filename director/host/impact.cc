@@ -90,17 +90,29 @@ class Finder {
     });
   }
 
-  // Finds packages that refer to a file that goes.
+  // Finds packages that refer to a file that goes, or to what is generated of it.
   absl::Status FindReferencers() {
     for (const content::Change& change : ask_.changes) {
       if (!change.was_there || change.is_there) continue;
-      ASSIGN_OR_RETURN(const std::vector<InstigatorRecord> reasons,
-                       journal_.InstigatorsOf(change.path));
-      for (const InstigatorRecord& one : reasons) {
-        if (one.referencer.empty()) continue;
-        seen_.insert(change.path);
-        named_.emplace(one.referencer, NamedReason{Reason::kRefers, change.path, ""});
+      std::vector<std::string> gone = {change.path};
+      for (size_t i = 0; i < gone.size(); ++i) {
+        const std::string name = gone[i];
+        RETURN_IF_ERROR(FindReferencersOf(name, change.path));
+        RETURN_IF_ERROR(Load(name));
+        const auto known = known_.find(name);
+        if (known == known_.end()) continue;
+        gone.insert(gone.end(), known->second.generates.begin(), known->second.generates.end());
       }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status FindReferencersOf(const std::string& name, const std::string& file) {
+    ASSIGN_OR_RETURN(const std::vector<InstigatorRecord> reasons, journal_.InstigatorsOf(name));
+    for (const InstigatorRecord& one : reasons) {
+      if (one.referencer.empty() || one.referencer == file) continue;
+      seen_.insert(file);
+      named_.emplace(one.referencer, NamedReason{Reason::kRefers, name, ""});
     }
     return absl::OkStatus();
   }

@@ -104,6 +104,21 @@ TEST_F(ImpactTest, WhoeverRefersToWhatGoesIsReached) {
   EXPECT_THAT(NamesOf(Of("/Game/b.json")), ElementsAre("/Game/b.json"));
 }
 
+TEST_F(ImpactTest, WhoeverRefersToWhatAGoneFileGeneratedIsReached) {
+  Record("/Game/a.json", {});
+  Record("/Game/b.level", {}, {"_gen/cell"});
+  Record("/Game/b.level/_gen/cell", {});
+  const std::vector<std::pair<std::string, std::vector<InstigatorRecord>>> reasons = {
+      {"/Game/b.level/_gen/cell", {{.category = 6, .referencer = "/Game/a.json"}}}};
+  ASSERT_TRUE(journal_->RecordInstigators(reasons).ok());
+  const std::vector<content::Change> changes = {
+      {.path = "/Game/b.level", .was_there = true, .is_there = false}};
+  const Impact impact = FindImpact(*journal_, changes).value();
+  EXPECT_THAT(NamesOf(impact),
+              ElementsAre("/Game/a.json", "/Game/b.level", "/Game/b.level/_gen/cell"));
+  EXPECT_EQ(TextOfReason(impact.packages[0]), "refers to /Game/b.level/_gen/cell, which is gone");
+}
+
 TEST_F(ImpactTest, AToolAndTheRulesReachWhatIsMadeWithThem) {
   Record("/Game/a.run", {{{ObservationKind::kTool, "tools/run", ""}, "absent"}});
   Record("/Game/b.json", {{{ObservationKind::kCooked, "a.run", ".out"}, "absent"}});
