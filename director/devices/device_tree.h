@@ -94,6 +94,8 @@ class DeviceTree {
   // packages of the last cook by the book, or by ReadNodes from a leased root of the same world.
   // The node's blobs must be stored. ALREADY_EXISTS as Add.
   absl::Status AddNode(DeviceNode node);
+  // The package has a node, or gets one by the next growth.
+  bool Has(const NodeKey& key) const { return FindNode(key) != nullptr; }
 
   // When Grow may be called, if nobody waits. Infinite past: at once; infinite future: there is
   // nothing new.

@@ -77,6 +77,34 @@ TEST_F(DeviceServiceTest, ANewerSessionKeepsTheNodesThatAnEditLeavesAlone) {
   EXPECT_EQ(InTree(newer.root, "Game/a.png.ktx2"), std::nullopt) << "stale";
 }
 
+TEST_F(DeviceServiceTest, ANewerSessionLacksWhatRefersToWhatAGoneFileGenerated) {
+  Write("content/town.level", "town");
+  Begin();
+  const DeviceSessionState session = Open();
+  record::Result refers = Made({{".ktx2", "refers"}});
+  refers.details.references = {{"/Game/town.level/_gen/cell.png", record::ReferenceKind::kHard}};
+  fake_.Cooks("/Game/a.png", refers);
+  const DeviceFile before = FileOf(GetIn(session.id, "Game/a.png.ktx2"));
+  fake_.Forget("/Game/a.png");
+  ASSERT_TRUE(RemoveAll(Host("content/town.level")).ok());
+  fake_.SetWorld(MakeNow());
+  service_->NoteWorld();
+  AwaitNewest(session.id, *before.root);
+  EXPECT_EQ(InTree(Open().root, "Game/a.png.ktx2"), std::nullopt);
+}
+
+// The cook may have made it by an older list.
+TEST_F(DeviceServiceTest, WhatACookMadeBeforeTheListOfItsGeneratorIsLookedUp) {
+  Write("content/town.level", "town");
+  Begin();
+  const std::string cell = "/Game/town.level/_gen/cell.png";
+  service_->NoteCooked(ResultOfACook(cell));
+  fake_.Cooks("/Game/town.level", MadeWith({{".bin", "town"}}, {"_gen/cell.png"}));
+  fake_.Cooks(cell, Made({{".ktx2", "of today"}}));
+  EXPECT_EQ(FileOf(Get("Game/town.level/_gen/cell.png.ktx2")).digest, Digest::Of("of today"));
+  EXPECT_EQ(fake_.AskedFor(cell), 1);
+}
+
 TEST_F(DeviceServiceTest, NothingIsKnownOfWhatAProgramMadeThatIsAnotherOneNow) {
   Begin();
   fake_.Cooks("/Game/a.png", Made({{".ktx2", "texture"}}));

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -19,6 +20,7 @@
 #include "common/base/digest.h"
 #include "common/base/mutex.h"
 #include "common/record/result.h"
+#include "director/core/packages/package_data.h"
 
 namespace galley::director {
 
@@ -55,13 +57,15 @@ class CookedTable {
     PackageFilesPtr& kept = packages_[package];
     if (kept != nullptr && *kept != *files) ++version_;
     kept = std::move(files);
+    lost_.erase(package);
   }
-  // Returns those that were known to be cooked.
+  // The packages differ. Returns those that were known to be cooked.
   std::vector<std::string> Drop(std::span<const std::string> packages) {
     std::vector<std::string> dropped;
     base::MutexLock lock(mutex_);
     ++version_;
     for (const std::string& package : packages) {
+      lost_.erase(package);
       if (packages_.erase(package) > 0) dropped.push_back(package);
     }
     return dropped;
@@ -74,13 +78,16 @@ class CookedTable {
       const auto& outputs = at->second->outputs;
       const auto found = std::ranges::find(outputs, output, &record::Output::digest);
       const auto here = at++;
-      if (found != outputs.end()) packages_.erase(here);
+      if (found == outputs.end()) continue;
+      lost_.insert_or_assign(here->first, here->second);
+      packages_.erase(here);
     }
   }
   void Clear() {
     base::MutexLock lock(mutex_);
     ++version_;
     packages_.clear();
+    lost_.clear();
   }
   // Rises when packages are dropped, or one gets other files than it had: as long as it stands,
   // what Find said of a package holds.
@@ -88,18 +95,38 @@ class CookedTable {
     base::MutexLock lock(mutex_);
     return version_;
   }
-  // The packages with a hard reference to one of `names`, sorted. Cost: linear in the table.
-  std::vector<std::string> NeedingAnyOf(const std::vector<std::string>& names) const {
-    std::vector<std::string> needing;
+  // Adds what these packages generate, and what that generates, as far as it is known.
+  void AddGenerated(std::vector<std::string>& packages) const {
     base::MutexLock lock(mutex_);
-    for (const auto& [package, files] : packages_) {
-      const auto is_needed = [&](const std::string& name) {
-        return std::ranges::binary_search(files->needed, name);
-      };
-      if (std::ranges::any_of(names, is_needed)) needing.push_back(package);
+    for (size_t i = 0; i < packages.size(); ++i) {
+      for (const auto* known : {&packages_, &lost_}) {
+        const auto found = known->find(packages[i]);
+        if (found == known->end()) continue;
+        for (const std::string& staged : found->second->generated)
+          packages.push_back(packages[i] + staged.substr(staged.rfind("/_gen/")));
+      }
     }
-    std::ranges::sort(needing);
-    return needing;
+  }
+  // The packages that refer to one of these files, or to a package that one of them generates,
+  // sorted. `files`: sorted. Cost: linear in the table.
+  std::vector<std::string> ReferringTo(const std::vector<std::string>& files) const {
+    const auto is_among = [&](std::string_view name) {
+      for (; !name.empty(); name = GeneratorName(name)) {
+        if (std::ranges::binary_search(files, name, std::less<>())) return true;
+      }
+      return false;
+    };
+    std::vector<std::string> referring;
+    base::MutexLock lock(mutex_);
+    for (const auto* packages : {&packages_, &lost_}) {
+      for (const auto& [package, made] : *packages) {
+        if (std::ranges::any_of(made->needed, is_among) ||
+            std::ranges::any_of(made->soft, is_among))
+          referring.push_back(package);
+      }
+    }
+    std::ranges::sort(referring);
+    return referring;
   }
   // In no order.
   CookedPackages All() const {
@@ -110,7 +137,9 @@ class CookedTable {
  private:
   mutable base::Mutex mutex_;
   uint64_t version_ GALLEY_GUARDED_BY(mutex_) = 0;
-  absl::flat_hash_map<std::string, PackageFilesPtr> packages_ GALLEY_GUARDED_BY(mutex_);
+  using Packages = absl::flat_hash_map<std::string, PackageFilesPtr>;
+  Packages packages_ GALLEY_GUARDED_BY(mutex_);
+  Packages lost_ GALLEY_GUARDED_BY(mutex_);  // DropWith; trees may have their nodes
 };
 
 }  // namespace galley::director

@@ -8,7 +8,9 @@
 #include "common/base/log.h"
 #include "common/base/sort_unique.h"
 #include "common/base/status_macros.h"
+#include "director/core/packages/package_data.h"
 #include "director/shell/project_sources.h"
+#include "director/shell/stage_path.h"
 #include "fmt/format.h"
 
 namespace galley::director {
@@ -76,16 +78,25 @@ ShownWorldPtr ShownTrees::ShowSuccessor(const WorldPtr& world, const Digest& rul
 
 WorldDifference ShownTrees::DifferenceTo(const World& world) const {
   const ShownWorldPtr before = present();
-  return DifferenceOf(*before->world, world, deps_.journal,
-                      [&](const std::vector<std::string>& gone) {
-                        std::vector<std::string> needing;
-                        for (const auto& [name, platform] : before->platforms) {
-                          for (std::string& one : deps_.shared.TableOf(name)->NeedingAnyOf(gone))
-                            needing.push_back(std::move(one));
-                        }
-                        SortUnique(needing);
-                        return needing;
-                      });
+  bool is_any_gone = false;
+  const auto referring = [&](const std::vector<std::string>& gone) {
+    is_any_gone = true;
+    std::vector<std::string> packages;
+    for (const auto& [name, platform] : before->platforms) {
+      for (std::string& one : deps_.shared.TableOf(name)->ReferringTo(gone))
+        packages.push_back(std::move(one));
+    }
+    SortUnique(packages);
+    return packages;
+  };
+  WorldDifference difference = DifferenceOf(*before->world, world, deps_.journal, referring);
+  // Some of these nodes may be of packages that refer to what is gone.
+  if (is_any_gone && has_unknown_nodes_) return {.is_all = true};
+  // The journal may have the new lists of generators already.
+  for (const auto& [name, platform] : before->platforms)
+    deps_.shared.TableOf(name)->AddGenerated(difference.packages);
+  SortUnique(difference.packages);
+  return difference;
 }
 
 void ShownTrees::Begin(ShownWorldPtr shown, const WorldDifference& difference, absl::Time now) {
@@ -107,7 +118,10 @@ void ShownTrees::Begin(ShownWorldPtr shown, const WorldDifference& difference, a
       SortUnique(stale);
     }
   }
-  if (difference.is_all) has_standing_.clear();
+  if (difference.is_all) {
+    has_standing_.clear();
+    has_unknown_nodes_ = false;
+  }
   std::erase_if(wanted_,
                 [&](const devices::Audience& one) { return shown->Find(one.platform) == nullptr; });
   deps_.shared.BeginWorld(std::move(shown), now);
@@ -234,6 +248,7 @@ absl::Status ShownTrees::Succeed(const ShownWorld& before, const devices::Audien
   const Digest digest = devices::DigestOfWorld(world);
   untold_[digest] = devices::ChangeOf(step.changes, view.get());
   if (trees_.Reuse(after.number, world)) {
+    has_unknown_nodes_ = true;
     const devices::DeviceTree* const again = trees_.Find(after.number, audience);
     unsaved_.push_back({.world = after.number, .view = again->newest(), .blobs = {}});
   } else {
@@ -359,8 +374,9 @@ void ShownTrees::InsertBuilt(const TreeBuild& build, BuiltTree built, absl::Time
   statics_.try_emplace({build.shown->number, build.audience.platform}, built.static_tree);
   if (trees_.Find(build.shown->number, build.audience) != nullptr) return;
   const devices::DeviceWorld world = built.tree->world();
-  if (trees_.Reuse(build.shown->number, world))
-    return TellReused(build.shown->number, build.audience);
+  const bool is_reused = trees_.Reuse(build.shown->number, world);
+  has_unknown_nodes_ |= is_reused || built.has_unknown_nodes;
+  if (is_reused) return TellReused(build.shown->number, build.audience);
   const devices::DeviceViewPtr view = built.tree->newest();
   if (owed_cut_.contains(build.audience)) untold_[view->world_digest].is_cut = true;
   trees_.Insert(build.shown->number, std::move(built.tree), {});
@@ -382,6 +398,7 @@ bool ShownTrees::Add(const ShownWorldPtr& shown, const std::string& platform,
                      const std::string& package, const PackageFilesPtr& files,
                      ResultOrigin origin) {
   if (held_.empty() || shown->number != held_.back()->number) return false;
+  if (origin == ResultOrigin::kCook && !IsListed(*shown, platform, package)) return true;
   deps_.shared.TableOf(platform)->Put(package, files);
   if (is_building_) late_.emplace_back(platform, package);
   if (!trees_.HasAny(shown->number, platform)) return true;
@@ -391,6 +408,16 @@ bool ShownTrees::Add(const ShownWorldPtr& shown, const std::string& platform,
     AddToTrees(*shown, platform, package, *files);
   }
   return true;
+}
+
+// A cook may cook a package by an older list of its generator, and drop the result when the new
+// list comes. So a result that comes before the list is left out; who asks for it finds it again.
+bool ShownTrees::IsListed(const ShownWorld& shown, const std::string& platform,
+                          const std::string& package) const {
+  const std::string generator(GeneratorName(package));
+  if (generator.empty()) return true;
+  const PackageFilesPtr from = deps_.shared.TableOf(platform)->Find(generator);
+  return from != nullptr && from->Generates(StagePath(*shown.world->project, package));
 }
 
 void ShownTrees::AddKnown(const std::string& platform, const std::string& package) {

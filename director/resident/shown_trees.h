@@ -151,6 +151,8 @@ class ShownTrees {
   void TellReused(uint64_t number, const devices::Audience& audience);
   void Tell(uint64_t world, const devices::DeviceViewPtr& view, absl::Time now);
   ShownWorldPtr HeldOf(uint64_t world) const;
+  bool IsListed(const ShownWorld& shown, const std::string& platform,
+                const std::string& package) const;
   void AddToTrees(const ShownWorld& shown, const std::string& platform, const std::string& package,
                   const PackageFiles& files);
 
@@ -165,6 +167,8 @@ class ShownTrees {
   Digest programs_;      // PresentProject::ProgramsOf of the present world
   std::map<StaticKey, StaticTreePtr> statics_;
   std::set<std::string> has_standing_;  // platforms of which it was looked for what stands
+  // Some tree of the present world may have nodes of packages that the CookedTable does not know.
+  bool has_unknown_nodes_ = false;
   std::set<devices::Audience> wanted_;
   std::map<Digest, std::set<Digest>> leased_;
   bool is_building_ = false;

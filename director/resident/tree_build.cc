@@ -36,7 +36,7 @@ class Builder {
         DeviceWorldOf(build_.project_id, *build_.shown, build_.audience), built.static_tree->root);
     RETURN_IF_ERROR(AddAll(build_.cooked, *built.tree));
     if (built.standing) RETURN_IF_ERROR(AddAll(*built.standing, *built.tree));
-    AddLeased(*built.tree);
+    AddLeased(built);
     built.tree->Grow(build_.now, /*is_awaited=*/true, blobs_);
     RETURN_IF_ERROR(Flush());
     return built;
@@ -107,14 +107,17 @@ class Builder {
   }
 
   // Nodes that cannot be read are cooked, or looked up, again.
-  void AddLeased(devices::DeviceTree& tree) {
+  void AddLeased(BuiltTree& built) {
     const tree::ReadBlob read = [this](const Digest& digest) { return ground_.store.Get(digest); };
     std::set<Digest> known;
     for (const Digest& root : build_.leased) {
       absl::StatusOr<std::vector<devices::DeviceNode>> nodes = NodesOfRoot(root, read, known);
       NoteFault(nodes.status());
       if (!nodes.ok()) continue;
-      for (devices::DeviceNode& node : *nodes) NoteFault(tree.AddNode(std::move(node)));
+      for (devices::DeviceNode& node : *nodes) {
+        built.has_unknown_nodes |= !built.tree->Has(node.key);
+        NoteFault(built.tree->AddNode(std::move(node)));
+      }
     }
   }
 

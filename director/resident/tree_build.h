@@ -57,6 +57,9 @@ struct TreeBuild {
 struct BuiltTree {
   StaticTreePtr static_tree;
   std::unique_ptr<devices::DeviceTree> tree;  // has grown once
+  // The tree has nodes of leased roots of which nothing else is known: not even to what the
+  // packages refer.
+  bool has_unknown_nodes = false;
   // The results that stand; nullopt: none were looked for, or the world ended meanwhile.
   std::optional<CookedPackages> standing;
 };

@@ -1,12 +1,14 @@
 #include "director/resident/world_difference.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "common/base/log.h"
 #include "common/base/sort_unique.h"
 #include "common/base/status_macros.h"
 #include "common/content/changes.h"
+#include "director/core/packages/package_data.h"
 #include "director/host/impact.h"
 
 namespace galley::director {
@@ -33,36 +35,48 @@ std::string PackageOfFile(std::string path) {
   return path;
 }
 
-// Changes as if the sources of these packages had changed: so FindImpact finds who reads outputs.
-void AddAsChanged(const std::vector<std::string>& packages, std::vector<content::Change>& changes) {
-  for (const std::string& package : packages)
-    changes.push_back({.path = package, .was_there = true, .is_there = true});
+// Says whether the world has no such package, or never cooks it: references to it fail. Whether a
+// package is generated is not known before its generator is cooked.
+bool IsGone(const World& world, const std::string& package) {
+  if (!GeneratorName(package).empty()) return false;
+  const std::optional<CatalogEntry> entry = world.table->Find(package);
+  return !entry || entry->never_cook;
 }
 
-// The packages of the files that differ, those whose rules differ, and those that need what is
+// Appends the packages whose rules differ as changes of their sources, so that FindImpact finds who
+// reads their outputs, or refers to what is gone.
+void AddOfRules(const World& before, const World& after, std::vector<content::Change>& changes) {
+  if (before.table->resolver() == after.table->resolver()) return;
+  for (std::string& package : after.table->DifferentFrom(*before.table)) {
+    const bool is_there = !IsGone(after, package);
+    changes.push_back({.path = std::move(package), .was_there = true, .is_there = is_there});
+  }
+}
+
+// The packages of the files that differ, those whose rules differ, and those that refer to what is
 // gone.
 std::vector<std::string> ChangedByThemselves(const World& before, const World& after,
                                              std::vector<content::Change>& changes,
-                                             const NeedingPackages& needing) {
-  std::vector<std::string> packages, gone, others;
+                                             const ReferringPackages& referring) {
+  AddOfRules(before, after, changes);
+  std::vector<std::string> packages, gone;
   for (const content::Change& change : changes) {
     packages.push_back(PackageOfFile(change.path));
     if (!change.is_there) gone.push_back(change.path);
   }
-  if (!gone.empty()) others = needing(gone);
-  if (before.table->resolver() != after.table->resolver()) {
-    for (std::string& package : after.table->DifferentFrom(*before.table))
-      others.push_back(std::move(package));
+  SortUnique(gone);
+  if (gone.empty()) return packages;
+  for (std::string& package : referring(gone)) {
+    changes.push_back({.path = package, .was_there = true, .is_there = true});
+    packages.push_back(std::move(package));
   }
-  AddAsChanged(others, changes);
-  packages.insert(packages.end(), others.begin(), others.end());
   return packages;
 }
 
 }  // namespace
 
 WorldDifference DifferenceOf(const World& before, const World& after, Journal& journal,
-                             const NeedingPackages& needing, size_t difference_max) {
+                             const ReferringPackages& referring, size_t difference_max) {
   if (&before == &after) return {};
   if (!IsSameGround(before, after)) return {.is_all = true};
   WorldDifference difference;
@@ -73,7 +87,7 @@ WorldDifference DifferenceOf(const World& before, const World& after, Journal& j
   if (changes.size() > difference_max) return {.is_all = true};
   for (const content::Change& change : changes) difference.files.push_back(change.path);
   SortUnique(difference.files);
-  difference.packages = ChangedByThemselves(before, after, changes, needing);
+  difference.packages = ChangedByThemselves(before, after, changes, referring);
   const absl::StatusOr<Impact> impact = FindImpact(journal, changes);
   if (!impact.ok()) {
     LogWarning("devices: all packages are taken for changed: {}", MessageOf(impact.status()));

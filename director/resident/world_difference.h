@@ -34,16 +34,16 @@ struct WorldDifference {
   bool operator==(const WorldDifference&) const = default;
 };
 
-// Returns the packages with hard references to one of these packages, which are gone: they fail
-// now.
-using NeedingPackages =
+// Returns the packages that refer to one of these packages, which are gone, or to a package that
+// one of these generated: they may fail now. `gone`: sorted.
+using ReferringPackages =
     std::function<std::vector<std::string>(const std::vector<std::string>& gone)>;
 
 // Cost: as DiffSnapshots, and linear in the packages that differ; of files that differ there are at
 // most `difference_max` for which packages are looked for. When the rules differ, linear in the
 // packages.
 WorldDifference DifferenceOf(const World& before, const World& after, Journal& journal,
-                             const NeedingPackages& needing,
+                             const ReferringPackages& referring,
                              size_t difference_max = kDifferenceMax);
 
 }  // namespace galley::director

@@ -13,9 +13,9 @@ using testing::ElementsAre;
 class WorldDifferenceTest : public DeviceTest {
  protected:
   WorldDifference Between(const WorldPtr& before, const WorldPtr& after,
-                          std::vector<std::string> needing = {}) {
+                          std::vector<std::string> referring = {}) {
     return DifferenceOf(*before, *after, *journal_,
-                        [&](const std::vector<std::string>&) { return needing; });
+                        [&](const std::vector<std::string>&) { return referring; });
   }
 };
 
@@ -36,11 +36,21 @@ TEST_F(WorldDifferenceTest, SameFilesAreNoDifference) {
   EXPECT_TRUE(Between(before, MakeNow()).empty());
 }
 
-TEST_F(WorldDifferenceTest, WhatNeedsAPackageThatIsGoneDiffers) {
+TEST_F(WorldDifferenceTest, WhatRefersToAPackageThatIsGoneDiffers) {
   Write("content/a.png", "a");
   Write("content/b.level", "b");
   const WorldPtr before = MakeNow();
   ASSERT_TRUE(RemoveAll(Host("content/a.png")).ok());
+  EXPECT_THAT(Between(before, MakeNow(), {"/Game/b.level"}).packages,
+              ElementsAre("/Game/a.png", "/Game/b.level"));
+}
+
+TEST_F(WorldDifferenceTest, WhatRefersToAPackageThatIsNeverCookedNowDiffers) {
+  Write("content/a.png", "a");
+  Write("content/b.level", "b");
+  const WorldPtr before = MakeNow();
+  project_.cook.never.push_back({"/Game/a.png"});
+  rules_ = nullptr;
   EXPECT_THAT(Between(before, MakeNow(), {"/Game/b.level"}).packages,
               ElementsAre("/Game/a.png", "/Game/b.level"));
 }
@@ -50,7 +60,7 @@ TEST_F(WorldDifferenceTest, OfVeryManyFilesNothingIsKnownToBeTheSame) {
   for (const char* name : {"a", "b", "c"}) Write(std::string("content/") + name + ".png", name);
   const WorldPtr after = MakeNow();
   const auto within = [&](size_t difference_max) {
-    const NeedingPackages none = [](const std::vector<std::string>&) {
+    const ReferringPackages none = [](const std::vector<std::string>&) {
       return std::vector<std::string>();
     };
     return DifferenceOf(*before, *after, *journal_, none, difference_max);
