@@ -380,17 +380,27 @@ DeviceCallPtr DeviceService::ReadInSession(SessionRead read, OnFile answer) {
 void DeviceService::ReadPast(FileRead read) {
   const std::shared_ptr<FileCall> call = read.call;
   const absl::Time deadline = read.deadline;
-  timed_.Run(call, deadline, [this, read = std::move(read)](const Cancellation& stop) {
-    const auto seen = shared_.Renew(read.session, Now());
-    if (!seen.ok()) return DeviceAnswer(RefusalOf(seen.status()));
-    if (const auto now = known_.InSession(*seen, read, seen->session.view)) return *now;
-    // The tree may have grown since the session last moved, and stays as it is now.
-    if (const auto now = known_.InSession(*seen, read, seen->newest)) return *now;
-    DeviceAnswer answer = past_.Answer(*seen, read, stop);
-    const auto* const refusal = std::get_if<DeviceRefusal>(&answer);
-    const bool may_come = refusal != nullptr && refusal->kind == RefusalKind::kSuperseded;
-    return may_come && IsUnsettled(seen->session) ? NotReady(std::string(kIsCompared)) : answer;
+  timed_.Start(call, deadline, [this, read = std::move(read)](const Cancellation& stop) {
+    if (const auto answer = AnswerOfPast(read, stop)) return read.call->Give(*answer);
+    const bool is_posted = Post([this, read] { BeginRead(read); });
+    if (!is_posted) read.call->Give(NotReady(std::string(kEnds)));
   });
+}
+
+// nullopt: after a restart, the session's world has just turned out to be the present one.
+std::optional<DeviceAnswer> DeviceService::AnswerOfPast(const FileRead& read,
+                                                        const Cancellation& stop) {
+  const auto seen = shared_.Renew(read.session, Now());
+  if (!seen.ok()) return RefusalOf(seen.status());
+  if (seen->shown != nullptr && seen->shown == shared_.present()) return std::nullopt;
+  if (const auto now = known_.InSession(*seen, read, seen->session.view)) return now;
+  // The tree may have grown since the session last moved, and stays as it is now.
+  if (const auto now = known_.InSession(*seen, read, seen->newest)) return now;
+  DeviceAnswer answer = past_.Answer(*seen, read, stop);
+  const auto* const refusal = std::get_if<DeviceRefusal>(&answer);
+  const bool may_come = refusal != nullptr && refusal->kind == RefusalKind::kSuperseded;
+  if (may_come && IsUnsettled(seen->session)) return NotReady(std::string(kIsCompared));
+  return answer;
 }
 
 // After a restart nobody knows whether the session's world is the present one, until its audience

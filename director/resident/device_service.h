@@ -120,6 +120,7 @@ class DeviceService final : public DeviceCalls {
   bool IsCurrent(const ShownWorldPtr& shown) const;
   void BeginRead(FileRead read);
   void ReadPast(FileRead read);
+  std::optional<DeviceAnswer> AnswerOfPast(const FileRead& read, const Cancellation& stop);
   bool IsUnsettled(const devices::SessionView& session) const;
 
   const Deps deps_;

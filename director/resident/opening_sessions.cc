@@ -132,7 +132,7 @@ void OpeningSessions::GiveOpened(const absl::Status& leased) {
     if (leased.ok() && opened.had_no_lease) {
       LookAfterLease(opened);
     } else if (leased.ok()) {
-      opened.call->Give(opened.state);
+      opened.call->Give(StateOfNow(opened.state));
     } else {
       // Nobody was told of it, and a root that went must not hold up the leases of others.
       Close(opened.state.id);
@@ -195,11 +195,23 @@ void OpeningSessions::LookAfterLease(const Opened& opened) {
   deps_.timed.Start(opened.call, opened.deadline, [this, opened](const Cancellation& stop) {
     const auto refusal = RefusalOfRoot(opened.state.root, stop);
     const bool is_heard = !refusal && !opened.call->is_over();
-    if (is_heard) return opened.call->Give(opened.state);
+    if (is_heard) return opened.call->Give(StateOfNow(opened.state));
     deps_.post([this, id = opened.state.id] { Close(id); });
     if (!refusal) return;
     opened.call->Give(*refusal);
   });
+}
+
+// The tree of the present world may have grown since the session was opened; the root that was the
+// newest one then is leased no more.
+DeviceSessionState OpeningSessions::StateOfNow(DeviceSessionState opened) const {
+  opened.newest_root.reset();
+  const auto seen = deps_.shared.Renew(opened.id, deps_.now());
+  if (!seen.ok()) return opened;  // the session has ended, as its next request will hear
+  const DeviceSessionState now = StateOf(seen->session);
+  opened.newest_root = now.newest_root;
+  opened.is_frozen = now.is_frozen;
+  return opened;
 }
 
 // nullopt: the store has the whole tree.

@@ -99,6 +99,7 @@ class OpeningSessions {
                                       const std::vector<std::string>& asked) const;
   void LookBeforeLease(const Waiting& waiting, const At& at);
   void LookAfterLease(const Opened& opened);
+  DeviceSessionState StateOfNow(DeviceSessionState opened) const;
   std::optional<DeviceRefusal> RefusalOfRoot(const Digest& root, const Cancellation& stop) const;
   void Open(const Waiting& waiting, std::optional<At> at, bool had_no_lease);
   void Close(const std::string& session);
