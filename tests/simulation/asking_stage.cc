@@ -37,8 +37,7 @@ AskingStage::~AskingStage() { director_.reset(); }
 
 // ------------------------------------------------------------------ clients
 
-void AskingStage::PlanAsks(bool ahead_too) {
-  asks_ahead_ = ahead_too;
+void AskingStage::PlanAsks() {
   for (uint64_t i = 1 + draws_.Below(kAsksMax); i > 0; --i) {
     ++planned_;
     schedule().After(draws_.Some(kPlannedMs), [this] {
@@ -50,7 +49,7 @@ void AskingStage::PlanAsks(bool ahead_too) {
 }
 
 void AskingStage::PlanAhead(uint64_t count, int within_ms) {
-  for (; asks_ahead_ && count > 0; --count) {
+  for (; count > 0; --count) {
     ++planned_;
     schedule().After(ahead_draws_.Some(within_ms), [this] {
       --planned_;

@@ -39,8 +39,7 @@ class AskingStage : public CooksStage {
   ~AskingStage() override;
 
   // Plans asks for random packages, at random times before, beside and after the cooks.
-  // `ahead_too`: also asks ahead of need.
-  void PlanAsks(bool ahead_too);
+  void PlanAsks();
   // Runs until all asks have ended. Then files are edited, and clients ask while no cook runs and
   // platforms come and go, until these asks have ended, too. REQUIRES: all cooks have ended.
   void AskAlone();
@@ -82,7 +81,6 @@ class AskingStage : public CooksStage {
   std::map<uint64_t, Open> open_;  // by ask
   Target last_target_;
   bool do_platforms_change_ = false;
-  bool asks_ahead_ = false;
   AskCounts ask_counts_;
 };
 

@@ -92,8 +92,11 @@ void DeviceRoots::CheckNode(const KnownRoot& root, const devices::DeviceNode& no
   const std::string where = package + " on " + root.world.platform;
   const CleanPath clean = CleanPathOf(deps_.world, *root.files,
                                       package.substr(1) + std::string(kOut), root.world.platform);
-  if (clean.fails() || !clean.file.has_value())
-    return Break("a root has a node of a package that a clean cook of its world has not: " + where);
+  if (clean.fails() || !clean.file.has_value()) {
+    const std::string why = clean.errors.empty() ? "" : ": " + *clean.errors.begin();
+    return Break("a root has a node of a package that a clean cook of its world has not: " + where +
+                 why);
+  }
   const bool is_right = node.files.size() == 1 && node.files[0].digest == *clean.file;
   if (!is_right) return Break("a root has a node of another world than its own: " + where);
   std::vector<std::string> generated;

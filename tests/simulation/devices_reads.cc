@@ -125,7 +125,7 @@ void DevicesStage::SubmitRead(uint64_t number) {
       break;
   }
   if (const auto session = sessions_.find(in_session); session != sessions_.end())
-    session->second.asked = schedule_.now();
+    NoteAsked(session->second);
   if (const auto still = calls_.find(number); still != calls_.end()) still->second.handle = handle;
 }
 

@@ -193,12 +193,14 @@ void DevicesStage::ToggleStream() {
   const bool had_stream = session->stream != nullptr;
   checks_.Trace((had_stream ? "device stops to hear changes of " : "device hears changes of ") +
                 id);
-  session->asked = schedule_.now();
+  NoteAsked(*session);
   if (had_stream) return session->stream.reset();
   std::optional<std::string> last;
   if (session->last_event != devices::EventId()) last = devices::TextOf(session->last_event);
   EventsAnswer answer = service_->ReadChanges(id, last);
-  if (std::holds_alternative<DeviceRefusal>(answer)) {
+  if (const auto* const refusal = std::get_if<DeviceRefusal>(&answer)) {
+    // The sessions of an earlier director are not known yet.
+    if (refusal->kind == RefusalKind::kNotReady) return;
     if (!may_have_ended) checks_.Break("safety: a session hears no changes: " + id);
     sessions_.erase(id);
     return;
@@ -250,6 +252,7 @@ void DevicesStage::CheckSession(const std::string& id, const SessionAnswer& answ
     return;
   }
   session.asked = schedule_.now();
+  session.was_silent = false;
   if (state->platform != session.platform || state->last_good != session.takes_last_good)
     return checks_.Break("safety: a session is another one than before: " + id);
   if (state->newest_root.has_value()) CheckTold(*state->newest_root);
@@ -283,7 +286,13 @@ bool DevicesStage::HasWorldMoved(const Session& session) const {
 }
 
 bool DevicesStage::MayHaveEnded(const Session& session) const {
-  return session.stream == nullptr && schedule_.now() - session.asked >= kSilenceMax;
+  return session.was_silent ||
+         (session.stream == nullptr && schedule_.now() - session.asked >= kSilenceMax);
+}
+
+void DevicesStage::NoteAsked(Session& session) {
+  session.was_silent = MayHaveEnded(session);
+  session.asked = schedule_.now();
 }
 
 // A root that is told is leased, and is what its world says. nullptr: parts of it are lost.

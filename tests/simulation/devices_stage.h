@@ -94,6 +94,7 @@ class DevicesStage final : public AskingStage {
     bool is_at_old_root = false;   // it was opened there
     bool takes_last_good = false;
     absl::Time asked;                        // its last request
+    bool was_silent = false;                 // for so long before that it may have ended
     std::map<std::string, Digest> answered;  // files of its tree, by path
     std::unique_ptr<director::DeviceEvents> stream;
     devices::EventId last_event;
@@ -158,6 +159,7 @@ class DevicesStage final : public AskingStage {
   void MoveTo(Session& session, const Digest& root);
   bool HasWorldMoved(const Session& session) const;
   bool MayHaveEnded(const Session& session) const;
+  void NoteAsked(Session& session);
   const KnownRoot* CheckTold(const Digest& root);
 
   Random device_draws_;

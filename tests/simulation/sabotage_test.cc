@@ -31,9 +31,9 @@ constexpr uint64_t kSeeds = 4'000;
 // The limit of a case, so that its sabotage is named where a seed never ends.
 constexpr unsigned kSecondsMax = 500;
 
-// Scene: one cook at a time, or several cooks beside each other, in a whole cluster; with devices
-// that have sessions, too.
-enum class Scene { kCluster, kSeveralCooks, kDevices };
+// Scene: one cook at a time, or several cooks beside each other, with clients and devices, in a
+// whole cluster.
+enum class Scene { kCluster, kSeveralCooks };
 
 struct Case {
   Sabotage sabotage;
@@ -44,9 +44,9 @@ struct Case {
 class SabotageTest : public ::testing::TestWithParam<Case> {};
 
 std::string WhatIsWrongIn(Scene scene, Sabotage sabotage, uint64_t seed) {
-  if (scene != Scene::kCluster) {
+  if (scene == Scene::kSeveralCooks) {
     sabotage_now = sabotage;
-    return RunSeveralCooks({.seed = seed, .has_devices = scene == Scene::kDevices}).wrong;
+    return RunSeveralCooks({.seed = seed}).wrong;
   }
   sabotage_now = Sabotage::kNone;
   const Outcome calm = RunCluster({.seed = seed});
@@ -68,8 +68,6 @@ std::string WhatIsWrongIn(Scene scene, Sabotage sabotage, uint64_t seed) {
 }
 
 TEST_P(SabotageTest, IsCaught) {
-  if (GetParam().scene == Scene::kDevices && FromEnvironment("GALLEY_SIM_DEVICES", 0) == 0)
-    GTEST_SKIP() << "GALLEY_SIM_DEVICES=1 runs it";
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);
   std::fflush(stdout);
@@ -106,7 +104,6 @@ TEST_P(SabotageTest, IsCaught) {
 
 #define OF_ONE(name) (Case{Sabotage::k##name, #name})
 #define OF_SEVERAL(name) (Case{Sabotage::k##name, #name, Scene::kSeveralCooks})
-#define OF_DEVICES(name) (Case{Sabotage::k##name, #name, Scene::kDevices})
 INSTANTIATE_TEST_SUITE_P(
     Each, SabotageTest,
     ::testing::Values(OF_ONE(SkipEpochCheck), OF_ONE(ReportEarly), OF_ONE(TrustUploaded),
@@ -123,9 +120,9 @@ INSTANTIATE_TEST_SUITE_P(
                       OF_SEVERAL(ForgetAttempt), OF_ONE(PublishEmptyRoot), OF_ONE(PublishTwice),
                       OF_ONE(StageUnpublished), OF_ONE(TellClosedCook), OF_SEVERAL(KeepAsks),
                       OF_SEVERAL(BelieveLastCook), OF_SEVERAL(AskInTurn),
-                      OF_SEVERAL(AnswerWithdrawn), OF_DEVICES(ServeLaterWorld),
-                      OF_DEVICES(ChangeOldNode), OF_DEVICES(ForgetSessionLease),
-                      OF_DEVICES(TellUnleased), OF_DEVICES(KeepAheadJobs)),
+                      OF_SEVERAL(AnswerWithdrawn), OF_SEVERAL(ServeLaterWorld),
+                      OF_SEVERAL(ChangeOldNode), OF_SEVERAL(ForgetSessionLease),
+                      OF_SEVERAL(TellUnleased), OF_SEVERAL(KeepAheadJobs)),
     [](const auto& test) { return std::string(test.param.name); });
 
 // Without a sabotage the same code must be right; else finding one would mean nothing.

@@ -90,8 +90,7 @@ SeveralCooksOutcome RunSeveralCooks(const SeveralCooksOptions& options) {
   const bool have_clients =
       clients.Percent(world.is_wide() ? kWithClientsWidePercent : kWithClientsPercent);
   Random devices(options.seed * 43 + 29);
-  const bool have_devices =
-      options.has_devices && !world.is_wide() && devices.Percent(kWithDevicesPercent);
+  const bool have_devices = !world.is_wide() && devices.Percent(kWithDevicesPercent);
   if (have_devices) {
     world.extension.clear();
     world.conflicts.clear();  // the rules of a real project stage no two packages at one path
@@ -114,7 +113,7 @@ SeveralCooksOutcome RunSeveralCooks(const SeveralCooksOptions& options) {
                              [&stage, number = number] { stage.Cancel(number); });
   }
   PlanTrouble(random, stage);
-  if (have_clients) stage.PlanAsks(/*ahead_too=*/options.has_devices);
+  if (have_clients) stage.PlanAsks();
   if (have_devices) stage.PlanDevices();
   stage.RunUntilOver(outcome.cooks);
   if (have_clients && stage.checks().broken().empty()) stage.AskAlone();

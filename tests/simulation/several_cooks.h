@@ -19,8 +19,6 @@ namespace galley::simulation {
 struct SeveralCooksOptions {
   uint64_t seed = 0;
   bool is_told = false;  // prints everything that happens
-  // In some seeds clients ask ahead of need as well, and devices have sessions (devices_stage.h).
-  bool has_devices = false;
 };
 
 struct SeveralCooksOutcome {

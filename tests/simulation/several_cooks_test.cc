@@ -14,10 +14,8 @@ namespace {
 TEST(SeveralCooksTest, EachComesToWhatItComesToAlone) {
   const uint64_t seeds = FromEnvironment("GALLEY_SIM_SEEDS", 1'000);
   SeveralCooksOutcome sum;
-  // Not in a plain run yet: of the first 1,000 seeds some come out wrong with devices.
-  const bool has_devices = FromEnvironment("GALLEY_SIM_DEVICES", 0) != 0;
-  const auto run = [has_devices](uint64_t seed, bool is_told) {
-    return RunSeveralCooks({.seed = seed, .is_told = is_told, .has_devices = has_devices});
+  const auto run = [](uint64_t seed, bool is_told) {
+    return RunSeveralCooks({.seed = seed, .is_told = is_told});
   };
   RunSeeds("several_cooks_test", seeds, run, [&](const SeveralCooksOutcome& outcome) {
     sum.cooks += outcome.cooks;
@@ -77,8 +75,6 @@ TEST(SeveralCooksTest, EachComesToWhatItComesToAlone) {
     EXPECT_GT(sum.asks.failed, seeds / 20);
     EXPECT_GT(sum.asks.withdrawn, seeds / 20);
     EXPECT_GT(sum.asks.again, 0u);
-  }
-  if (seeds >= 1'000 && has_devices) {
     EXPECT_GT(sum.devices.opened, seeds / 4);
     EXPECT_GT(sum.devices.read, seeds / 2);
     EXPECT_GT(sum.devices.superseded, seeds / 50);
