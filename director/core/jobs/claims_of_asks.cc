@@ -54,7 +54,8 @@ void Claims::DisplaceAhead(PackageId id, CookMask joining) {
 
 void Claims::Unask(PackageId id, const Asked& asked) {
   PackageData& package = packages_[id];
-  // Who needs the package may be asked for on platforms for which it has not brought this one yet.
+  // A package that needs this one may be asked for on platforms on which it has not brought this
+  // one yet.
   const PlatformMask left = asked.all & package.asked;
   package.asked_now &= asked.now;
   const PlatformMask lost = package.asked & ~left;
