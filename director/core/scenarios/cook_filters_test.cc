@@ -255,6 +255,23 @@ TEST(CookFiltersTest, WithoutAnotherCookTheReaderOfWhatIsLeftOutIsNotCooked) {
   EXPECT_THAT(shell.TakeLog(), AllOf(HasSubstr(kReadsNever), Not(HasSubstr("start N"))));
 }
 
+// Another cook tries the reader again, and so finds out to what it refers.
+TEST(CookFiltersTest, AReaderOfWhatIsLeftOutRefersToNothingInThatCook) {
+  CoreHarness shell("A -> B < N\nN\nB ! bad\nX\n", Several());
+  shell.Request({"A", "B", "X"}, {.request = 1, .filter = Never({"N"})});
+  shell.Report(HarnessJob(shell.JobOf("A")), WorkerReport::Needs{"N", 0});
+  shell.Saved("B");
+  ASSERT_THAT(shell.TakeLog(), HasSubstr(kReadsNever));
+  shell.Request({"A"}, {.request = 2});
+  shell.Report(HarnessJob(shell.JobOf("A")), WorkerReport::Needs{"N", 0});
+  shell.Saved("N");
+  shell.Saved("A");
+  WorkAll(shell);
+  const std::string log = shell.TakeLog();
+  EXPECT_THAT(log, AllOf(HasSubstr("warned A: refers to B, which failed [2]"),
+                         Not(HasSubstr("refers to B, which failed [1]"))));
+}
+
 TEST(CookFiltersTest, AResultOfAnInputThatIsNotHeardOfDoesNotCountEither) {
   CoreHarness shell("A < N\nX\n", Several());
   shell.Request({"X", "A"}, {.request = 1, .filter = Never({"N"})});

@@ -315,8 +315,10 @@ void Reports::OnNeeds(AttemptId id, const WorkerReport::Needs& needs) {
   } else if (!deps_.waits.CanBeCookedInput(needs.package, package.cooks, &error)) {
     // The input is in no cook for this package yet; but when the input changes, the package is
     // tried again.
-    deps_.claims.Join(graph_.FindOrAdd(needs.package), InstigatorCategory::kBuildDependency,
-                      package_id, 0);
+    const PackageId input = graph_.FindOrAdd(needs.package);
+    deps_.claims.Join(input, InstigatorCategory::kBuildDependency, package_id, 0);
+    // These cooks keep the failure when another cook tries the package again.
+    deps_.wait_evaluation.FailWhereNever(package_id, *platform, input);
     deps_.package_progress.FailPlatforms(package_id, platforms, Stage::kLoad,
                                          NoInputText(needs.package, error), "");
   } else {
