@@ -44,10 +44,17 @@ void HttpExchange::Leave() {
   if (hook) hook();
 }
 
+bool HttpExchange::IsAwaited() {
+  const base::MutexLock lock(mutex_);
+  return state_ == State::kAwaited;
+}
+
 HttpResponder::HttpResponder(std::shared_ptr<HttpExchange> exchange)
     : promise_(std::make_shared<const Promise>(std::move(exchange))) {}
 
+// Nearly every request was answered, and the text of a problem costs as much as a small answer.
 HttpResponder::Promise::~Promise() {
+  if (!exchange->IsAwaited()) return;
   exchange->Answer(MakeProblem({.status = 500, .text = "The request was not answered."}));
 }
 

@@ -35,6 +35,8 @@ class HttpExchange {
   void OnLeave(std::function<void()> hook) GALLEY_EXCLUDES(mutex_);
   // The client waits no longer: runs the hook. Does nothing after Answer or another Leave.
   void Leave() GALLEY_EXCLUDES(mutex_);
+  // True: neither Answer nor Leave was called.
+  bool IsAwaited() GALLEY_EXCLUDES(mutex_);
 
  private:
   enum class State { kAwaited, kAnswered, kLeft };
