@@ -284,7 +284,12 @@ void HeldJobs::EndJob(HeldJob& held, bool is_pressing) {
 void HeldJobs::AddReport(const HeldJob& held, v1::Report report, bool is_pressing) {
   is_pressing |= report.has_failed() || report.has_needs() || report.has_stale() ||
                  report.loaded().names_packages() || held.job.is_awaited() || held.is_cancelled;
-  reports_.AddReport(held.job.attempt(), std::move(report), is_pressing);
+  using Haste = ReportOutbox::Haste;
+  const bool is_at_once = held.job.is_awaited() && held.job.urgency() >= kBlockingUrgency;
+  reports_.AddReport(held.job.attempt(), std::move(report),
+                     is_at_once    ? Haste::kAtOnce
+                     : is_pressing ? Haste::kPressing
+                                   : Haste::kNone);
 }
 
 uint64_t HeldJobs::CheckSum() const {

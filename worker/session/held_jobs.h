@@ -29,7 +29,8 @@
 
 namespace galley::worker {
 
-inline constexpr size_t kJobsMax = 4'096;  // further jobs fail at once
+inline constexpr size_t kJobsMax = 4'096;        // further jobs fail at once
+inline constexpr uint32_t kBlockingUrgency = 4;  // a person waits for the package
 // Above this number no job is started until the director has caught up.
 inline constexpr size_t kReportsKeptMax = 16'384;
 inline constexpr uint64_t kMemoryBytesDefault = 4ull << 30;

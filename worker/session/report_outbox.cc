@@ -1,11 +1,12 @@
 #include "worker/session/report_outbox.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace galley::worker {
 
-void ReportOutbox::AddReport(uint64_t attempt, v1::Report report, bool is_pressing) {
-  is_pressed_ |= is_pressing;
+void ReportOutbox::AddReport(uint64_t attempt, v1::Report report, Haste haste) {
+  haste_ = std::max(haste_, haste);
   if (report.has_ended()) ended_.insert(attempt);
   report.set_report(next_);
   report.set_attempt(attempt);
@@ -28,7 +29,7 @@ void ReportOutbox::AddUnsent(v1::FromWorker& message) {
     *message.add_reports() = at->second;
     sent_ = at->first;
   }
-  is_pressed_ = false;
+  haste_ = Haste::kNone;
 }
 
 }  // namespace galley::worker

@@ -19,16 +19,19 @@ inline constexpr size_t kReportBytesInMessageMax = 1 << 20;
 
 class ReportOutbox {
  public:
-  // `is_pressing`: the director must act upon the report at once.
-  void AddReport(uint64_t attempt, v1::Report report, bool is_pressing);
+  // Haste: how long a report may wait for others that travel with it. kPressing: the director must
+  // act upon it, so that it goes with the next message. kAtOnce: a person waits, so that a message
+  // goes at once, however often.
+  enum class Haste : uint8_t { kNone, kPressing, kAtOnce };
+  void AddReport(uint64_t attempt, v1::Report report, Haste haste);
   void DropPersisted(uint64_t report);
   void SendAllAgain() { sent_ = 0; }
   // Adds as many unsent reports as a message may have.
   void AddUnsent(v1::FromWorker& message);
 
   bool HasUnsent() const { return !reports_.empty() && reports_.rbegin()->first > sent_; }
-  // Whether a pressing report is unsent.
-  bool is_pressed() const { return is_pressed_; }
+  // The most hasty report that is unsent.
+  Haste haste() const { return haste_; }
   // Whether the end of the attempt was reported, and is kept.
   bool HasEndOf(uint64_t attempt) const { return ended_.contains(attempt); }
   // This report and all earlier reports are persisted.
@@ -40,7 +43,7 @@ class ReportOutbox {
   std::set<uint64_t> ended_;                // attempts whose end is kept
   uint64_t next_ = 1;
   uint64_t sent_ = 0;  // the last report that was sent on the present stream
-  bool is_pressed_ = false;
+  Haste haste_ = Haste::kNone;
 };
 
 }  // namespace galley::worker

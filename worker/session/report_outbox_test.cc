@@ -7,6 +7,8 @@
 namespace galley::worker {
 namespace {
 
+using Haste = ReportOutbox::Haste;
+
 v1::Report EndedReport() {
   v1::Report report;
   report.mutable_ended();
@@ -15,15 +17,15 @@ v1::Report EndedReport() {
 
 TEST(ReportOutboxTest, ReportsAreSentOnceOnAStreamAndKeptUntilTheyArePersisted) {
   ReportOutbox outbox;
-  outbox.AddReport(7, {}, false);
-  outbox.AddReport(7, EndedReport(), true);
-  EXPECT_TRUE(outbox.is_pressed());
+  outbox.AddReport(7, {}, Haste::kNone);
+  outbox.AddReport(7, EndedReport(), Haste::kPressing);
+  EXPECT_EQ(outbox.haste(), Haste::kPressing);
   v1::FromWorker message;
   outbox.AddUnsent(message);
   ASSERT_EQ(message.reports_size(), 2);
   EXPECT_EQ(message.reports(1).report(), 2u);
   EXPECT_EQ(message.reports(1).attempt(), 7u);
-  EXPECT_FALSE(outbox.is_pressed());
+  EXPECT_EQ(outbox.haste(), Haste::kNone);
   EXPECT_FALSE(outbox.HasUnsent());
   EXPECT_TRUE(outbox.HasEndOf(7));
   EXPECT_EQ(outbox.persisted(), 0u);
@@ -43,10 +45,10 @@ TEST(ReportOutboxTest, AMessageHasAtLeastOneReportAndAtMostSoManyBytes) {
   for (int i = 0; i < 2; ++i) {
     v1::Report report;
     report.mutable_failed()->set_log_tail(std::string(kReportBytesInMessageMax, 'x'));
-    outbox.AddReport(1, std::move(report), true);
+    outbox.AddReport(1, std::move(report), Haste::kPressing);
   }
   for (int i = 0; i < 2; ++i) {
-    EXPECT_TRUE(outbox.is_pressed());
+    EXPECT_EQ(outbox.haste(), Haste::kPressing);
     v1::FromWorker message;
     outbox.AddUnsent(message);
     EXPECT_EQ(message.reports_size(), 1);

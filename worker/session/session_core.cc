@@ -251,7 +251,7 @@ v1::FromWorker SessionCore::NextMessage() {
 // Whether there is news that does not wait.
 bool SessionCore::IsPressed() const {
   return due_.state || due_.sign_of_life || due_.memory_limit || jobs_.HasPendingNews() ||
-         reports_.is_pressed();
+         reports_.haste() != ReportOutbox::Haste::kNone;
 }
 
 bool SessionCore::HasMessage() const {

@@ -72,6 +72,10 @@ class SessionCore {
   // for which nobody waits is told later and together: at most kNewsWaitMax after it happened, and
   // before a quarter of the waiting work is done, so that the director's next jobs come in time.
   absl::Time NextFlush() const;
+  // Whether a person waits for the next message: it does not wait for others.
+  bool IsAwaited() const {
+    return stream_.has_value() && reports_.haste() == ReportOutbox::Haste::kAtOnce;
+  }
   // Appends the messages that are due, and the end of the session after its last message.
   void Flush(SessionEffects& effects);
 

@@ -56,6 +56,25 @@ TEST_F(NewsTest, WhatNobodyWaitsForIsToldTogether) {
   EXPECT_EQ(WaitAfter(1, loaded), 3 * kNewsWaitMax / 4) << "from the first of them";
 }
 
+// A cook has many results for which other packages wait: their messages keep a distance.
+TEST_F(NewsTest, OnlyWhatAPersonWaitsForIsToldWithoutADistanceToOtherMessages) {
+  v1::Job asked = JobOf(1), of_a_chain = JobOf(2);
+  asked.set_is_awaited(true);
+  asked.set_urgency(kBlockingUrgency);
+  of_a_chain.set_is_awaited(true);
+  of_a_chain.set_urgency(kBlockingUrgency - 1);
+  Attach();
+  Give({asked, of_a_chain});
+  EXPECT_EQ(WaitAfter(SlotReported{.slot = 1, .attempt = 2, .report = SavedReport()}),
+            absl::ZeroDuration());
+  EXPECT_FALSE(core_.IsAwaited());
+  EXPECT_EQ(WaitAfter(1, SavedReport()), absl::ZeroDuration());
+  EXPECT_TRUE(core_.IsAwaited());
+  std::vector<SessionEffect> effects;
+  core_.Flush(effects);
+  EXPECT_FALSE(core_.IsAwaited());
+}
+
 TEST_F(NewsTest, NothingWaitsLongerThanAQuarterOfTheWorkThatIsLeft) {
   GiveJobs(4, 80'000);  // two jobs wait for the two slots
   EXPECT_EQ(WaitAfter(1, SavedReport()), absl::Milliseconds(20));

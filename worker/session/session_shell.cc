@@ -46,7 +46,7 @@ constexpr absl::Duration kTickPeriod = absl::Seconds(1);
 // The time between samples while there are jobs.
 constexpr absl::Duration kMemoryPeriod = absl::Milliseconds(500);
 // The period of messages to the director: news within it travel together. The first message after a
-// pause goes at once.
+// pause goes at once, and so does one for which a person waits.
 constexpr absl::Duration kSendPeriod = absl::Milliseconds(5);
 constexpr absl::Duration kSegmentWaitMax = absl::Seconds(60);
 constexpr absl::Duration kAloneTold = absl::Seconds(5);  // time without a director
@@ -346,7 +346,8 @@ class Shell final : public EventSink {
   }
 
   absl::Time NextSend() const GALLEY_REQUIRES(mutex_) {
-    return std::max(next_send_, core_.NextFlush());
+    const absl::Time next = core_.NextFlush();
+    return core_.IsAwaited() ? next : std::max(next_send_, next);
   }
 
   // Sleeps until messages are due. The messages of one call go to one stream.
