@@ -192,15 +192,23 @@ def beside(args):
     remove(root)
 
 
+def raise_descriptors():
+    """The most descriptors that a process may have here; root may have more than it was given, but not in every container."""
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    for most in (max(DESCRIPTORS, hard), hard):
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+            return most
+        except (OSError, ValueError):
+            continue
+    return resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+
+
 def streams(args):
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    most = DESCRIPTORS if os.geteuid() == 0 else hard
-    try:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, max(most, hard)))
-    except (OSError, ValueError) as error:
-        stop(f"{most} descriptors: {error}")
-    if args.streams * 2 > most:
-        stop(f"{args.streams} streams need {args.streams * 2} descriptors, and {most} is the most (ulimit -Hn)")
+    most = raise_descriptors()
+    # A director takes half of its descriptors for connections, and the clients have some as well.
+    if args.streams * 2 + SESSIONS_OF_STREAMS > most:
+        stop(f"{args.streams} streams need {args.streams * 2 + SESSIONS_OF_STREAMS} descriptors, and {most} is the most (ulimit -Hn): try a smaller --streams")
     root = os.path.join(args.base, "streams")
     make_toml(root, {"json": "data"})
     write_text(os.path.join(root, "content/0.json"), json_text(0))
