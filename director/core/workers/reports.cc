@@ -317,7 +317,7 @@ void Reports::OnNeeds(AttemptId id, const WorkerReport::Needs& needs) {
     // tried again.
     const PackageId input = graph_.FindOrAdd(needs.package);
     deps_.claims.Join(input, InstigatorCategory::kBuildDependency, package_id, 0);
-    // These cooks keep the failure when another cook tries the package again.
+    // The failure stays with the cooks that leave the input out when another cook tries again.
     deps_.wait_evaluation.FailWhereNever(package_id, *platform, input);
     deps_.package_progress.FailPlatforms(package_id, platforms, Stage::kLoad,
                                          NoInputText(needs.package, error), "");
