@@ -277,6 +277,9 @@ void DeviceService::NoteCooked(const StoredResultPtr& result) {
     if (present->Find(result->platform_name) == nullptr) return;
     // A cook tells of a result before it judges what it leaves out.
     if (!MayBeShown(*present->world, result->package, result->result)) return;
+    // A cook may cook a package by an older list of its generator, and drop the result when the new
+    // list comes. A result that comes before the list is left out; who asks for it finds it again.
+    if (!trees_.IsListed(*present, result->platform_name, result->package)) return;
     TakeResult(present->world, result->platform_name, result->package, *result,
                ResultOrigin::kCook);
     ahead_.NoteUsed(result->platform_name, result->package, result->action_key);
@@ -335,6 +338,7 @@ bool DeviceService::IsCurrent(const ShownWorldPtr& shown) const {
 }
 
 void DeviceService::BeginRead(FileRead read) {
+  if (read.call->is_over()) return;
   if (stop_.is_cancelled()) return read.call->Give(NotReady(std::string(kEnds)));
   const ShownWorldPtr present = LookAtPresent();
   const std::string why_not = shared_.why_not();
@@ -387,12 +391,15 @@ void DeviceService::ReadPast(FileRead read) {
   });
 }
 
-// nullopt: after a restart, the session's world has just turned out to be the present one.
+// nullopt: the session's world has just turned out to be the present one, behind a restart or after
+// an edit that was undone.
 std::optional<DeviceAnswer> DeviceService::AnswerOfPast(const FileRead& read,
                                                         const Cancellation& stop) {
   const auto seen = shared_.Renew(read.session, Now());
   if (!seen.ok()) return RefusalOf(seen.status());
-  if (seen->shown != nullptr && seen->shown == shared_.present()) return std::nullopt;
+  const ShownWorldPtr present = shared_.present();
+  const bool is_present = seen->shown != nullptr && seen->shown->number == present->number;
+  if (is_present) return std::nullopt;
   if (const auto now = known_.InSession(*seen, read, seen->session.view)) return now;
   // The tree may have grown since the session last moved, and stays as it is now.
   if (const auto now = known_.InSession(*seen, read, seen->newest)) return now;

@@ -93,7 +93,7 @@ TEST_F(DeviceServiceTest, ANewerSessionLacksWhatRefersToWhatAGoneFileGenerated) 
   EXPECT_EQ(InTree(Open().root, "Game/a.png.ktx2"), std::nullopt);
 }
 
-// The cook may have made it by an older list.
+// The cook may have made the package by an older list of its generator.
 TEST_F(DeviceServiceTest, WhatACookMadeBeforeTheListOfItsGeneratorIsLookedUp) {
   Write("content/town.level", "town");
   Begin();

@@ -96,19 +96,21 @@ class CookedTable {
     return version_;
   }
   // Adds what these packages generate, and what that generates, as far as it is known.
-  void AddGenerated(std::vector<std::string>& packages) const {
+  // `name_of`: (generator, stage path) -> the name of the package that is staged there.
+  template <typename NameOf>
+  void AddGenerated(std::vector<std::string>& packages, const NameOf& name_of) const {
     base::MutexLock lock(mutex_);
     for (size_t i = 0; i < packages.size(); ++i) {
       for (const auto* known : {&packages_, &lost_}) {
         const auto found = known->find(packages[i]);
         if (found == known->end()) continue;
         for (const std::string& staged : found->second->generated)
-          packages.push_back(packages[i] + staged.substr(staged.rfind("/_gen/")));
+          packages.push_back(name_of(packages[i], staged));
       }
     }
   }
   // The packages that refer to one of these files, or to a package that one of them generates,
-  // sorted. `files`: sorted. Cost: linear in the table.
+  // sorted. `files`: sorted. Cost: linear in the table and its references.
   std::vector<std::string> ReferringTo(const std::vector<std::string>& files) const {
     const auto is_among = [&](std::string_view name) {
       for (; !name.empty(); name = GeneratorName(name)) {

@@ -50,7 +50,9 @@ TEST(CookedTableTest, WhatPackagesGenerateIsAddedWithWhatThatGenerates) {
   table.Put("/Game/a.level/_gen/1.level", Generating({"Game/a.level/_gen/1.level/_gen/3.png"}));
   table.Put("/Game/b.level", Generating({"Game/b.level/_gen/1.png"}));
   std::vector<std::string> packages = {"/Game/a.level", "/Game/c.png"};
-  table.AddGenerated(packages);
+  table.AddGenerated(packages, [](const std::string&, const std::string& staged) {
+    return "/" + staged;  // nothing is staged elsewhere
+  });
   EXPECT_THAT(packages,
               ElementsAre("/Game/a.level", "/Game/c.png", "/Game/a.level/_gen/1.level",
                           "/Game/a.level/_gen/2.png", "/Game/a.level/_gen/1.level/_gen/3.png"));

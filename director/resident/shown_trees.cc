@@ -90,13 +90,36 @@ WorldDifference ShownTrees::DifferenceTo(const World& world) const {
     return packages;
   };
   WorldDifference difference = DifferenceOf(*before->world, world, deps_.journal, referring);
-  // Some of these nodes may be of packages that refer to what is gone.
-  if (is_any_gone && has_unknown_nodes_) return {.is_all = true};
-  // The journal may have the new lists of generators already.
-  for (const auto& [name, platform] : before->platforms)
-    deps_.shared.TableOf(name)->AddGenerated(difference.packages);
-  SortUnique(difference.packages);
+  // Some of these nodes may be of packages that refer to what is gone; and what a build finds to
+  // stand in the older world is not known yet.
+  if (is_any_gone && (has_unknown_nodes_ || is_building_)) return {.is_all = true};
+  AddGenerated(difference.packages);
+  if (difference.packages.size() > kDifferenceMax) return {.is_all = true};
   return difference;
+}
+
+// Adds what the packages had generated, and what that had: the journal may have the new lists of
+// generators already.
+void ShownTrees::AddGenerated(std::vector<std::string>& packages) const {
+  const ShownWorld& before = *present();
+  const project::Project& project = *before.world->project;
+  for (const auto& [name, platform] : before.platforms) {
+    deps_.shared.TableOf(name)->AddGenerated(
+        packages, [&](const std::string& package, const std::string& staged) {
+          return package + staged.substr(StagePath(project, package).size());
+        });
+    SortUnique(packages);
+  }
+  for (const auto& [world_digest, audience] : trees_.TreesOf(before.number)) {
+    const devices::DeviceViewPtr& view = trees_.Find(before.number, audience)->newest();
+    for (size_t i = 0; view != nullptr && i < packages.size(); ++i) {
+      const devices::DeviceNode* const node = view->nodes.Find(devices::NodeKeyOf(packages[i]));
+      if (node == nullptr) continue;
+      for (const std::string& generated : node->generated)
+        packages.push_back(fmt::format("{}/{}", packages[i], generated));
+    }
+    SortUnique(packages);
+  }
 }
 
 void ShownTrees::Begin(ShownWorldPtr shown, const WorldDifference& difference, absl::Time now) {
@@ -398,7 +421,6 @@ bool ShownTrees::Add(const ShownWorldPtr& shown, const std::string& platform,
                      const std::string& package, const PackageFilesPtr& files,
                      ResultOrigin origin) {
   if (held_.empty() || shown->number != held_.back()->number) return false;
-  if (origin == ResultOrigin::kCook && !IsListed(*shown, platform, package)) return true;
   deps_.shared.TableOf(platform)->Put(package, files);
   if (is_building_) late_.emplace_back(platform, package);
   if (!trees_.HasAny(shown->number, platform)) return true;
@@ -410,8 +432,6 @@ bool ShownTrees::Add(const ShownWorldPtr& shown, const std::string& platform,
   return true;
 }
 
-// A cook may cook a package by an older list of its generator, and drop the result when the new
-// list comes. So a result that comes before the list is left out; who asks for it finds it again.
 bool ShownTrees::IsListed(const ShownWorld& shown, const std::string& platform,
                           const std::string& package) const {
   const std::string generator(GeneratorName(package));

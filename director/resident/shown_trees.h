@@ -110,6 +110,10 @@ class ShownTrees {
   // The package was cooked. Returns false when `shown` is not the present world: nothing is noted.
   bool Add(const ShownWorldPtr& shown, const std::string& platform, const std::string& package,
            const PackageFilesPtr& files, ResultOrigin origin);
+  // True: no package generates this one, or its generator's result on the platform is known, and
+  // lists it.
+  bool IsListed(const ShownWorld& shown, const std::string& platform,
+                const std::string& package) const;
   // Sees to it that the trees of the present world get the package, if it is known to be cooked: a
   // tree may be younger than the result.
   void AddKnown(const std::string& platform, const std::string& package);
@@ -151,8 +155,7 @@ class ShownTrees {
   void TellReused(uint64_t number, const devices::Audience& audience);
   void Tell(uint64_t world, const devices::DeviceViewPtr& view, absl::Time now);
   ShownWorldPtr HeldOf(uint64_t world) const;
-  bool IsListed(const ShownWorld& shown, const std::string& platform,
-                const std::string& package) const;
+  void AddGenerated(std::vector<std::string>& packages) const;
   void AddToTrees(const ShownWorld& shown, const std::string& platform, const std::string& package,
                   const PackageFiles& files);
 

@@ -43,28 +43,31 @@ bool IsGone(const World& world, const std::string& package) {
   return !entry || entry->never_cook;
 }
 
-// Appends the packages whose rules differ as changes of their sources, so that FindImpact finds who
-// reads their outputs, or refers to what is gone.
-void AddOfRules(const World& before, const World& after, std::vector<content::Change>& changes) {
-  if (before.table->resolver() == after.table->resolver()) return;
-  for (std::string& package : after.table->DifferentFrom(*before.table)) {
-    const bool is_there = !IsGone(after, package);
-    changes.push_back({.path = std::move(package), .was_there = true, .is_there = is_there});
+// The packages of the files that differ, and those whose rules differ.
+std::vector<std::string> OfFilesAndRules(const World& before, const World& after,
+                                         const std::vector<content::Change>& changes) {
+  std::vector<std::string> packages;
+  for (const content::Change& change : changes) packages.push_back(PackageOfFile(change.path));
+  if (before.table->resolver() != after.table->resolver()) {
+    for (std::string& package : after.table->DifferentFrom(*before.table))
+      packages.push_back(std::move(package));
   }
+  SortUnique(packages);
+  return packages;
 }
 
-// The packages of the files that differ, those whose rules differ, and those that refer to what is
-// gone.
+// OfFilesAndRules, and the packages that refer to what is gone. Appends all of these as changes of
+// their sources, so that FindImpact finds who reads their outputs, or refers to what is gone.
 std::vector<std::string> ChangedByThemselves(const World& before, const World& after,
                                              std::vector<content::Change>& changes,
                                              const ReferringPackages& referring) {
-  AddOfRules(before, after, changes);
-  std::vector<std::string> packages, gone;
-  for (const content::Change& change : changes) {
-    packages.push_back(PackageOfFile(change.path));
-    if (!change.is_there) gone.push_back(change.path);
+  std::vector<std::string> packages = OfFilesAndRules(before, after, changes);
+  std::vector<std::string> gone;
+  for (const std::string& package : packages) {
+    const bool is_gone = !IsGone(before, package) && IsGone(after, package);
+    changes.push_back({.path = package, .was_there = true, .is_there = !is_gone});
+    if (is_gone) gone.push_back(package);
   }
-  SortUnique(gone);
   if (gone.empty()) return packages;
   for (std::string& package : referring(gone)) {
     changes.push_back({.path = package, .was_there = true, .is_there = true});

@@ -14,9 +14,14 @@ class WorldDifferenceTest : public DeviceTest {
  protected:
   WorldDifference Between(const WorldPtr& before, const WorldPtr& after,
                           std::vector<std::string> referring = {}) {
-    return DifferenceOf(*before, *after, *journal_,
-                        [&](const std::vector<std::string>&) { return referring; });
+    gone_.clear();
+    return DifferenceOf(*before, *after, *journal_, [&](const std::vector<std::string>& gone) {
+      gone_ = gone;
+      return referring;
+    });
   }
+
+  std::vector<std::string> gone_;  // for which referencers were asked
 };
 
 TEST_F(WorldDifferenceTest, APackageDiffersByItsSourceOrItsSidecar) {
@@ -43,6 +48,19 @@ TEST_F(WorldDifferenceTest, WhatRefersToAPackageThatIsGoneDiffers) {
   ASSERT_TRUE(RemoveAll(Host("content/a.png")).ok());
   EXPECT_THAT(Between(before, MakeNow(), {"/Game/b.level"}).packages,
               ElementsAre("/Game/a.png", "/Game/b.level"));
+  EXPECT_THAT(gone_, ElementsAre("/Game/a.png"));
+}
+
+TEST_F(WorldDifferenceTest, APackageOnlyByItsSidecarIsGoneWithIt) {
+  Write("content/a.other", "a");
+  Write("content/a.other.cook", "cooker = \"copy\"\n");
+  Write("content/none", "no package");
+  const WorldPtr before = MakeNow();
+  ASSERT_TRUE(RemoveAll(Host("content/a.other.cook")).ok());
+  ASSERT_TRUE(RemoveAll(Host("content/none")).ok());
+  EXPECT_THAT(Between(before, MakeNow(), {"/Game/b.level"}).packages,
+              testing::IsSupersetOf({"/Game/a.other", "/Game/b.level"}));
+  EXPECT_THAT(gone_, ElementsAre("/Game/a.other"));
 }
 
 TEST_F(WorldDifferenceTest, WhatRefersToAPackageThatIsNeverCookedNowDiffers) {
@@ -53,6 +71,7 @@ TEST_F(WorldDifferenceTest, WhatRefersToAPackageThatIsNeverCookedNowDiffers) {
   rules_ = nullptr;
   EXPECT_THAT(Between(before, MakeNow(), {"/Game/b.level"}).packages,
               ElementsAre("/Game/a.png", "/Game/b.level"));
+  EXPECT_THAT(gone_, ElementsAre("/Game/a.png"));
 }
 
 TEST_F(WorldDifferenceTest, OfVeryManyFilesNothingIsKnownToBeTheSame) {

@@ -115,6 +115,8 @@ BuiltJob JobBuilder::Build(const Desire::Start& start, const std::string& worker
   job.set_expected_us(absl::ToInt64Microseconds(start.expected));
   job.set_expected_memory_bytes(start.memory_bytes);
   // A session knows no spare jobs: the core ends them where their slot is wanted.
+  // worker.proto tells workers which urgency is Blocking.
+  static_assert(static_cast<int>(Urgency::kBlocking) == 4);
   job.set_urgency(static_cast<uint32_t>(std::max(start.urgency, Urgency::kLow)));
   job.set_is_awaited(start.is_awaited);
   job.set_runs_alone(start.runs_alone);

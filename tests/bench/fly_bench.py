@@ -195,13 +195,13 @@ def beside(args):
 def raise_descriptors():
     """The most descriptors that a process may have here; root may have more than it was given, but not in every container."""
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    for most in (max(DESCRIPTORS, hard), hard):
-        try:
-            resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-            return most
-        except (OSError, ValueError):
-            continue
-    return resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    has_enough = hard == resource.RLIM_INFINITY or hard >= DESCRIPTORS
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (DESCRIPTORS, hard if has_enough else DESCRIPTORS))
+        return DESCRIPTORS
+    except (OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+        return hard
 
 
 def streams(args):

@@ -241,6 +241,7 @@ void DevicesStage::CheckFile(const Call& call, Session& session, const DeviceFil
   if (file.last_good.has_value()) return;
   if (roots_.FileIn(session.root, call.path, director_->store()) == file.digest) {
     session.answered[call.path] = file.digest;
+    NoteKnown(session);
   } else if (!HasWorldMoved(session) && !IsLossPossible()) {
     Break(call, "is answered with a file that is not in the root that the answer names");
   }

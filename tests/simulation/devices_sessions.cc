@@ -113,6 +113,7 @@ void DevicesStage::TakeOpened(const Opening& opening, const DeviceSessionState& 
   if (known->world.platform != state.platform || known->world.cultures != cultures)
     return checks_.Break("safety: a session's root is of another audience: " + state.id);
   Session& session = sessions_[state.id];
+  NoteKnown(session);
   session.platform = state.platform;
   session.root = state.root;
   session.files = known->files;
@@ -200,12 +201,14 @@ void DevicesStage::ToggleStream() {
   EventsAnswer answer = service_->ReadChanges(id, last);
   if (const auto* const refusal = std::get_if<DeviceRefusal>(&answer)) {
     // The sessions of an earlier director are not known yet.
-    if (refusal->kind == RefusalKind::kNotReady) return;
+    const bool may_be_unknown = session->known_to != generation_;
+    if (refusal->kind == RefusalKind::kNotReady && may_be_unknown) return;
     if (!may_have_ended) checks_.Break("safety: a session hears no changes: " + id);
     sessions_.erase(id);
     return;
   }
   session->stream = std::move(std::get<std::unique_ptr<DeviceEvents>>(answer));
+  NoteKnown(*session);
   session->stream->SetWake([this, id, of = generation_] {
     schedule_.After(device_draws_.Some(kWakesWithinMs), [this, id, of] {
       if (of == generation_) TakeEvents(id);
@@ -252,7 +255,7 @@ void DevicesStage::CheckSession(const std::string& id, const SessionAnswer& answ
     return;
   }
   session.asked = schedule_.now();
-  session.was_silent = false;
+  NoteKnown(session);
   if (state->platform != session.platform || state->last_good != session.takes_last_good)
     return checks_.Break("safety: a session is another one than before: " + id);
   if (state->newest_root.has_value()) CheckTold(*state->newest_root);
@@ -288,6 +291,12 @@ bool DevicesStage::HasWorldMoved(const Session& session) const {
 bool DevicesStage::MayHaveEnded(const Session& session) const {
   return session.was_silent ||
          (session.stream == nullptr && schedule_.now() - session.asked >= kSilenceMax);
+}
+
+// The session is there.
+void DevicesStage::NoteKnown(Session& session) const {
+  session.was_silent = false;
+  session.known_to = generation_;
 }
 
 void DevicesStage::NoteAsked(Session& session) {

@@ -95,6 +95,7 @@ class DevicesStage final : public AskingStage {
     bool takes_last_good = false;
     absl::Time asked;                        // its last request
     bool was_silent = false;                 // for so long before that it may have ended
+    uint64_t known_to = 0;                   // the last service that knew it, by generation_
     std::map<std::string, Digest> answered;  // files of its tree, by path
     std::unique_ptr<director::DeviceEvents> stream;
     devices::EventId last_event;
@@ -160,6 +161,7 @@ class DevicesStage final : public AskingStage {
   bool HasWorldMoved(const Session& session) const;
   bool MayHaveEnded(const Session& session) const;
   void NoteAsked(Session& session);
+  void NoteKnown(Session& session) const;
   const KnownRoot* CheckTold(const Digest& root);
 
   Random device_draws_;

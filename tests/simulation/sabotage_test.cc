@@ -16,7 +16,6 @@
 #include "fmt/format.h"
 #include "gtest/gtest.h"
 #include "tests/simulation/cluster.h"
-#include "tests/simulation/seeds.h"
 #include "tests/simulation/several_cooks.h"
 
 #ifndef GALLEY_SABOTAGE

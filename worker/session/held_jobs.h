@@ -30,7 +30,7 @@
 namespace galley::worker {
 
 inline constexpr size_t kJobsMax = 4'096;        // further jobs fail at once
-inline constexpr uint32_t kBlockingUrgency = 4;  // a person waits for the package
+inline constexpr uint32_t kBlockingUrgency = 4;  // a device asks for it, or a cook of class now
 // Above this number no job is started until the director has caught up.
 inline constexpr size_t kReportsKeptMax = 16'384;
 inline constexpr uint64_t kMemoryBytesDefault = 4ull << 30;

@@ -24,7 +24,7 @@ void PackageAdmission::Begin(PackageId id) {
   if (!entry.has_value()) {
     const CookMask namers = NamersOf(id) & package.cooks;
     const CookMask asking = namers & claimants_.masks().active;
-    if (asking == 0) return LeaveActive(id, namers, "its file is gone");
+    if (asking == 0) return LeaveActiveCooks(id, namers, "its file is gone");
     deps_.claims.Unclaim(id, package.cooks & claimants_.masks().active & ~asking);
     deps_.claims.LeaveOrphans(id, "its generator's file is gone");
     graph_.NoteNoGenerator(id);
@@ -78,12 +78,12 @@ bool PackageAdmission::MayCook(PackageId id, const CatalogEntry& entry) {
     deps_.package_progress.FailPackage(id, Stage::kRequest, std::string(kNamedAndNeverCooked));
     return false;
   }
-  return LeaveActive(id, namers, "never cooked"), false;
+  return LeaveActiveCooks(id, namers, "never cooked"), false;
 }
 
 // A settled cook that names the package keeps it, so that the package fails in it again if the cook
 // is opened again.
-void PackageAdmission::LeaveActive(PackageId id, CookMask namers, std::string_view reason) {
+void PackageAdmission::LeaveActiveCooks(PackageId id, CookMask namers, std::string_view reason) {
   if ((namers & claimants_.masks().settling) == 0) return deps_.claims.Leave(id, reason);
   deps_.claims.Unclaim(id, packages_[id].cooks & claimants_.masks().active);
   deps_.claims.LeaveOrphans(id, reason);

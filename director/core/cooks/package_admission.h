@@ -36,7 +36,7 @@ class PackageAdmission : PackagePart {
  private:
   CookMask NamersOf(PackageId package);
   bool MayCook(PackageId package, const CatalogEntry& entry);
-  void LeaveActive(PackageId package, CookMask namers, std::string_view reason);
+  void LeaveActiveCooks(PackageId package, CookMask namers, std::string_view reason);
   bool BeginGenerated(PackageId package);
 
   const Deps deps_;

@@ -261,7 +261,9 @@ void Claims::LeaveOrphans(PackageId generator, std::string_view reason) {
     package.NoteNewContent();
     const CookMask active = package.cooks & claimants_.masks().active;
     const CookMask asking = package.selected_by & active;
-    if (asking == 0) {
+    // A settled cook that selects the package keeps it, and is told of it if it is opened again.
+    const CookMask keeping = package.cooks & package.selected_by & claimants_.masks().settling;
+    if (asking == 0 && keeping == 0) {
       Leave(child, reason);
       continue;
     }

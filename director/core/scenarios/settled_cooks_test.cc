@@ -208,7 +208,7 @@ TEST_F(SettledCooksTest, WhatIsGoneLeavesACookThatIsOpenedAgain) {
   EXPECT_TRUE(shell_.Says("root of 1: B\n")) << shell_.TakeLog();
 }
 
-// Another cook finds it by a reference to what it would generate, and leaves it out.
+// Cook 2 finds N by B's reference to what N would generate, and leaves N out.
 TEST(SettledNamesTest, WhatACookNamesAndIsNeverCookedFailsInItStill) {
   CoreHarness shell("A\nB -> N/_gen/a\nN @never\n", SettledOptions());
   shell.hold_roots = true;
