@@ -42,6 +42,16 @@ class ImpactTest : public ::testing::Test {
         {.path = path, .was_there = was_there, .is_there = true}};
     return FindImpact(*journal_, changes).value();
   }
+  Impact OfGone(const std::string& path) {
+    const std::vector<content::Change> changes = {
+        {.path = path, .was_there = true, .is_there = false}};
+    return FindImpact(*journal_, changes).value();
+  }
+  void Refer(const std::string& referencer, const std::string& target) {
+    const std::vector<std::pair<std::string, std::vector<InstigatorRecord>>> reasons = {
+        {target, {{.category = 6, .referencer = referencer}}}};
+    ASSERT_TRUE(journal_->RecordInstigators(reasons).ok());
+  }
   static std::vector<std::string> NamesOf(const Impact& impact) {
     std::vector<std::string> names;
     for (const ImpactedPackage& one : impact.packages) names.push_back(one.package);
@@ -93,12 +103,8 @@ TEST_F(ImpactTest, AFileThatAppearsMeetsListingsAndAbsences) {
 TEST_F(ImpactTest, WhoeverRefersToWhatGoesIsReached) {
   Record("/Game/a.json", {});
   Record("/Game/b.json", {});
-  const std::vector<std::pair<std::string, std::vector<InstigatorRecord>>> reasons = {
-      {"/Game/b.json", {{.category = 6, .referencer = "/Game/a.json"}}}};
-  ASSERT_TRUE(journal_->RecordInstigators(reasons).ok());
-  const std::vector<content::Change> changes = {
-      {.path = "/Game/b.json", .was_there = true, .is_there = false}};
-  const Impact impact = FindImpact(*journal_, changes).value();
+  Refer("/Game/a.json", "/Game/b.json");
+  const Impact impact = OfGone("/Game/b.json");
   EXPECT_THAT(NamesOf(impact), ElementsAre("/Game/a.json", "/Game/b.json"));
   EXPECT_EQ(TextOfReason(impact.packages[0]), "refers to /Game/b.json, which is gone");
   EXPECT_THAT(NamesOf(Of("/Game/b.json")), ElementsAre("/Game/b.json"));
@@ -108,12 +114,8 @@ TEST_F(ImpactTest, WhoeverRefersToWhatAGoneFileGeneratedIsReached) {
   Record("/Game/a.json", {});
   Record("/Game/b.level", {}, {"_gen/cell"});
   Record("/Game/b.level/_gen/cell", {});
-  const std::vector<std::pair<std::string, std::vector<InstigatorRecord>>> reasons = {
-      {"/Game/b.level/_gen/cell", {{.category = 6, .referencer = "/Game/a.json"}}}};
-  ASSERT_TRUE(journal_->RecordInstigators(reasons).ok());
-  const std::vector<content::Change> changes = {
-      {.path = "/Game/b.level", .was_there = true, .is_there = false}};
-  const Impact impact = FindImpact(*journal_, changes).value();
+  Refer("/Game/a.json", "/Game/b.level/_gen/cell");
+  const Impact impact = OfGone("/Game/b.level");
   EXPECT_THAT(NamesOf(impact),
               ElementsAre("/Game/a.json", "/Game/b.level", "/Game/b.level/_gen/cell"));
   EXPECT_EQ(TextOfReason(impact.packages[0]), "refers to /Game/b.level/_gen/cell, which is gone");
