@@ -18,7 +18,7 @@ void Core::Apply(const Event& event) {
     void operator()(const LookedUp& e) { core.jobs.cache_queries.OnLookedUp(e); }
     void operator()(const WorkersSurvived& e) { core.workers.survivors.OnWorkersSurvived(e); }
     void operator()(const WorkerAttached& e) { core.workers.worker_lifecycle.OnWorkerAttached(e); }
-    void operator()(const WorkerReported& e) { core.workers.reports.OnWorkerReported(e); }
+    void operator()(const WorkerReported& e) { core.reports.reports.OnWorkerReported(e); }
     void operator()(const WorkerPending& e) { core.workers.worker_lifecycle.OnWorkerPending(e); }
     void operator()(const WorkerUploads& e) { core.workers.worker_lifecycle.OnWorkerUploads(e); }
     void operator()(const WorkerAlive& e) { core.workers.worker_lifecycle.OnWorkerAlive(e); }
@@ -26,7 +26,7 @@ void Core::Apply(const Event& event) {
     void operator()(const WorkerReadmitted& e) { core.workers.held_results.Readmit(e.worker); }
     void operator()(const DrainAsked& e) { core.workers.worker_lifecycle.OnDrainAsked(e); }
     void operator()(const WorkerLost& e) { core.workers.worker_lifecycle.OnWorkerLost(e); }
-    void operator()(const Persisted& e) { core.workers.commit_outcomes.OnPersisted(e); }
+    void operator()(const Persisted& e) { core.reports.commit_outcomes.OnPersisted(e); }
     void operator()(const DirectorUnfit& e) { core.EndAll(e.reason); }
     void operator()(const CookUnfit& e) { core.cooks.table.OnCookUnfit(e); }
     void operator()(const MemoryShort&) { core.cooks.table.OnMemoryShort(); }

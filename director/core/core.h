@@ -1,4 +1,4 @@
-// Core: the implementation of CookCore. Core has four layers of parts, and the order of a step.
+// Core: the implementation of CookCore. Core has the layers of parts, and the order of a step.
 // A part with a file of its own has each family of events and decisions.
 //
 // A part calls the parts that it was given, which lie below it. Where a part above must act, the
@@ -17,6 +17,7 @@
 #include "director/core/core_options.h"
 #include "director/core/effects.h"
 #include "director/core/events.h"
+#include "director/core/workers/report_layer.h"
 
 namespace galley::director {
 
@@ -34,6 +35,7 @@ struct Core {
   PackageLayer packages;
   JobLayer jobs{packages};
   WorkerLayer workers{jobs};
+  ReportLayer reports{workers};
   CookLayer cooks{workers};
 
  private:

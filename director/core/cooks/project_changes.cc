@@ -221,7 +221,7 @@ void ProjectChanges::RemapPackage(PackageId id, const PlatformMap& map, Platform
   // more, because the result came from a worker, but the next question must not take them. Jobs
   // stay as they were.
   ++package.generation;
-  graph_.lifecycle().Remap(id, map, added, claimants_.FirstPhaseOf(id));
+  graph_.lifecycle().Remap(id, map, added, FirstPhaseOf(claimants_, id));
   graph_.edges().Remap(id, map);
   for (Problem& problem : package.problems) problem.platforms = map.Mask(problem.platforms);
   package.problems.EraseIf([](const Problem& problem) { return problem.platforms == 0; });

@@ -138,35 +138,6 @@ void AssignedJobs::SetSpare(AttemptId attempt, bool is_spare, absl::Duration awa
   if (reported_pending_.contains(attempt)) ApplyPending(awake);
 }
 
-std::vector<AttemptId> AssignedJobs::InTheWay(uint64_t limit_bytes) const {
-  const size_t wanted = running_.size() - pending_ + queue_.size();
-  uint64_t others = 0;  // memory of the largest other jobs that may run, and of the pending ones
-  size_t counted = slots_ + pending_;
-  for (auto at = by_memory_.rbegin(); at != by_memory_.rend() && counted > 0; ++at, --counted)
-    others += std::min(at->first, limit_bytes);
-  uint64_t spare_bytes = 0;
-  for (const Running& one : spare_)
-    spare_bytes += std::min(jobs_.at(one.attempt).memory_bytes, limit_bytes);
-  std::vector<AttemptId> in_the_way;
-  for (size_t left = spare_.size(); left > 0; --left) {
-    const bool has_slots = wanted + left <= slots_;
-    const bool has_memory = limit_bytes == 0 || others == 0 || others + spare_bytes <= limit_bytes;
-    if (has_slots && has_memory) break;
-    const AttemptId last = spare_[left - 1].attempt;
-    in_the_way.push_back(last);
-    spare_bytes -= std::min(jobs_.at(last).memory_bytes, limit_bytes);
-  }
-  return in_the_way;
-}
-
-bool AssignedJobs::HasRoomForSpare(uint64_t memory_bytes, uint64_t limit_bytes) const {
-  if (is_held_ || has_waiting() || active_count() + spare_.size() >= slots_) return false;
-  if (limit_bytes == 0) return true;
-  uint64_t sum = memory_bytes;
-  for (const auto& [attempt, job] : jobs_) sum += std::min(job.memory_bytes, limit_bytes);
-  return sum <= limit_bytes;
-}
-
 std::vector<AssignedJobs::Running>::const_iterator AssignedJobs::FindRunning(
     AttemptId attempt) const {
   return std::ranges::find_if(running_, [&](const Running& one) { return one.attempt == attempt; });
@@ -238,68 +209,6 @@ std::vector<AttemptId> AssignedJobs::All() const {
   for (const auto& [attempt, one] : uploading_) all.push_back(attempt);
   for (const auto& [urgency, attempt] : queue_) all.push_back(attempt);
   return all;
-}
-
-size_t AssignedJobs::CountWaiting(Urgency urgency) const {
-  const auto end = queue_.upper_bound({-static_cast<int>(urgency), ~AttemptId{0}});
-  return static_cast<size_t>(std::distance(queue_.begin(), end));
-}
-
-absl::Duration AssignedJobs::NextSlot(absl::Duration awake) const {
-  if (has_free_slot()) return absl::ZeroDuration();
-  absl::Duration next = absl::InfiniteDuration();
-  for (const Running& one : running_) {
-    if (one.is_pending) continue;
-    const absl::Duration elapsed = awake - one.began_at;
-    const absl::Duration expected = jobs_.at(one.attempt).expected;
-    next = std::min(next, elapsed < expected ? expected - elapsed : elapsed);
-  }
-  return next;
-}
-
-absl::Duration AssignedJobs::BlockingDelay(absl::Duration awake) const {
-  absl::Duration before;
-  for (const auto& [urgency, attempt] : queue_) {
-    if (urgency != -static_cast<int>(Urgency::kBlocking)) break;
-    before += jobs_.at(attempt).expected;
-  }
-  return NextSlot(awake) + before / slots_;
-}
-
-absl::Duration AssignedJobs::Delay(absl::Duration awake) const {
-  absl::Duration before = expected_;
-  for (const Running& one : running_) {
-    if (!one.is_pending) before -= jobs_.at(one.attempt).expected;
-  }
-  return NextSlot(awake) + before / slots_;
-}
-
-absl::Duration AssignedJobs::DelayOf(AttemptId id, absl::Duration awake) const {
-  if (HasBegun(id)) return absl::ZeroDuration();
-  absl::Duration before;
-  for (const auto& [urgency, attempt] : queue_) {
-    if (attempt == id) break;
-    before += jobs_.at(attempt).expected;
-  }
-  return NextSlot(awake) + before / slots_;
-}
-
-bool AssignedJobs::HasMemoryBesidePending(uint64_t memory_bytes, uint64_t limit_bytes) const {
-  if (limit_bytes == 0 || pending_ == 0) return true;
-  uint64_t sum = std::min(memory_bytes, limit_bytes);
-  for (const Running& one : running_)
-    sum += one.is_pending ? std::min(jobs_.at(one.attempt).memory_bytes, limit_bytes) : 0;
-  return sum <= limit_bytes;
-}
-
-bool AssignedJobs::HasMemoryFor(uint64_t memory_bytes, uint64_t limit_bytes) const {
-  if (limit_bytes == 0 || jobs_.empty()) return true;
-  // The largest jobs that may run beside it.
-  uint64_t sum = std::min(memory_bytes, limit_bytes);
-  size_t beside = slots_ - 1 + pending_;
-  for (auto at = by_memory_.rbegin(); at != by_memory_.rend() && beside > 0; ++at, --beside)
-    sum += std::min(at->first, limit_bytes);
-  return sum <= limit_bytes || memory_bytes == 0;
 }
 
 }  // namespace galley::director

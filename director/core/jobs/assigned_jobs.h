@@ -12,8 +12,8 @@
 //
 // A *spare* attempt is one that only asks ahead of need want (workers/spare_jobs.h). It has begun,
 // and counts for nothing else: its slot and its memory are free for every other job, no work is
-// expected, and it never waits. Where another job needs its slot, InTheWay names it, and it is
-// ended in the same step.
+// expected, and it never waits. Where another job needs its slot, InTheWay (slot_outlook.h) names
+// it, and it is ended in the same step.
 //
 // Cost: O(slots + log n) for each call.
 // Threads: none; owned by Worker.
@@ -79,22 +79,13 @@ class AssignedJobs {
   bool IsSpare(AttemptId attempt) const;
   // The spare attempts, in the order in which they began or became spare.
   const std::vector<Running>& spare() const { return spare_; }
-  // The spare attempts that must end so that the other jobs have their slots and their memory, the
-  // last ones first. `limit_bytes`: the worker's memory; 0: unknown.
-  std::vector<AttemptId> InTheWay(uint64_t limit_bytes) const;
-  // True: a free slot is there, but only for a job that ends a spare one.
-  bool IsEachFreeSlotSpare() const {
-    return has_free_slot() && active_count() + spare_.size() >= slots_;
-  }
-  // True: a slot is really free, no job waits, and a spare job of `memory_bytes` fits beside all
-  // jobs here.
-  bool HasRoomForSpare(uint64_t memory_bytes, uint64_t limit_bytes) const;
   size_t pending_count() const { return pending_; }
   bool IsPending(AttemptId attempt) const;
   bool IsUploading(AttemptId attempt) const { return uploading_.contains(attempt); }
   size_t active_count() const {  // neither pending, uploading nor spare
     return jobs_.size() - pending_ - uploading_.size() - spare_.size();
   }
+  bool is_held() const { return is_held_; }  // SetHeld
   bool has_waiting() const { return !queue_.empty(); }
   bool has_free_slot() const { return !has_waiting() && active_count() < slots_; }
   absl::Duration expected() const { return expected_; }  // sum over the active attempts
@@ -103,6 +94,10 @@ class AssignedJobs {
   // Queue: the attempts that wait, the next one first.
   const std::vector<Running>& running() const { return running_; }
   std::vector<AttemptId> Queue() const;
+  // The attempts of Queue with their negated urgencies.
+  const absl::btree_set<std::pair<int, AttemptId>>& waiting() const { return queue_; }
+  // The attempts that are neither uploading nor spare, by expected memory.
+  const absl::btree_set<std::pair<uint64_t, AttemptId>>& by_memory() const { return by_memory_; }
   const absl::btree_map<AttemptId, Uploading>& uploading() const { return uploading_; }
   // The worker reported on the attempt: sets uploaded_at() if the attempt is uploading.
   void NoteReport(AttemptId attempt, absl::Duration awake);
@@ -112,25 +107,6 @@ class AssignedJobs {
   // are those that are in slots, or pending.
   std::vector<AttemptId> All() const;
   size_t in_slots_count() const { return running_.size() + spare_.size(); }
-  // The number of waiting jobs of at least this urgency.
-  size_t CountWaiting(Urgency urgency) const;
-  // The number of waiting Blocking jobs.
-  size_t blocking_count() const { return CountWaiting(Urgency::kBlocking); }
-  // Guesses of the time until a job begins; infinite: no running job will free a slot. A job that
-  // has outlasted its expected time is assumed to run as long again. BlockingDelay: for a new
-  // Blocking job. Delay: for any other new job. DelayOf: for an assigned attempt; zero: it has
-  // begun.
-  absl::Duration BlockingDelay(absl::Duration awake) const;
-  absl::Duration Delay(absl::Duration awake) const;
-  absl::Duration DelayOf(AttemptId attempt, absl::Duration awake) const;
-  // The guess for a new job that is more urgent than all waiting jobs.
-  absl::Duration NextSlot(absl::Duration awake) const;
-  // True: a job of `memory_bytes` fits into `limit_bytes` beside the largest jobs that may run in
-  // the other slots or be pending. Always true if no job is assigned, or if the limit or the job's
-  // memory is unknown (0).
-  bool HasMemoryFor(uint64_t memory_bytes, uint64_t limit_bytes) const;
-  // HasMemoryFor beside the pending jobs alone.
-  bool HasMemoryBesidePending(uint64_t memory_bytes, uint64_t limit_bytes) const;
 
  private:
   absl::Duration RemoveSpare(AttemptId attempt, absl::Duration awake);

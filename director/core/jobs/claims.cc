@@ -123,7 +123,7 @@ void Claims::Claim(PackageId id, CookMask cooks, const Asked& asked, Urgency urg
   package.asked_now |= asked.now;
   DisplaceAhead(id, cooks);
   if (asked.all != 0) cooks |= kAsksBit;
-  graph_.lifecycle().Claim(id, cooks & ~before, platforms, claimants_.FirstPhaseOf(id));
+  graph_.lifecycle().Claim(id, cooks & ~before, platforms, FirstPhaseOf(claimants_, id));
   // The generator joins at once: the cook that wants it may be over before the package's turn
   // comes, and then the list would be forgotten.
   if (package.generated != nullptr)
@@ -178,7 +178,7 @@ void Claims::TryAgain(PackageId id, PlatformMask failed, CookMask before) {
   graph_.blame().Pardon(id);
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
     if ((failed & MaskOf(p)) == 0) continue;
-    graph_.lifecycle().SetPhase(id, p, claimants_.FirstPhaseOf(id));
+    graph_.lifecycle().SetPhase(id, p, FirstPhaseOf(claimants_, id));
     package.slots[p].result.reset();
     package.slots[p].explored.reset();
     package.slots[p].has_followed = false;
@@ -460,7 +460,7 @@ void Claims::TakeUpMember(Claimant& cook, const CookManifest& judged, uint32_t n
   const PlatformMask platforms = cook.request.platforms;
   if ((platforms & ~WantedPlatforms(packages_[id])) != 0) {
     graph_.lifecycle().Unclaim(id, cook.bit());
-    graph_.lifecycle().Claim(id, cook.bit(), platforms, claimants_.FirstPhaseOf(id));
+    graph_.lifecycle().Claim(id, cook.bit(), platforms, FirstPhaseOf(claimants_, id));
   }
   deps_.urgencies.RaiseUrgency(
       id,

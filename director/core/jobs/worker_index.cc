@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/base/status_macros.h"
+#include "director/core/jobs/slot_outlook.h"
 
 namespace galley::director {
 
@@ -100,7 +101,7 @@ void WorkerIndex::CheckInvariants(const absl::btree_map<WorkerId, Worker>& worke
     with_spare += of_worker > 0;
     spare += of_worker;
     // Every other job has its slot (SpareJobs::MakeWay).
-    GALLEY_CHECK(worker.jobs.InTheWay(worker.memory_bytes).empty());
+    GALLEY_CHECK(InTheWay(worker.jobs, worker.memory_bytes).empty());
     slots += worker.slots();
     usable_slots += UsableSlotsOf(worker);
     free_slots += FreeSlotsOf(worker);

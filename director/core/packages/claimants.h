@@ -206,10 +206,6 @@ class Claimants {
   bool IsForced(PackageId package) const {
     return (packages_[package].cooks & masks_.active & masks_.forcing) != 0;
   }
-  // The phase in which a platform of the package begins: to be cooked if forced, else looked up.
-  Phase FirstPhaseOf(PackageId package) const {
-    return IsForced(package) ? Phase::kToCook : Phase::kToLookUp;
-  }
   // The running cooks that want the package, without the settled ones: what becomes of the package
   // is of these cooks.
   CookMask UnsettledOf(PackageId package) const {
@@ -260,6 +256,11 @@ class Claimants {
   bool is_asking_ = false, is_asking_now_ = false;
   CookMasks masks_;
 };
+
+// The phase in which a platform of the package begins: to be cooked if forced, else looked up.
+inline Phase FirstPhaseOf(const Claimants& claimants, PackageId package) {
+  return claimants.IsForced(package) ? Phase::kToCook : Phase::kToLookUp;
+}
 
 // The platforms on which an active cook, or one of the cooks `joining`, wants the package, or
 // somebody waits for it: everything but asks ahead of need.

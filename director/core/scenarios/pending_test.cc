@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "director/core/jobs/assigned_jobs.h"
+#include "director/core/jobs/slot_outlook.h"
 #include "director/core/scenarios/core_harness.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -78,18 +79,18 @@ TEST_F(PendingHandTest, WhatIsSaidOfOneThatComesLaterHolds) {
 
 TEST_F(PendingHandTest, ItsMemoryIsTaken) {
   hand_.Remove(2, kNow);
-  EXPECT_TRUE(hand_.HasMemoryFor(100, 100)) << "one slot: nothing runs beside it";
+  EXPECT_TRUE(HasMemoryFor(hand_, 100, 100)) << "one slot: nothing runs beside it";
   hand_.SetPending({1}, kNow);
-  EXPECT_TRUE(hand_.HasMemoryFor(70, 100));
-  EXPECT_FALSE(hand_.HasMemoryFor(71, 100)) << "the largest in hand may be the pending one";
+  EXPECT_TRUE(HasMemoryFor(hand_, 70, 100));
+  EXPECT_FALSE(HasMemoryFor(hand_, 71, 100)) << "the largest in hand may be the pending one";
 }
 
 TEST_F(PendingHandTest, ABlockingJobDoesNotWaitForIt) {
   hand_.SetPending({1}, absl::Seconds(4));
-  EXPECT_EQ(hand_.BlockingDelay(absl::Seconds(5)), absl::Seconds(9)) << "of 2, which has begun";
+  EXPECT_EQ(BlockingDelay(hand_, absl::Seconds(5)), absl::Seconds(9)) << "of 2, which has begun";
   hand_.Remove(2, kNow);
   hand_.Remove(3, kNow);
-  EXPECT_EQ(hand_.BlockingDelay(kNow), absl::ZeroDuration());
+  EXPECT_EQ(BlockingDelay(hand_, kNow), absl::ZeroDuration());
 }
 
 TEST_F(PendingHandTest, AtAWorkerThatIsHeldNothingBeginsButWhatItSays) {
@@ -100,7 +101,7 @@ TEST_F(PendingHandTest, AtAWorkerThatIsHeldNothingBeginsButWhatItSays) {
   EXPECT_FALSE(hand_.HasBegun(2));
   EXPECT_EQ(hand_.Queue(), std::vector<AttemptId>({2, 3}));
   EXPECT_FALSE(hand_.has_free_slot()) << "for whatever else comes";
-  EXPECT_EQ(hand_.BlockingDelay(kNow), absl::InfiniteDuration());
+  EXPECT_EQ(BlockingDelay(hand_, kNow), absl::InfiniteDuration());
   hand_.SetHeld(&more, absl::Seconds(2));
   EXPECT_EQ(hand_.Queue(), std::vector<AttemptId>({2}));
   EXPECT_EQ(hand_.Remove(3, absl::Seconds(5)), absl::Seconds(3));

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "director/core/jobs/assigned_jobs.h"
+#include "director/core/jobs/slot_outlook.h"
 #include "director/core/scenarios/core_harness.h"
 #include "gtest/gtest.h"
 
@@ -34,7 +35,7 @@ TEST_F(UploadingHandTest, ItsSlotIsTheNextOnesAndItsTimeStandsStill) {
   EXPECT_EQ(hand_.All(), std::vector<AttemptId>({2, 1, 3}));
   EXPECT_EQ(hand_.active_count(), 2u);
   EXPECT_EQ(hand_.expected(), absl::Seconds(20));
-  EXPECT_EQ(hand_.DelayOf(3, absl::Seconds(5)), absl::Seconds(9)) << "of 2";
+  EXPECT_EQ(DelayOf(hand_, 3, absl::Seconds(5)), absl::Seconds(9)) << "of 2";
   EXPECT_EQ(hand_.Remove(2, absl::Seconds(6)), absl::Seconds(2));
   hand_.NoteReport(1, absl::Seconds(50));
   hand_.NoteReport(3, absl::Seconds(55));
@@ -64,9 +65,9 @@ TEST_F(UploadingHandTest, OneThatWasPendingIsNotAnyMore) {
 
 TEST_F(UploadingHandTest, ItTakesNoMemory) {
   hand_.SetSlots(2, kWhenUploaded);
-  EXPECT_FALSE(hand_.HasMemoryFor(75, 100)) << "beside 3";
+  EXPECT_FALSE(HasMemoryFor(hand_, 75, 100)) << "beside 3";
   hand_.SetUploading(3, kWhenUploaded);
-  EXPECT_TRUE(hand_.HasMemoryFor(75, 100)) << "beside 2";
+  EXPECT_TRUE(HasMemoryFor(hand_, 75, 100)) << "beside 2";
 }
 
 TEST_F(UploadingHandTest, WhatIsSaidOfOneThatComesLaterHolds) {
@@ -87,7 +88,7 @@ TEST_F(UploadingHandTest, AtAWorkerThatIsHeldItStaysSo) {
 TEST_F(UploadingHandTest, WhenAllIsOnItsWayTheSlotIsFree) {
   for (const AttemptId attempt : {1, 2, 3}) hand_.SetUploading(attempt, kWhenUploaded);
   EXPECT_TRUE(hand_.has_free_slot());
-  EXPECT_EQ(hand_.Delay(absl::Seconds(3)), absl::ZeroDuration());
+  EXPECT_EQ(DelayOfNew(hand_, absl::Seconds(3)), absl::ZeroDuration());
 }
 
 // ------------------------------------------------------------------ a cook

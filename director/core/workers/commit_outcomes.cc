@@ -53,7 +53,7 @@ void CommitOutcomes::JudgeWorker(WorkerId worker, const Persisted::Item& item) {
 // been cooked. An earlier director may have stored a result that the worker reports again, so the
 // platform is looked up.
 void CommitOutcomes::OnRefused(PackageId id, PlatformIndex platform, const std::string& why) {
-  graph_.lifecycle().SetPhase(id, platform, claimants_.FirstPhaseOf(id));
+  graph_.lifecycle().SetPhase(id, platform, FirstPhaseOf(claimants_, id));
   packages_[id].slots[platform].result.reset();
   deps_.faults.BlameInfrastructure(id, MaskOf(platform), why, "");
   deps_.package_progress.Advance(id);

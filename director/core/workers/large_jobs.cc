@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "director/core/jobs/slot_outlook.h"
 #include "director/core/packages/job_costs.h"
 
 namespace galley::director {
@@ -50,7 +51,7 @@ bool LargeJobs::IsHeldUpByMemory(PackageId id) const {
            const Worker& worker = *workers_.Find(load.worker);
            return deps_.eligibility.Has(load.worker, worker, id) &&
                   deps_.reservations.MayTakeAt(id, load.worker) &&
-                  !worker.jobs.HasMemoryFor(bytes, worker.memory_bytes);
+                  !HasMemoryFor(worker.jobs, bytes, worker.memory_bytes);
          });
 }
 
@@ -75,8 +76,8 @@ bool LargeJobs::MayBeKeptFor(PackageId package, WorkerId id, const Worker& worke
          deps_.eligibility.Has(id, worker, package) && workers_.attached().IsUsable(worker) &&
          deps_.reservations.MayTakeAt(package, id) && !graph_.blame().HasFailedOn(package, id) &&
          deps_.worker_trust.MayTake(package, id, worker) &&
-         worker.jobs.HasMemoryBesidePending(MemoryOf(packages_[package], deps_.costs),
-                                            worker.memory_bytes);
+         HasMemoryBesidePending(worker.jobs, MemoryOf(packages_[package], deps_.costs),
+                                worker.memory_bytes);
 }
 
 // Hands the job that a worker is kept for to that worker before all other jobs.

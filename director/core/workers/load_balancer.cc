@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/container/btree_set.h"
+#include "director/core/jobs/slot_outlook.h"
 #include "director/core/packages/job_costs.h"
 
 namespace galley::director {
@@ -26,7 +27,7 @@ constexpr size_t kBusiestMax = 16;  // busiest workers that are looked at for ea
 absl::btree_set<AttemptId> LeftAt(WorkerId worker, const AssignedJobs& hand, absl::Duration there,
                                   absl::Duration awake) {
   absl::btree_set<AttemptId> left;
-  const absl::Duration next_slot = hand.NextSlot(awake);
+  const absl::Duration next_slot = NextSlot(hand, awake);
   // If no job begins for want of memory, no job is in an executor's hands either.
   if (PoolOf(worker) == Pool::kLocal || next_slot == absl::InfiniteDuration()) return left;
   absl::Duration ahead, before;
@@ -55,7 +56,7 @@ void LoadBalancer::Balance() {
   size_t pairs = 0;
   std::vector<WorkerId> idle(workers_.attached().idle().begin(), workers_.attached().idle().end());
   std::ranges::stable_partition(
-      idle, [this](WorkerId id) { return !workers_.Find(id)->jobs.IsEachFreeSlotSpare(); });
+      idle, [this](WorkerId id) { return !IsEachFreeSlotSpare(workers_.Find(id)->jobs); });
   for (const WorkerId to : idle) {
     if (!workers_.attached().IsUsable(*workers_.Find(to)) ||
         deps_.reservations.IsKeptFrom(PackageId(), to))
@@ -89,14 +90,14 @@ bool LoadBalancer::RetractFor(WorkerId idle, WorkerId busy) {
   });
   const bool is_trusted =
       workers_.attached().IsUsable(from) && !deps_.worker_trust.IsDoubtful(busy);
-  const bool is_urgent = from.jobs.blocking_count() > 0;
+  const bool is_urgent = CountWaiting(from.jobs, Urgency::kBlocking) > 0;
   if (is_trusted && !is_urgent && from.jobs.expected() < kWorthMoving) return false;
   // Moving `excess` makes both workers equal for each slot; one job goes into a free slot in any
   // case.
   const double share = static_cast<double>(to.slots()) / (from.slots() + to.slots());
   const absl::Duration excess = share * from.jobs.expected() - (1 - share) * to.jobs.expected();
   const absl::btree_set<AttemptId> left =
-      LeftAt(busy, from.jobs, to.jobs.Delay(step_.awake), step_.awake);
+      LeftAt(busy, from.jobs, DelayOfNew(to.jobs, step_.awake), step_.awake);
   absl::Duration moved;
   bool has_moved = false;
   for (const AttemptId id : queue) {
@@ -107,7 +108,8 @@ bool LoadBalancer::RetractFor(WorkerId idle, WorkerId busy) {
         graph_.blame().HasFailedOn(attempt.package, idle) ||
         deps_.worker_choice.IsBetterElsewhere(attempt.package, to) ||
         !deps_.worker_trust.MayTake(attempt.package, idle, to) ||
-        !to.jobs.HasMemoryFor(MemoryOf(packages_[attempt.package], deps_.costs), to.memory_bytes) ||
+        !HasMemoryFor(to.jobs, MemoryOf(packages_[attempt.package], deps_.costs),
+                      to.memory_bytes) ||
         (is_trusted && (left.contains(id) || !IsBetterOffAt(id, idle))))
       continue;
     const bool is_enough =
@@ -129,8 +131,8 @@ bool LoadBalancer::RetractFor(WorkerId idle, WorkerId busy) {
 bool LoadBalancer::IsBetterOffAt(AttemptId id, WorkerId idle) const {
   const Attempt& attempt = deps_.attempts.at(id);
   if (attempt.saved <= absl::ZeroDuration()) return true;
-  const absl::Duration here = workers_.Find(attempt.worker)->jobs.DelayOf(id, step_.awake);
-  const absl::Duration there = workers_.Find(idle)->jobs.Delay(step_.awake);
+  const absl::Duration here = DelayOf(workers_.Find(attempt.worker)->jobs, id, step_.awake);
+  const absl::Duration there = DelayOfNew(workers_.Find(idle)->jobs, step_.awake);
   if (here - attempt.saved > there) return true;
   return here - attempt.saved > there - deps_.worker_choice.SavedAt(attempt.package, idle);
 }

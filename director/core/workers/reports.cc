@@ -158,7 +158,7 @@ Reports::Answer Reports::OnSaved(WorkerId worker, ReportId report, AttemptId id,
     answer = FeedCache(package_id, platform, {.worker = worker, .report = report}, saved);
     if (was_expected) {
       if ((deps_.attempts.StillInHand(package_id) & bit) == 0) {
-        graph_.lifecycle().SetPhase(package_id, platform, claimants_.FirstPhaseOf(package_id));
+        graph_.lifecycle().SetPhase(package_id, platform, FirstPhaseOf(claimants_, package_id));
       }
       if (attempt.remaining == 0) deps_.attempts.EndAttempt(id, Tell::kNothing);
       deps_.faults.BlameInfrastructure(package_id, bit, "its files changed while it was cooked",

@@ -7,6 +7,7 @@
 
 #include "absl/container/btree_set.h"
 #include "common/base/sabotage.h"
+#include "director/core/jobs/slot_outlook.h"
 #include "director/core/packages/job_costs.h"
 
 namespace galley::director {
@@ -71,7 +72,7 @@ void SpareJobs::MakeWay() {
   const absl::btree_set<WorkerId> with_spare = workers_.attached().with_spare();
   for (const WorkerId id : with_spare) {
     const Worker& worker = *workers_.Find(id);
-    for (const AttemptId attempt : worker.jobs.InTheWay(worker.memory_bytes)) End(attempt);
+    for (const AttemptId attempt : InTheWay(worker.jobs, worker.memory_bytes)) End(attempt);
   }
 }
 
@@ -212,7 +213,7 @@ WorkerId SpareJobs::Choose(PackageId package) const {
   for (const WorkerId id : workers_.attached().idle()) {
     if (++looks > kIdleLooksMax) break;
     const Worker& worker = *workers_.Find(id);
-    if (!worker.jobs.HasRoomForSpare(memory_bytes, worker.memory_bytes) ||
+    if (!HasRoomForSpare(worker.jobs, memory_bytes, worker.memory_bytes) ||
         !deps_.worker_choice.MayTake(package, id, worker))
       continue;
     const Order order(-deps_.worker_choice.SavedAt(package, id), worker.jobs.size(), id);
@@ -231,7 +232,7 @@ WorkerId SpareJobs::ChooseAgain(PackageId package) const {
   const Worker& worker = *workers_.Find(id);
   const bool has_room =
       workers_.attached().idle().contains(id) &&
-      worker.jobs.HasRoomForSpare(MemoryOf(packages_[package], deps_.costs), worker.memory_bytes);
+      HasRoomForSpare(worker.jobs, MemoryOf(packages_[package], deps_.costs), worker.memory_bytes);
   return has_room ? id : WorkerId();
 }
 

@@ -1,5 +1,7 @@
 #include "director/core/workers/stragglers.h"
 
+#include "director/core/jobs/slot_outlook.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -129,7 +131,7 @@ WorkerId Stragglers::IdleFor(const Attempt& attempt, bool is_elsewhere) const {
     if ((is_elsewhere && id == attempt.worker) ||
         !deps_.worker_choice.MayTake(attempt.package, id, worker))
       continue;
-    if (!worker.jobs.IsEachFreeSlotSpare()) return id;
+    if (!IsEachFreeSlotSpare(worker.jobs)) return id;
     if (!with_spare.valid()) with_spare = id;
   }
   return with_spare;
@@ -158,7 +160,7 @@ WorkerId Stragglers::BestFor(const Attempt& attempt) const {
         worker.jobs.size() >= options_.window_jobs_max + worker.slots() ||
         !deps_.worker_choice.MayTake(attempt.package, id, worker))
       continue;
-    const absl::Duration delay = worker.jobs.Delay(step_.awake);
+    const absl::Duration delay = DelayOfNew(worker.jobs, step_.awake);
     if (best.valid() && delay >= least) continue;
     best = id;
     least = delay;

@@ -5,6 +5,7 @@
 
 #include "common/base/fnv.h"
 #include "common/base/status_macros.h"
+#include "director/core/jobs/slot_outlook.h"
 #include "director/core/packages/job_costs.h"
 #include "director/core/workers/class_quota.h"
 
@@ -30,7 +31,7 @@ bool WorkerChoice::MayTake(PackageId package, WorkerId id, const Worker& worker)
          !IsBetterElsewhere(package, worker) && !deps_.reservations.IsKeptFrom(package, id) &&
          !suspects_.IsKeptFrom(package, worker) &&
          deps_.worker_trust.MayTake(package, id, worker) &&
-         worker.jobs.HasMemoryFor(MemoryOf(packages_[package], deps_.costs), worker.memory_bytes);
+         HasMemoryFor(worker.jobs, MemoryOf(packages_[package], deps_.costs), worker.memory_bytes);
 }
 
 bool WorkerChoice::IsUntriedAnywhere(PackageId package) const {
@@ -62,12 +63,12 @@ PlacementCandidate WorkerChoice::ViewOf(PackageId package, WorkerId id, const Wo
   const absl::Duration jobs = absl::Microseconds(static_cast<int64_t>(worker.jobs.active_count()));
   return {.worker = id,
           .load = (worker.jobs.expected() + jobs) / worker.slots(),
-          .delay = worker.jobs.Delay(step_.awake),
+          .delay = DelayOfNew(worker.jobs, step_.awake),
           .saved = warm * LoadTimeOf(package),
           .warm = warm,
           .is_large_enough = worker.memory_bytes == 0 ||
                              MemoryOf(packages_[package], deps_.costs) <= worker.memory_bytes,
-          .ends_spare = worker.jobs.IsEachFreeSlotSpare()};
+          .ends_spare = IsEachFreeSlotSpare(worker.jobs)};
 }
 
 std::vector<PlacementCandidate> WorkerChoice::Lightest(PackageId package) const {
@@ -157,7 +158,7 @@ WorkerId WorkerChoice::PlaceAtSuspect(PackageId package) const {
     const absl::Duration load = ViewOf(package, id, worker, 0).load;
     const bool can_now =
         workers_.attached().HasRoom(worker) && deps_.reservations.MayTakeAt(package, id) &&
-        worker.jobs.HasMemoryFor(MemoryOf(packages_[package], deps_.costs), worker.memory_bytes);
+        HasMemoryFor(worker.jobs, MemoryOf(packages_[package], deps_.costs), worker.memory_bytes);
     if (!can_now || (best.valid() && load >= least)) continue;
     best = id;
     least = load;
@@ -197,7 +198,7 @@ WorkerId WorkerChoice::PlaceBlocking(PackageId package) const {
   using Order = std::tuple<bool, bool, bool, bool, absl::Duration, bool, WorkerId>;
   const auto cannot_now = [&](const Worker& worker) {
     return !workers_.attached().IsUsable(worker) ||
-           worker.jobs.blocking_count() >= options_.blocking_jobs_max;
+           CountWaiting(worker.jobs, Urgency::kBlocking) >= options_.blocking_jobs_max;
   };
   WorkerId best;
   Order least;
@@ -208,8 +209,8 @@ WorkerId WorkerChoice::PlaceBlocking(PackageId package) const {
       continue;
     const Order order(graph_.blame().HasFailedOn(package, id),
                       graph_.blame().HasFailedAt(package, worker.machine), cannot_now(worker),
-                      !MayTake(package, id, worker), worker.jobs.BlockingDelay(step_.awake),
-                      worker.jobs.IsEachFreeSlotSpare(), id);
+                      !MayTake(package, id, worker), BlockingDelay(worker.jobs, step_.awake),
+                      IsEachFreeSlotSpare(worker.jobs), id);
     if (best.valid() && least <= order) continue;
     best = id;
     least = order;
@@ -231,12 +232,12 @@ WorkerId WorkerChoice::PlaceBefore(PackageId package, Urgency urgency) const {
   for (const WorkerId id : workers_.attached().ring()) {
     const Worker& worker = *workers_.Find(id);
     const size_t before =
-        worker.jobs.CountWaiting(static_cast<Urgency>(static_cast<int>(below) + 1));
+        CountWaiting(worker.jobs, static_cast<Urgency>(static_cast<int>(below) + 1));
     const bool can_take = !worker.is_draining && workers_.attached().IsUsable(worker) &&
                           worker.jobs.size() < options_.window_jobs_max + worker.slots() &&
                           worker.jobs.has_waiting() && before < worker.slots() &&
                           MayTake(package, id, worker) && !graph_.blame().HasFailedOn(package, id);
-    const absl::Duration delay = worker.jobs.NextSlot(step_.awake);
+    const absl::Duration delay = NextSlot(worker.jobs, step_.awake);
     if (!can_take || (best.valid() && delay >= least)) continue;
     best = id;
     least = delay;

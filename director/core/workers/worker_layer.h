@@ -1,11 +1,10 @@
-// WorkerLayer: the parts that choose workers for jobs, start workers, and take their reports.
+// WorkerLayer: the parts that choose workers for jobs, and start workers.
 // A part receives parts that are above it in the list.
 // Threads: none; owned by Core.
 #pragma once
 
 #include "director/core/jobs/job_layer.h"
 #include "director/core/workers/breakers.h"
-#include "director/core/workers/commit_outcomes.h"
 #include "director/core/workers/culprits.h"
 #include "director/core/workers/dispatcher.h"
 #include "director/core/workers/eligibility.h"
@@ -20,7 +19,6 @@
 #include "director/core/workers/load_balancer.h"
 #include "director/core/workers/parked_jobs.h"
 #include "director/core/workers/proofs.h"
-#include "director/core/workers/reports.h"
 #include "director/core/workers/reservations.h"
 #include "director/core/workers/spare_jobs.h"
 #include "director/core/workers/stragglers.h"
@@ -104,31 +102,6 @@ struct WorkerLayer {
       {jobs.attempts, jobs.resumed_attempts, exclusive_run, reservations, worker_trust,
        worker_choice, parked_jobs, job_queue, job_handover, load_balancer, faults, culprits, fleet,
        survivors, large_jobs, stragglers, spare_jobs}};
-  CommitOutcomes commit_outcomes{
-      jobs.ground,
-      {jobs.attempts, jobs.package_progress, jobs.commits, jobs.discovered_references,
-       jobs.acknowledgements, breakers, faults}};
-  Reports reports{jobs.ground,
-                  {jobs.attempts,
-                   jobs.resumed_attempts,
-                   jobs.equal_work_followers,
-                   jobs.packages.waits,
-                   jobs.package_progress,
-                   jobs.commits,
-                   jobs.packages.warnings,
-                   jobs.claims,
-                   jobs.wait_cycles,
-                   jobs.wait_evaluation,
-                   jobs.discovered_references,
-                   jobs.acknowledgements,
-                   held_results,
-                   eligibility,
-                   jobs.result_acceptance,
-                   proofs,
-                   breakers,
-                   faults,
-                   culprits,
-                   fleet}};
 };
 
 }  // namespace galley::director

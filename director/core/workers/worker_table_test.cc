@@ -1,5 +1,6 @@
 // Workers and the jobs in their hands.
 #include "director/core/jobs/worker_table.h"
+#include "director/core/jobs/slot_outlook.h"
 
 #include <random>
 #include <set>
@@ -24,7 +25,7 @@ TEST(AssignedJobsTest, UrgentGoesBeforeWhatWaitsAndBehindWhatRuns) {
   hand.Add(3, {.urgency = Urgency::kBlocking}, kWhenAsked);
   hand.Add(4, {.urgency = Urgency::kBlocking}, kWhenAsked);
   EXPECT_EQ(hand.All(), std::vector<AttemptId>({1, 3, 4, 2}));
-  EXPECT_EQ(hand.blocking_count(), 2u);
+  EXPECT_EQ(CountWaiting(hand, Urgency::kBlocking), 2u);
   EXPECT_TRUE(hand.HasBegun(1));
 }
 
@@ -40,13 +41,13 @@ TEST(AssignedJobsTest, TheNextBeginsWhenOneEnds) {
 
 TEST(AssignedJobsTest, ABlockingJobWaitsForTheNextSlotAndForThoseBeforeIt) {
   AssignedJobs hand;
-  EXPECT_EQ(hand.BlockingDelay(kWhenAsked), absl::ZeroDuration());
+  EXPECT_EQ(BlockingDelay(hand, kWhenAsked), absl::ZeroDuration());
   hand.Add(1, Job(absl::Seconds(10)), kWhenAsked);
   hand.Add(2, Job(absl::Seconds(99)), kWhenAsked);
-  EXPECT_EQ(hand.BlockingDelay(absl::Seconds(4)), absl::Seconds(6));
-  EXPECT_EQ(hand.BlockingDelay(absl::Seconds(40)), absl::Seconds(40));  // as long again
+  EXPECT_EQ(BlockingDelay(hand, absl::Seconds(4)), absl::Seconds(6));
+  EXPECT_EQ(BlockingDelay(hand, absl::Seconds(40)), absl::Seconds(40));  // as long again
   hand.Add(3, {.urgency = Urgency::kBlocking, .expected = absl::Seconds(2)}, kWhenAsked);
-  EXPECT_EQ(hand.BlockingDelay(absl::Seconds(4)), absl::Seconds(8));
+  EXPECT_EQ(BlockingDelay(hand, absl::Seconds(4)), absl::Seconds(8));
 }
 
 TEST(AssignedJobsTest, ASpareJobIsInNobodysWayUntilItsSlotIsTaken) {
@@ -58,17 +59,17 @@ TEST(AssignedJobsTest, ASpareJobIsInNobodysWayUntilItsSlotIsTaken) {
   EXPECT_TRUE(hand.is_idle());
   EXPECT_EQ(hand.active_count(), 0u);
   EXPECT_EQ(hand.expected(), absl::ZeroDuration());
-  EXPECT_EQ(hand.BlockingDelay(absl::Seconds(1)), absl::ZeroDuration());
+  EXPECT_EQ(BlockingDelay(hand, absl::Seconds(1)), absl::ZeroDuration());
   EXPECT_TRUE(hand.HasBegun(1));
-  EXPECT_TRUE(hand.InTheWay(0).empty());
-  EXPECT_FALSE(hand.HasRoomForSpare(0, 0)) << "both slots are used";
+  EXPECT_TRUE(InTheWay(hand, 0).empty());
+  EXPECT_FALSE(HasRoomForSpare(hand, 0, 0)) << "both slots are used";
   hand.Add(3, Job(absl::Seconds(1)), absl::Seconds(1));
-  EXPECT_EQ(hand.InTheWay(0), std::vector<AttemptId>({2}));
+  EXPECT_EQ(InTheWay(hand, 0), std::vector<AttemptId>({2}));
   EXPECT_EQ(hand.Remove(2, absl::Seconds(4)), absl::Seconds(4));
-  EXPECT_TRUE(hand.InTheWay(0).empty());
+  EXPECT_TRUE(InTheWay(hand, 0).empty());
   EXPECT_EQ(hand.All(), std::vector<AttemptId>({3, 1}));
   hand.Add(4, Job(absl::Seconds(1)), absl::Seconds(4));
-  EXPECT_EQ(hand.InTheWay(0), std::vector<AttemptId>({1}));
+  EXPECT_EQ(InTheWay(hand, 0), std::vector<AttemptId>({1}));
 }
 
 TEST(AssignedJobsTest, AJobBecomesSpareAndIsWantedAgain) {
@@ -77,23 +78,23 @@ TEST(AssignedJobsTest, AJobBecomesSpareAndIsWantedAgain) {
   hand.Add(2, Job(absl::Seconds(1)), kWhenAsked);
   hand.SetSpare(1, true, absl::Seconds(1));
   EXPECT_TRUE(hand.HasBegun(2)) << "the slot is free for it";
-  EXPECT_EQ(hand.InTheWay(0), std::vector<AttemptId>({1}));
+  EXPECT_EQ(InTheWay(hand, 0), std::vector<AttemptId>({1}));
   hand.Remove(2, absl::Seconds(2));
   hand.SetSpare(1, false, absl::Seconds(3));
   EXPECT_EQ(hand.expected(), absl::Seconds(9));
-  EXPECT_EQ(hand.NextSlot(absl::Seconds(4)), absl::Seconds(5)) << "it began long ago";
+  EXPECT_EQ(NextSlot(hand, absl::Seconds(4)), absl::Seconds(5)) << "it began long ago";
 }
 
 TEST(AssignedJobsTest, ASpareJobGivesItsMemoryBack) {
   AssignedJobs hand;
   hand.SetSlots(3, kWhenAsked);
   hand.Add(1, {.memory_bytes = 60, .is_spare = true}, kWhenAsked);
-  EXPECT_TRUE(hand.HasMemoryFor(90, 100));
-  EXPECT_FALSE(hand.HasRoomForSpare(60, 100));
-  EXPECT_TRUE(hand.HasRoomForSpare(40, 100));
+  EXPECT_TRUE(HasMemoryFor(hand, 90, 100));
+  EXPECT_FALSE(HasRoomForSpare(hand, 60, 100));
+  EXPECT_TRUE(HasRoomForSpare(hand, 40, 100));
   hand.Add(2, {.memory_bytes = 90}, kWhenAsked);
-  EXPECT_EQ(hand.InTheWay(100), std::vector<AttemptId>({1}));
-  EXPECT_TRUE(hand.InTheWay(0).empty()) << "there is room for all that is known";
+  EXPECT_EQ(InTheWay(hand, 100), std::vector<AttemptId>({1}));
+  EXPECT_TRUE(InTheWay(hand, 0).empty()) << "there is room for all that is known";
 }
 
 TEST(AssignedJobsTest, ASpareJobThatUploadsHasLeftItsSlot) {
@@ -102,22 +103,22 @@ TEST(AssignedJobsTest, ASpareJobThatUploadsHasLeftItsSlot) {
   hand.SetUploading(1, absl::Seconds(2));
   EXPECT_FALSE(hand.IsSpare(1));
   hand.Add(2, Job(absl::Seconds(1)), absl::Seconds(3));
-  EXPECT_TRUE(hand.InTheWay(0).empty());
+  EXPECT_TRUE(InTheWay(hand, 0).empty());
   EXPECT_EQ(hand.Remove(1, absl::Seconds(9)), absl::Seconds(2));
 }
 
 TEST(AssignedJobsTest, MemoryIsThatOfTheLargestThatMayRunTogether) {
   AssignedJobs hand;
   hand.SetSlots(2, kWhenAsked);
-  EXPECT_TRUE(hand.HasMemoryFor(500, 100));  // alone
+  EXPECT_TRUE(HasMemoryFor(hand, 500, 100));  // alone
   hand.Add(1, {.memory_bytes = 60}, kWhenAsked);
   hand.Add(2, {.memory_bytes = 30}, kWhenAsked);
-  EXPECT_TRUE(hand.HasMemoryFor(40, 100));
-  EXPECT_FALSE(hand.HasMemoryFor(41, 100));
-  EXPECT_FALSE(hand.HasMemoryFor(500, 100));
-  EXPECT_TRUE(hand.HasMemoryFor(500, 0));
+  EXPECT_TRUE(HasMemoryFor(hand, 40, 100));
+  EXPECT_FALSE(HasMemoryFor(hand, 41, 100));
+  EXPECT_FALSE(HasMemoryFor(hand, 500, 100));
+  EXPECT_TRUE(HasMemoryFor(hand, 500, 0));
   hand.Remove(1, kWhenAsked);
-  EXPECT_TRUE(hand.HasMemoryFor(70, 100));
+  EXPECT_TRUE(HasMemoryFor(hand, 70, 100));
 }
 
 TEST(WorkersTest, AWindowIsCountedInExpectedTimeAndInJobs) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "director/core/jobs/slot_outlook.h"
 #include "director/core/packages/job_costs.h"
 
 namespace galley::director {
@@ -121,7 +122,7 @@ bool WorkerTrust::MayTake(PackageId package, WorkerId id, const Worker& worker) 
   if (!doubtful_.contains(id)) return true;
   // The cost counts as in Left(), whose costs may have been guessed long ago.
   const absl::Duration cost = packages_[package].work->expected;
-  const absl::Duration there = (worker.jobs.Delay(step_.awake) + cost) * PaceOf(worker);
+  const absl::Duration there = (DelayOfNew(worker.jobs, step_.awake) + cost) * PaceOf(worker);
   return there + cost <= Left() || !CanTrustedDo(package);
 }
 
