@@ -144,7 +144,7 @@ void CookAhead::TakeAsked(absl::Time now) {
 }
 
 void CookAhead::TakeOneAsked(const ShownWorld& shown, const AheadKey& key) {
-  const PackageFilesPtr files = deps_.shared.TableOf(key.platform)->Find(key.package);
+  const PackageFilesPtr files = deps_.cooked.TableOf(key.platform)->Find(key.package);
   ledger_.Ask(key, files == nullptr ? std::nullopt : files->key);
   if (files == nullptr || plan_.IsIdleFor(key)) return;
   CloseAsk(key);
@@ -214,8 +214,8 @@ AheadPlan::Judgement CookAhead::Judge(const ShownWorld& shown, const AheadKey& k
   if (!GeneratorName(key.package).empty() && table.IsNever(key.package)) return {Kind::kDrop};
   if (IsSmallCopy(shown, *platform, key.package)) return {Kind::kDrop};
   if (!IsCultureWanted(shown, key)) return {Kind::kDrop};
-  const PackageFilesPtr files = deps_.shared.TableOf(key.platform)->Find(key.package);
-  if (files == nullptr || deps_.shared.IsAnyLost(*files)) return {Kind::kCook};
+  const PackageFilesPtr files = deps_.cooked.TableOf(key.platform)->Find(key.package);
+  if (files == nullptr || deps_.cooked.IsAnyLost(*files)) return {Kind::kCook};
   return {Kind::kKnown, ReferencesOf(shown, key, *files)};
 }
 
@@ -366,7 +366,7 @@ void CookAhead::TakeSuccess(const AheadKey& key, const AskSucceeded& done) {
     return;
   }
   const ShownWorldPtr shown = deps_.shared.present();
-  const PackageFilesPtr files = deps_.shared.TableOf(key.platform)->Find(key.package);
+  const PackageFilesPtr files = deps_.cooked.TableOf(key.platform)->Find(key.package);
   plan_.Succeed(key,
                 files == nullptr ? std::vector<std::string>() : ReferencesOf(*shown, key, *files));
 }

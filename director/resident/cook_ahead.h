@@ -31,6 +31,7 @@
 #include "director/devices/ahead_ledger.h"
 #include "director/devices/ahead_plan.h"
 #include "director/resident/asked_notes.h"
+#include "director/resident/cooked_tables.h"
 #include "director/resident/package_files.h"
 #include "director/resident/present_project.h"
 #include "director/resident/shared_sessions.h"
@@ -78,6 +79,7 @@ class CookAhead {
   struct Deps {
     PresentProject& present;
     SharedSessions& shared;
+    CookedTables& cooked;
     // Posts a turn, from any thread.
     std::function<void(std::function<void()> turn)> post;
     // Sees to it that a turn ends at this time. Any thread.

@@ -46,6 +46,7 @@ class CookAheadTest : public DeviceTest {
         CookAhead::Deps{
             .present = fake_,
             .shared = shared_,
+            .cooked = cooked_,
             .post = [this](std::function<void()> turn) { turns_.push_back(std::move(turn)); },
             .wake_at = [this](absl::Time at) { woken_at_ = at; },
             .take_result =
@@ -68,7 +69,7 @@ class CookAheadTest : public DeviceTest {
   void Take(const std::string& platform, const std::string& package, const record::Result& result,
             const Digest& key) {
     const PackageFilesPtr files = FilesOf(*world_, package, key, result);
-    shared_.TableOf(platform)->Put(package, files);
+    cooked_.TableOf(platform)->Put(package, files);
     ahead_->NoteResult(platform, package, *files);
   }
   // A device was given the package, which has these references.
@@ -77,7 +78,7 @@ class CookAheadTest : public DeviceTest {
     record::Result result = Made({{".bin", "asked"}});
     for (const std::string& path : references)
       result.details.references.push_back({.path = path, .kind = kind});
-    if (shared_.TableOf("linux")->Find(package) == nullptr)
+    if (cooked_.TableOf("linux")->Find(package) == nullptr)
       Take("linux", package, result, Digest::Of(package));
     ahead_->NoteAsked("linux", package);
     Settle();
@@ -109,6 +110,7 @@ class CookAheadTest : public DeviceTest {
   devices::AheadCounts counts() const { return ahead_->figures().counts; }
 
   FakeProject fake_;
+  CookedTables cooked_;
   SharedSessions shared_{{.project = std::string(32, 'a'), .changes = {.term = 1}}, memory_};
   std::deque<std::function<void()>> turns_;
   absl::Time now_ = absl::FromUnixSeconds(1'000'000);
@@ -149,7 +151,7 @@ TEST_F(CookAheadTest, WhatWasThereAlreadyIsNotMade) {
   Ask(kTown, {"/Game/a.png"});
   EXPECT_THAT(OnLinux(), ElementsAre("/Game/a.png"));
   EXPECT_EQ(counts().made, 0u);
-  EXPECT_NE(shared_.TableOf("linux")->Find("/Game/a.png"), nullptr);
+  EXPECT_NE(cooked_.TableOf("linux")->Find("/Game/a.png"), nullptr);
 }
 
 TEST_F(CookAheadTest, SoftReferencesAndGeneratedPackagesAreReferencesEditorOnesAreNot) {
@@ -177,7 +179,7 @@ TEST_F(CookAheadTest, WhatADeviceNeedNotHaveCookedIsNotCooked) {
   ahead_->OnWorld({.packages = {kTown}}, {});
   Ask(kTown);
   EXPECT_THAT(OnLinux(), IsEmpty()) << "it is known";
-  shared_.TableOf("linux")->Clear();
+  cooked_.TableOf("linux")->Clear();
   Ask("/Game/f.png", {"/Game/L10N/de/a.png"});
   EXPECT_THAT(OnLinux(), ElementsAre("/Game/L10N/de/a.png"));
 }
@@ -295,7 +297,7 @@ TEST_F(CookAheadTest, AChangeMakesStaleWhatIsCookedAgainAndWhatWasMadeIsWasted) 
   fake_.Cooks("/Game/a.png", Made({{".ktx2", "of the edit"}}));
   BeginWorld();
   const std::vector<std::string> changed = {"/Game/a.png"};
-  const std::vector<std::string> stale = shared_.TableOf("linux")->Drop(changed);
+  const std::vector<std::string> stale = cooked_.TableOf("linux")->Drop(changed);
   ahead_->OnWorld({.packages = changed}, {{"linux", stale}});
   Settle();
   EXPECT_THAT(OnLinux(), ElementsAre("/Game/a.png", "/Game/a.png"));
@@ -311,17 +313,17 @@ TEST_F(CookAheadTest, AResultOfAnOlderWorldIsAskedForAgain) {
   BeginWorld();
   fake_.SetWorld(first);
   Ask(kTown, {"/Game/a.png"});
-  EXPECT_EQ(shared_.TableOf("linux")->Find("/Game/a.png"), nullptr);
+  EXPECT_EQ(cooked_.TableOf("linux")->Find("/Game/a.png"), nullptr);
   fake_.SetWorld(world_);
   Pass(CookAhead::kWorldInterval);
-  EXPECT_NE(shared_.TableOf("linux")->Find("/Game/a.png"), nullptr);
+  EXPECT_NE(cooked_.TableOf("linux")->Find("/Game/a.png"), nullptr);
 }
 
 TEST_F(CookAheadTest, ACookThatUsesAResultIsAHit) {
   fake_.LetCookAhead(absl::Seconds(1));
   Begin();
   Ask(kTown, {"/Game/a.png"});
-  const PackageFilesPtr files = shared_.TableOf("linux")->Find("/Game/a.png");
+  const PackageFilesPtr files = cooked_.TableOf("linux")->Find("/Game/a.png");
   ASSERT_NE(files, nullptr);
   ahead_->NoteUsed("linux", "/Game/a.png", *files->key);
   Settle();

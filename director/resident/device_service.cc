@@ -37,8 +37,10 @@ DeviceService::DeviceService(Deps deps)
     : deps_(std::move(deps)),
       answers_(deps_.store, deps_.remaker),
       shared_(deps_.sessions, deps_.store),
-      known_(shared_, [this](const std::string& platform,
-                             const std::string& package) { ahead_.NoteAsked(platform, package); }),
+      known_(shared_, cooked_,
+             [this](const std::string& platform, const std::string& package) {
+               ahead_.NoteAsked(platform, package);
+             }),
       streams_(shared_, [this] { return Now(); }),
       past_({.store = deps_.store,
              .journal = deps_.journal,
@@ -47,6 +49,7 @@ DeviceService::DeviceService(Deps deps)
              .kept = deps_.kept,
              .trust_domain = deps_.trust_domain,
              .read_trust = deps_.read_trust}),
+      time_(deps_.threads.clock()),
       turns_(deps_.threads.MakeTurns()),
       builds_(deps_.threads.MakeBuilds()),
       timed_(deps_.threads.MakePool(), [this](absl::Time at) { timer_->WakeAt(at); }),
@@ -54,6 +57,7 @@ DeviceService::DeviceService(Deps deps)
               .store = deps_.store,
               .journal = deps_.journal,
               .shared = shared_,
+              .cooked = cooked_,
               .kept = deps_.kept,
               .builds = *builds_,
               .stop = stop_,
@@ -85,6 +89,7 @@ WaitingReads::Deps DeviceService::DepsOfReads() {
   return {
       .present = deps_.present,
       .shared = shared_,
+      .cooked = cooked_,
       .post = [this](Turn turn) { Post(std::move(turn)); },
       .take_result =
           [this](const WorldPtr& world, const std::string& platform, const std::string& package,
@@ -108,6 +113,7 @@ WaitingReads::Deps DeviceService::DepsOfReads() {
 CookAhead::Deps DeviceService::DepsOfAhead() {
   return {.present = deps_.present,
           .shared = shared_,
+          .cooked = cooked_,
           .post = [this](Turn turn) { Post(std::move(turn)); },
           .wake_at = [this](absl::Time at) { timer_->WakeAt(at); },
           .take_result =
@@ -121,16 +127,6 @@ CookAhead::Deps DeviceService::DepsOfAhead() {
 
 std::optional<AheadFigures> DeviceService::ahead() const {
   return deps_.ahead.is_on ? std::optional(ahead_.figures()) : std::nullopt;
-}
-
-// Wall time, for leases, which neither goes back nor stands still where the clock is set back.
-absl::Time DeviceService::Now() {
-  Clock& clock = deps_.threads.clock();
-  base::MutexLock lock(time_mutex_);
-  const absl::Time monotonic = clock.Monotonic();
-  const absl::Duration passed = monotonic - std::exchange(last_monotonic_, monotonic);
-  last_now_ = std::max(last_now_ + passed, clock.Now());
-  return last_now_;
 }
 
 void DeviceService::Stop() {
@@ -262,7 +258,7 @@ bool DeviceService::TakeResult(const WorldPtr& world, const std::string& platfor
   const ShownWorldPtr present = trees_.present();
   if (present == nullptr || present->world != world) return false;
   const PackageFilesPtr files = FilesOf(*world, package, result.action_key, result.result);
-  shared_.NoteMade(*files);
+  cooked_.NoteMade(*files);
   ahead_.NoteResult(platform, package, *files);
   trees_.Add(present, platform, package, files, origin);
   return true;
@@ -523,7 +519,7 @@ EventsAnswer DeviceService::ReadChanges(const std::string& id,
 
 void DeviceService::NoteLost(const Digest& digest) {
   LogWarning("devices: blob={} is lost", digest.ToString());
-  shared_.NoteLost(digest);
+  cooked_.NoteLost(digest);
 }
 
 }  // namespace galley::director

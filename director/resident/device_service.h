@@ -29,6 +29,7 @@
 #include "director/journal/journal.h"
 #include "director/remake/remaker.h"
 #include "director/resident/cook_ahead.h"
+#include "director/resident/cooked_tables.h"
 #include "director/resident/device_threads.h"
 #include "director/resident/event_streams.h"
 #include "director/resident/known_answers.h"
@@ -37,6 +38,7 @@
 #include "director/resident/present_project.h"
 #include "director/resident/shared_sessions.h"
 #include "director/resident/shown_trees.h"
+#include "director/resident/steady_time.h"
 #include "director/resident/store_answers.h"
 #include "director/resident/timed_calls.h"
 #include "director/resident/waiting_call.h"
@@ -103,7 +105,7 @@ class DeviceService final : public DeviceCalls {
   WaitingReads::Deps DepsOfReads();
   CookAhead::Deps DepsOfAhead();
   ShownWorldPtr LookAtPresent();
-  absl::Time Now();
+  absl::Time Now() { return time_.Now(); }
   // False: the service has stopped, and the turn is dropped.
   bool Post(Turn turn);
   void EndTurn();
@@ -126,14 +128,13 @@ class DeviceService final : public DeviceCalls {
   const Deps deps_;
   const StoreAnswers answers_;
   SharedSessions shared_;
+  CookedTables cooked_;
   KnownAnswers known_;
   EventStreams streams_;
   PastReads past_;
   Cancellation stop_;
 
-  base::Mutex time_mutex_;
-  absl::Time last_now_ GALLEY_GUARDED_BY(time_mutex_) = absl::InfinitePast();
-  absl::Time last_monotonic_ GALLEY_GUARDED_BY(time_mutex_);
+  SteadyTime time_;
   base::Mutex post_mutex_;
   bool has_stopped_ GALLEY_GUARDED_BY(post_mutex_) = false;
   size_t turns_queued_ GALLEY_GUARDED_BY(post_mutex_) = 0;

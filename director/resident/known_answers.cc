@@ -33,13 +33,13 @@ std::optional<DeviceAnswer> KnownAnswers::Present(const ShownWorldPtr& present,
   const ShownPlatform* const platform = present->Find(read.platform);
   if (platform == nullptr) return std::nullopt;
   const FoundPaths::Ground ground{.shown = present,
-                                  .table_version = shared_.TableOf(read.platform)->version()};
+                                  .table_version = cooked_.TableOf(read.platform)->version()};
   if (const FoundPathPtr found = found_.Find(ground, read.platform, read.path)) {
     note_asked_(read.platform, found->package);
     return FileForCaller(*found, read);
   }
   PathRead path(read.path, platform->paths->OwnersOf(read.path));
-  FillKnown({.shown = *present, .platform = read.platform, .shared = shared_}, path);
+  FillKnown({.shown = *present, .platform = read.platform, .cooked = cooked_}, path);
   // A world that began meanwhile may have other results.
   if (!path.Wanted().empty() || shared_.present() != present) return std::nullopt;
   const PathOutcome outcome = path.Decide();
@@ -63,7 +63,7 @@ std::optional<DeviceAnswer> KnownAnswers::InSession(const SharedSessions::Seen& 
   // A session of an older world says nothing of the present one.
   const bool is_present = seen.session.standing == devices::SessionStanding::kPresent;
   const FoundPaths::Ground ground{.shown = seen.shown,
-                                  .table_version = shared_.TableOf(read.platform)->version(),
+                                  .table_version = cooked_.TableOf(read.platform)->version(),
                                   .view_root = view->root};
   if (const FoundPathPtr found = found_.Find(ground, read.platform, read.path)) {
     shared_.NoteRead(read.session, found->packages);
@@ -75,7 +75,7 @@ std::optional<DeviceAnswer> KnownAnswers::InSession(const SharedSessions::Seen& 
   PathRead path(read.path, platform->paths->OwnersOf(read.path));
   FillKnown({.shown = *seen.shown,
              .platform = read.platform,
-             .shared = shared_,
+             .cooked = cooked_,
              .view = view.get(),
              .has_static = true,
              .has_table = IsSabotaged(Sabotage::kServeLaterWorld)},

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "director/devices/device_tree.h"
+#include "director/resident/cooked_tables.h"
 #include "director/resident/found_paths.h"
 #include "director/resident/path_read.h"
 #include "director/resident/shared_sessions.h"
@@ -26,9 +27,9 @@ class KnownAnswers {
  public:
   // Told of each package of the present world whose file is given. Any thread.
   using NoteAsked = std::function<void(const std::string& platform, const std::string& package)>;
-  // `shared` outlives this object.
-  KnownAnswers(SharedSessions& shared, NoteAsked note_asked)
-      : shared_(shared), note_asked_(std::move(note_asked)) {}
+  // `shared` and `cooked` outlive this object.
+  KnownAnswers(SharedSessions& shared, CookedTables& cooked, NoteAsked note_asked)
+      : shared_(shared), cooked_(cooked), note_asked_(std::move(note_asked)) {}
 
   // nullopt: the file has to be cooked or looked for, or `present` is not the present world any
   // more.
@@ -39,6 +40,7 @@ class KnownAnswers {
 
  private:
   SharedSessions& shared_;
+  CookedTables& cooked_;
   const NoteAsked note_asked_;
   FoundPaths found_;
 };

@@ -33,7 +33,7 @@ class KnownAnswersTest : public DeviceTest {
   }
 
   void Cook(const std::string& bytes) {
-    shared_.TableOf("linux")->Put("/Game/a.png", FilesOfTexture(bytes));
+    cooked_.TableOf("linux")->Put("/Game/a.png", FilesOfTexture(bytes));
   }
   // A session "s" of a tree with these bytes as the texture.
   void OpenSession(const std::string& bytes) {
@@ -77,9 +77,11 @@ class KnownAnswersTest : public DeviceTest {
   const absl::Time now_ = absl::UnixEpoch();
   const devices::Audience audience_{.platform = "linux", .cultures = {}};
   ShownWorldPtr shown_;
+  CookedTables cooked_;
   SharedSessions shared_{{.project = std::string(32, 'a'), .changes = {.term = 1}}, memory_};
   std::vector<std::string> asked_;  // what KnownAnswers told
-  KnownAnswers known_{shared_, [this](const std::string& platform, const std::string& package) {
+  KnownAnswers known_{shared_, cooked_,
+                      [this](const std::string& platform, const std::string& package) {
                         asked_.push_back(platform + " " + package);
                       }};
 };
@@ -109,11 +111,11 @@ TEST_F(KnownAnswersTest, AnotherResultOfThePackageIsSeen) {
 TEST_F(KnownAnswersTest, ADroppedOrLostResultIsNotKnown) {
   Cook("texture");
   ASSERT_TRUE(ReadPresent().has_value());
-  shared_.TableOf("linux")->Drop(std::vector<std::string>{"/Game/a.png"});
+  cooked_.TableOf("linux")->Drop(std::vector<std::string>{"/Game/a.png"});
   EXPECT_EQ(ReadPresent(), std::nullopt);
   Cook("texture");
   ASSERT_TRUE(ReadPresent().has_value());
-  shared_.NoteLost(Digest::Of("texture"));
+  cooked_.NoteLost(Digest::Of("texture"));
   EXPECT_EQ(ReadPresent(), std::nullopt);
 }
 
@@ -163,7 +165,7 @@ TEST_F(KnownAnswersTest, ASessionIsNotAnsweredWithALostFile) {
   Cook("seen");
   OpenSession("seen");
   ASSERT_TRUE(ReadInSession("Game/a.png.ktx2").has_value());
-  shared_.NoteLost(Digest::Of("seen"));
+  cooked_.NoteLost(Digest::Of("seen"));
   EXPECT_EQ(ReadInSession("Game/a.png.ktx2"), std::nullopt);
 }
 

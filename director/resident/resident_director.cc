@@ -30,10 +30,6 @@ namespace {
 // Time between two looks whether the project is still the director's own.
 constexpr absl::Duration kLookInterval = absl::Seconds(1);
 constexpr std::string_view kStopped = "the director was stopped";
-// Time for readers to hear the reports of cooks that the director's end cancelled.
-constexpr absl::Duration kFarewell = absl::Seconds(2);
-// Ended cooks whose readers may still come.
-constexpr size_t kEndedKept = 4;
 // How long `galley clean` waits for the first cook: less than a client waits for an answer.
 constexpr std::chrono::seconds kCleanPatience(3);
 
@@ -76,18 +72,22 @@ ResidentDirector::ResidentDirector(Options options, std::unique_ptr<Director> di
       build_(std::move(options.build)),
       started_(absl::Now()),
       rests_after_(options.rests_after),
-      write_files_(std::move(options.write_files)),
       shown_(std::move(options.show)),
       director_(std::move(director)),
       project_(std::move(options.load), options.director.project),
-      archive_(director_->project().state_directory()),
-      last_(director_->project().state_directory()),
+      watched_(is_hosted_ ? nullptr
+                          : std::make_unique<WatchedTables>(OpenWatch(director_->project()))),
       store_size_(director_->stores().admin()),
-      present_project_(*director_),
       busy_at_(started_),
-      session_renewal_(started_) {
-  if (!is_hosted_) watched_.emplace(OpenWatch(director_->project()));
-}
+      session_renewal_(started_),
+      cooks_(
+          {.director = *director_,
+           .project = project_,
+           .trace = trace_,
+           .watched = watched_.get(),
+           .write_files = std::move(options.write_files),
+           .note_result = [this](const StoredResultPtr& result) { devices_.NoteCooked(result); }}),
+      devices_(*director_, store_size_) {}
 
 absl::StatusOr<std::unique_ptr<ResidentDirector>> ResidentDirector::Open(Options options,
                                                                          CookEventSink& sink,
@@ -106,68 +106,28 @@ absl::StatusOr<std::unique_ptr<ResidentDirector>> ResidentDirector::Open(Options
   ASSIGN_OR_RETURN(
       resident->metrics_,
       OpenMetrics(resident->director_->project(), [of = resident.get()] { return of->Figures(); }));
-  const ResidentDoors::Deps deps{.director = *resident->director_,
-                                 .resident = *resident,
-                                 .is_hosted = is_hosted,
-                                 .listen = listen,
-                                 .trace = resident->trace_,
-                                 .figures = resident->figures_,
-                                 .version = resident->build_.version(),
-                                 .project = serves_devices ? &resident->project_ : nullptr,
-                                 .world_changed = [of = resident.get()](const WorldPtr&) {
-                                   of->present_project_.NoteChange();
-                                 }};
+  const ResidentDoors::Deps deps{
+      .director = *resident->director_,
+      .resident = *resident,
+      .is_hosted = is_hosted,
+      .listen = listen,
+      .trace = resident->trace_,
+      .figures = resident->figures_,
+      .version = resident->build_.version(),
+      .project = serves_devices ? &resident->project_ : nullptr,
+      .world_changed = [of = resident.get()](const WorldPtr&) { of->devices_.NoteChange(); }};
   // Early clients wait for the lock. A door that goes waits for its clients: after the lock.
   ResidentDoors::Opened opened;
   base::MutexLock lock(resident->mutex_);
   RETURN_IF_ERROR(ResidentDoors::Open(deps, opened));
   resident->doors_ = std::make_unique<ResidentDoors>(deps, std::move(opened));
-  if (serves_devices) resident->ServeDevices();
-  resident->is_open_ = true;
+  if (serves_devices) resident->devices_.Serve(*resident->doors_);
+  resident->cooks_.Open(*resident->doors_);
   if (!is_hosted) resident->KeepSources();
-  if (!is_hosted) resident->GoOn();
+  if (!is_hosted) resident->cooks_.GoOn();
   if (resident->doors_->device_door != nullptr)
-    resident->doors_->device_door->Serve(*resident->devices_);
+    resident->doors_->device_door->Serve(*resident->devices_.calls());
   return resident;
-}
-
-void ResidentDirector::ServeDevices() {
-  present_project_.Attach(*doors_->present_world);
-  const project::StoreSection& store = director_->project().store;
-  devices_ = std::make_unique<DeviceService>(DeviceService::Deps{
-      .present = present_project_,
-      .store = director_->stores().store(),
-      .journal = director_->journal(),
-      .remaker = director_->remaker(),
-      .kept = director_->kept_sources(),
-      .threads = device_threads_,
-      .trust_domain = store.trust,
-      .read_trust = store.read_trust,
-      .sessions = {.project = director_->project_id(), .changes = {.term = director_->term()}},
-      .ahead = SettingsOfAhead()});
-  present_project_.SetListener([this] { devices_->NoteWorld(); });
-  devices_->NoteWorld();  // the world may have come before the listener
-}
-
-CookAhead::Settings ResidentDirector::SettingsOfAhead() {
-  return {.is_on = director_->project().director.ahead,
-          .store_bytes_max = director_->project().store.size_bytes_max,
-          .slots =
-              [this] {
-                uint64_t slots = 0;
-                const std::shared_ptr<DirectorShell> shell = doors_->admission.shell();
-                if (shell == nullptr) return slots;
-                for (const WorkerStatus& worker : shell->Workers()) slots += worker.slots;
-                return slots;
-              },
-          .store_bytes = [this] { return store_size_.AskForBytes(); }};
-}
-
-// The service outlives the doors, whose calls end with them.
-void ResidentDirector::StopDevices() {
-  if (devices_ == nullptr) return;
-  present_project_.SetListener(nullptr);
-  devices_->Stop();
 }
 
 void ResidentDirector::KeepSources() {
@@ -186,58 +146,14 @@ void ResidentDirector::KeepSources() {
                                 const std::shared_ptr<DirectorShell> shell = Shell();
                                 return shell == nullptr ? nullptr : shell->world();
                               },
-                          .is_busy = [this] { return IsAnyCooking(); }});
-}
-
-bool ResidentDirector::IsAnyCooking() {
-  base::MutexLock lock(mutex_);
-  return std::ranges::any_of(cooks_, [](const auto& one) { return !one.second->has_ended(); });
-}
-
-// Goes on with the detached cooks that the previous director left.
-void ResidentDirector::GoOn() {
-  for (auto& [number, ask] : archive_.Kept()) {
-    LogInfo("cook={} goes on: the director before left it", number);
-    taken_up_.push_back(number);
-    Begin(ask, number, archive_.BeginAgain(number));
-  }
-}
-
-ResidentCook::Deps ResidentDirector::DepsOfCooks() {
-  return {.director = *director_,
-          .admission = doors_->admission,
-          .meter = doors_->meter,
-          .project = project_,
-          .archive = archive_,
-          .last = last_,
-          .trace = trace_,
-          .watched = watched_.has_value() ? &*watched_ : nullptr,
-          .write_files = write_files_,
-          .note_result = [this](const StoredResultPtr& result) {
-            if (devices_ != nullptr) devices_->NoteCooked(result);
-          }};
-}
-
-void ResidentDirector::Begin(const v1::CookAsk& ask, uint64_t number,
-                             std::shared_ptr<CookLog> log) {
-  cooks_[number] = std::make_unique<ResidentCook>(DepsOfCooks(), ask, number, std::move(log));
-}
-
-CookReport ResidentDirector::CookHosted(const v1::CookAsk& ask, ResidentCook::Host host) {
-  auto hosted = std::make_unique<ResidentCook>(DepsOfCooks(), ask, std::move(host));
-  ResidentCook& cook = *hosted;
-  {
-    base::MutexLock lock(mutex_);
-    cooks_[cook.number()] = std::move(hosted);
-  }
-  return cook.RunHosted();
+                          .is_busy = [this] { return cooks_.IsAnyCooking(); }});
 }
 
 ResidentDirector::~ResidentDirector() {
   metrics_.reset();
   if (keeping_ != nullptr) keeping_->End();
-  StopDevices();
-  EndCooks(std::string(kStopped));
+  devices_.Stop();
+  if (!has_left_) cooks_.End(std::string(kStopped));
   if (doors_ != nullptr) doors_->Close();
 }
 
@@ -254,13 +170,18 @@ absl::Status ResidentDirector::Live(CookEventSink& sink, Cancellation& stop, con
   metrics_.reset();
   if (doors_->device_door != nullptr) doors_->device_door->Close();
   if (keeping_ != nullptr) keeping_->End();
-  StopDevices();
+  devices_.Stop();
   doors_->EndDevices();
   LogInfo("the director ends: {}", !mine.ok()            ? MessageOf(mine)
                                    : stop.is_cancelled() ? ending.why()
                                                          : WhoStopped());
-  if (mine.ok() && stop.is_cancelled() && ending.hands_over() && LeaveCooks()) return mine;
-  EndCooks(mine.ok() ? std::string(kStopped) : MessageOf(mine));
+  has_left_ = mine.ok() && stop.is_cancelled() && ending.hands_over() &&
+              cooks_.Leave(std::string(kStopped));
+  if (has_left_) {
+    doors_->RemoveSocket();
+    return mine;
+  }
+  cooks_.End(mine.ok() ? std::string(kStopped) : MessageOf(mine));
   doors_->admission.Close();
   Cancellation nobody;
   director_->Close(sink, mine.ok() ? nobody : asked_to_stop_);
@@ -272,51 +193,6 @@ std::string ResidentDirector::WhoStopped() {
   return fmt::format("{} asked it to (`galley serve --stop`)", stopped_by_);
 }
 
-// False: there was no cook. The threads of the cooks go on until the process ends.
-bool ResidentDirector::LeaveCooks() {
-  std::vector<std::shared_ptr<CookLog>> logs;
-  {
-    base::MutexLock lock(mutex_);
-    is_open_ = false;
-    for (const auto& [number, cook] : cooks_) {
-      if (cook->has_ended()) continue;
-      LogInfo("cook={} is left to the next director", number);
-      cook->Abandon(std::string(kStopped));
-      logs.push_back(cook->log());
-    }
-  }
-  if (logs.empty()) return false;
-  AwaitReaders(logs);
-  doors_->RemoveSocket();
-  has_left_ = true;
-  return true;
-}
-
-void ResidentDirector::EndCooks(const std::string& why) {
-  if (has_left_) return;
-  std::map<uint64_t, std::unique_ptr<ResidentCook>> cooks;
-  {
-    base::MutexLock lock(mutex_);
-    is_open_ = false;
-    cooks.swap(cooks_);
-  }
-  for (const auto& [number, cook] : cooks) cook->Stop(why);
-  std::vector<std::shared_ptr<CookLog>> logs;
-  for (auto& [number, cook] : cooks) {
-    if (cook->log() != nullptr) logs.push_back(cook->log());
-    cook.reset();  // waits
-  }
-  AwaitReaders(logs);
-}
-
-// A slow reader may miss the end.
-void ResidentDirector::AwaitReaders(const std::vector<std::shared_ptr<CookLog>>& logs) {
-  const absl::Time until = absl::Now() + kFarewell;
-  for (const auto& log : logs) {
-    while (log->readers() > 0 && absl::Now() < until) absl::SleepFor(absl::Milliseconds(10));
-  }
-}
-
 absl::StatusOr<v1::HelloAnswer> ResidentDirector::Hello(const v1::HelloAsk&) {
   v1::HelloAnswer answer;
   *answer.mutable_director() = build_;
@@ -324,86 +200,34 @@ absl::StatusOr<v1::HelloAnswer> ResidentDirector::Hello(const v1::HelloAsk&) {
   answer.set_started_us(absl::ToUnixMicros(started_));
   base::MutexLock lock(mutex_);  // Open holds it until the doors are open, or cannot be
   if (doors_ == nullptr) return absl::UnavailableError("the director could not open");
-  for (const uint64_t cook : taken_up_) answer.add_taken_up(cook);
+  for (const uint64_t cook : cooks_.taken_up()) answer.add_taken_up(cook);
   return answer;
 }
 
 absl::StatusOr<uint64_t> ResidentDirector::Cook(const v1::CookAsk& ask) {
-  base::MutexLock lock(mutex_);
-  if (!is_open_) return absl::UnavailableError("the director is about to end");
-  LetGoOfEnded();
-  if (cooks_.size() >= kCooksMax) {
-    return ResourceExhaustedError("{} cooks run and wait; the director takes no more", kCooksMax);
-  }
+  AwaitOpen();
   if (keeping_ != nullptr) keeping_->Interrupt();
-  CookArchive::Begun begun = archive_.Begin(director_->term());
-  if (ask.is_detached()) {
-    v1::CookAsk sealed = ask;
-    SealEnvironment(sealed);
-    if (const absl::Status kept = archive_.Keep(begun.number, sealed); !kept.ok()) {
-      return ResourceExhaustedError("--detach: what is asked cannot be kept: {}", MessageOf(kept));
-    }
-  }
-  Begin(ask, begun.number, std::move(begun.log));
-  return begun.number;
+  return cooks_.Begin(ask);
 }
 
-void ResidentDirector::LetGoOfEnded() {
-  auto ended =
-      std::ranges::count_if(cooks_, [](const auto& one) { return one.second->has_ended(); });
-  for (auto at = cooks_.begin(); at != cooks_.end();) {
-    if (at->second->has_ended() && static_cast<size_t>(ended) > kEndedKept) {
-      at = cooks_.erase(at);
-      --ended;
-      ++ended_;
-    } else {
-      ++at;
-    }
-  }
-}
-
-absl::StatusOr<std::unique_ptr<CookReader>> ResidentDirector::Read(uint64_t cook) {
-  {
-    base::MutexLock lock(mutex_);
-    const auto found = cooks_.find(cook);
-    if (found != cooks_.end()) return CookLog::Read(found->second->log());
-  }
-  ASSIGN_OR_RETURN(std::shared_ptr<CookLog> log, archive_.Find(cook));
-  return CookLog::Read(std::move(log));
-}
-
-absl::Status ResidentDirector::Cancel(uint64_t cook) {
-  base::MutexLock lock(mutex_);
-  const auto found = cooks_.find(cook);
-  if (found == cooks_.end() || found->second->has_ended())
-    return NotFoundError("no cook {} runs or waits", cook);
-  LogInfo("cook={} is cancelled", cook);
-  found->second->Cancel();
-  return absl::OkStatus();
-}
+// Open holds the lock until the doors are open, or cannot be.
+void ResidentDirector::AwaitOpen() { base::MutexLock lock(mutex_); }
 
 // Calls still come when the end has begun.
 std::shared_ptr<DirectorShell> ResidentDirector::Shell() {
   base::MutexLock lock(mutex_);
-  return is_open_ ? doors_->admission.shell() : nullptr;
+  return cooks_.is_open() ? doors_->admission.shell() : nullptr;
 }
 
 absl::StatusOr<v1::StatusAnswer> ResidentDirector::Status(const v1::StatusAsk& ask) {
   v1::StatusAnswer answer;
   ViewProcess(*director_, build_, started_, answer);
+  cooks_.View(answer);
   {
     base::MutexLock lock(mutex_);
-    answer.set_cooks_ended(ended_);
-    for (const auto& [number, cook] : cooks_) {
-      if (cook->has_ended()) {
-        answer.set_cooks_ended(answer.cooks_ended() + 1);
-      } else {
-        *answer.add_cooks() = cook->View();
-      }
-    }
     if (doors_ != nullptr && doors_->device_door != nullptr) {
       ViewDevices(*doors_->device_door, answer);
-      const auto ahead = devices_ == nullptr ? std::nullopt : devices_->ahead();
+      const auto ahead = devices_.ahead();
       if (ahead) ViewAhead(*ahead, figures_.Read().core.ahead_killed, answer);
     }
   }
@@ -411,27 +235,22 @@ absl::StatusOr<v1::StatusAnswer> ResidentDirector::Status(const v1::StatusAsk& a
   ViewStore(*director_, store_size_.AskForBytes(), answer);
   if (keeping_ != nullptr) ViewKeptSources(keeping_->progress(), answer);
   answer.set_is_hosted(is_hosted_);
-  if (watched_.has_value()) answer.set_watch(watched_->State());
+  if (watched_ != nullptr) answer.set_watch(watched_->State());
   project_.Renew();
   for (const std::string& note : project_.notes()) answer.add_wrong(note);
-  for (const v1::EndedCook& cook : last_.All()) *answer.add_last_cooks() = cook;
   return answer;
 }
 
 metrics::Figures ResidentDirector::Figures() {
-  std::vector<DirectorMeter::CookUnderWay> cooks;
   std::optional<metrics::Http> devices;
   std::optional<AheadFigures> ahead;
   {
     base::MutexLock lock(mutex_);
     if (doors_ == nullptr) return {};  // the director is about to open
-    for (const auto& [number, cook] : cooks_) {
-      if (!cook->has_ended()) cooks.push_back(cook->UnderWay());
-    }
     if (doors_->device_door != nullptr) devices = HttpFiguresOf(doors_->device_door->figures());
-    if (devices_ != nullptr) ahead = devices_->ahead();
+    ahead = devices_.ahead();
   }
-  metrics::Figures figures = doors_->meter.Read(cooks);
+  metrics::Figures figures = doors_->meter.Read(cooks_.UnderWay());
   figures.http = std::move(devices);
   if (ahead) figures.ahead = AheadFiguresOf(*ahead, figures_.Read().core);
   return figures;
@@ -443,7 +262,7 @@ metrics::Figures ResidentDirector::Figures() {
 // only what was told long ago is forgotten.
 void ResidentDirector::RestIfIdle() {
   const absl::Time now = absl::Now();
-  const bool is_any_cooking = IsAnyCooking();
+  const bool is_any_cooking = cooks_.IsAnyCooking();
   if (session_renewal_.IsDue(now, is_any_cooking))
     director_->stores().RenewSession(SessionRenewal::kReliesFor);
   if (is_any_cooking) busy_at_ = now;
@@ -494,7 +313,7 @@ absl::StatusOr<v1::CleanAnswer> ResidentDirector::Clean(const v1::CleanAsk& ask)
   std::shared_ptr<DirectorShell> shell;
   {
     base::MutexLock lock(mutex_);
-    if (!is_open_) return absl::UnavailableError("the director is about to end");
+    if (!cooks_.is_open()) return absl::UnavailableError("the director is about to end");
     shell = doors_->admission.shell();
   }
   std::unique_ptr<CookPermit> permit;

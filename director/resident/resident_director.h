@@ -3,7 +3,7 @@
 //   Open, Live          `galley serve`: stays, and cooks for many clients
 //   Open, CookHosted    `galley cook`: one cook; clients may ask only for the status
 //
-// A cook is a ResidentCook with a number; the archive keeps its events for all readers.
+// ResidentCooks are the cooks of a director, ResidentDevices what its devices see.
 //
 // Threads: Open and Live: one; ClientCalls: any.
 #pragma once
@@ -22,13 +22,11 @@
 #include "common/base/mutex.h"
 #include "director/host/director.h"
 #include "director/host/open_metrics.h"
-#include "director/resident/cook_archive.h"
-#include "director/resident/device_service.h"
-#include "director/resident/director_project.h"
-#include "director/resident/last_cooks.h"
 #include "director/resident/present_world.h"
 #include "director/resident/project_reader.h"
 #include "director/resident/resident_cook.h"
+#include "director/resident/resident_cooks.h"
+#include "director/resident/resident_devices.h"
 #include "director/resident/resident_doors.h"
 #include "director/resident/session_renewal.h"
 #include "director/resident/shown_commands.h"
@@ -42,8 +40,6 @@ namespace galley::director {
 
 class ResidentDirector final : public ClientCalls {
  public:
-  static constexpr size_t kCooksMax = 1'000;  // running and waiting cooks
-
   struct Options {
     DirectorOptions director;
     ProjectReader::Load load;  // loads the project again
@@ -80,11 +76,13 @@ class ResidentDirector final : public ClientCalls {
   // The world of devices; null: the director serves none. From Open until Live begins to end.
   PresentWorld* present_world() { return doors_->present_world.get(); }
   // Answers devices; null: the director serves none. From Open until Live begins to end.
-  DeviceCalls* devices() { return devices_.get(); }
+  DeviceCalls* devices() { return devices_.calls(); }
 
   // Runs the cook of the command that hosts this director, on this thread, and closes the director.
   // REQUIRES: Options::is_hosted.
-  CookReport CookHosted(const v1::CookAsk& ask, ResidentCook::Host host);
+  CookReport CookHosted(const v1::CookAsk& ask, ResidentCook::Host host) {
+    return cooks_.RunHosted(ask, std::move(host));
+  }
 
   // Ending: functions that are called once `stop` is cancelled.
   struct Ending {
@@ -97,15 +95,20 @@ class ResidentDirector final : public ClientCalls {
   // UNAVAILABLE: the director ended because another director has the project now.
   absl::Status Live(CookEventSink& sink, Cancellation& stop, const Ending& ending);
   // The numbers of the detached cooks that this director took over from an earlier director.
-  const std::vector<uint64_t>& taken_up() const { return taken_up_; }
+  const std::vector<uint64_t>& taken_up() const { return cooks_.taken_up(); }
   // True: jobs were left to the next director, so the process must end now by _exit, because a
   // destructor would end the workers.
   bool has_left() const { return has_left_; }
 
   absl::StatusOr<v1::HelloAnswer> Hello(const v1::HelloAsk& ask) override;
   absl::StatusOr<uint64_t> Cook(const v1::CookAsk& ask) override;
-  absl::StatusOr<std::unique_ptr<CookReader>> Read(uint64_t cook) override;
-  absl::Status Cancel(uint64_t cook) override;
+  absl::StatusOr<std::unique_ptr<CookReader>> Read(uint64_t cook) override {
+    return cooks_.Read(cook);
+  }
+  absl::Status Cancel(uint64_t cook) override {
+    AwaitOpen();
+    return cooks_.Cancel(cook);
+  }
   absl::StatusOr<v1::StatusAnswer> Status(const v1::StatusAsk& ask) override;
   absl::StatusOr<v1::DrainAnswer> Drain(const v1::DrainAsk& ask) override;
   absl::StatusOr<v1::CleanAnswer> Clean(const v1::CleanAsk& ask) override;
@@ -116,42 +119,26 @@ class ResidentDirector final : public ClientCalls {
 
  private:
   ResidentDirector(Options options, std::unique_ptr<Director> director);
-  void GoOn() GALLEY_REQUIRES(mutex_);
-  ResidentCook::Deps DepsOfCooks();
-  void Begin(const v1::CookAsk& ask, uint64_t number, std::shared_ptr<CookLog> log)
-      GALLEY_REQUIRES(mutex_);
-  bool LeaveCooks();
   // Null: no cook has begun yet, the director rests, or its end has begun.
   std::shared_ptr<DirectorShell> Shell();
   std::string WhoStopped();
-  void EndCooks(const std::string& why);
-  static void AwaitReaders(const std::vector<std::shared_ptr<CookLog>>& logs);
+  void AwaitOpen();
   void RestIfIdle();
-  void LetGoOfEnded() GALLEY_REQUIRES(mutex_);
   std::unique_ptr<CookPermit> EnterSoon();
   void KeepSources();
-  void ServeDevices();
-  CookAhead::Settings SettingsOfAhead();
-  void StopDevices();
-  bool IsAnyCooking();
 
   const bool is_hosted_;
   const v1::BuildIdentity build_;
   const absl::Time started_;
   const absl::Duration rests_after_;
-  const std::function<void(uint64_t, const v1::CookAsk&)> write_files_;
   ShownCommands shown_;
   const std::unique_ptr<Director> director_;
   ProjectReader project_;
-  std::vector<uint64_t> taken_up_;  // changed in Open only, under mutex_
-  CookArchive archive_;
-  LastCooks last_;
-  std::optional<WatchedTables> watched_;  // nullopt: the director is hosted
+  const std::unique_ptr<WatchedTables> watched_;  // null: the director is hosted
   StoreSize store_size_;
   Trace trace_;
   Cancellation asked_to_stop_;
   FiguresBoard figures_;
-  DirectorProject present_project_;
   std::unique_ptr<ResidentDoors> doors_;  // from Open until the end
   // Used by the thread of Live.
   bool has_left_ = false;
@@ -159,16 +146,12 @@ class ResidentDirector final : public ClientCalls {
   SessionRenewal session_renewal_;
 
   base::Mutex mutex_;
-  bool is_open_ GALLEY_GUARDED_BY(mutex_) = false;    // from the end of Open until the end begins
   std::string stopped_by_ GALLEY_GUARDED_BY(mutex_);  // the first client that stopped the director
-  uint64_t ended_ GALLEY_GUARDED_BY(mutex_) = 0;
-  std::map<uint64_t, std::unique_ptr<ResidentCook>> cooks_ GALLEY_GUARDED_BY(mutex_);
+  ResidentCooks cooks_;
   // From Open on; null: sources are not kept, or the director is hosted. Its thread asks for the
   // shell and the cooks.
   std::unique_ptr<SourceKeeping> keeping_;
-  OwnDeviceThreads device_threads_;
-  // From Open on; null: no devices are served. Stopped before the doors' present world ends.
-  std::unique_ptr<DeviceService> devices_;
+  ResidentDevices devices_;  // stopped before the doors' present world ends
 
   // May be null. Destroyed first, because it calls Figures.
   std::unique_ptr<metrics::MetricsDoor> metrics_;

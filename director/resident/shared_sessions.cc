@@ -27,13 +27,6 @@ uint64_t SharedSessions::oldest() const {
   return held_.empty() ? 0 : held_.front()->number;
 }
 
-std::shared_ptr<CookedTable> SharedSessions::TableOf(const std::string& platform) {
-  base::MutexLock lock(mutex_);
-  std::shared_ptr<CookedTable>& table = tables_[platform];
-  if (table == nullptr) table = std::make_shared<CookedTable>();
-  return table;
-}
-
 void SharedSessions::BeginWorld(ShownWorldPtr shown, absl::Time now) {
   base::MutexLock lock(mutex_);
   sessions_.BeginWorld(shown->number, now);
@@ -42,12 +35,7 @@ void SharedSessions::BeginWorld(ShownWorldPtr shown, absl::Time now) {
   const uint64_t oldest = held_.front()->number;
   std::erase_if(shown_, [&](const auto& one) { return one.second->number < oldest; });
   // An audience without sessions has no newest root that somebody may be told.
-  const std::vector<devices::Audience> audiences = sessions_.Audiences();
-  const auto is_idle = [&](const auto& one) {
-    return !std::ranges::binary_search(audiences, one.first);
-  };
-  std::erase_if(newest_, is_idle);
-  std::erase_if(newest_leased_, is_idle);
+  leased_.KeepOnly(sessions_.Audiences());
 }
 
 void SharedSessions::ReplacePresent(const ShownWorldPtr& shown) {
@@ -64,7 +52,8 @@ void SharedSessions::SetNewest(const ShownWorldPtr& shown, devices::DeviceViewPt
   shown_[view->world_digest] = shown;
   has_unleased_ = true;
   if (shown->number == held_.back()->number)
-    newest_[{.platform = view->world->platform, .cultures = view->world->cultures}] = view->root;
+    leased_.SetNewest({.platform = view->world->platform, .cultures = view->world->cultures},
+                      view->root);
   sessions_.SetNewest(std::move(view), shown->number, std::move(changed), now);
 }
 
@@ -76,8 +65,7 @@ ShownWorldPtr SharedSessions::ShownOf(const Digest& world_digest) const {
 void SharedSessions::DropTree(const devices::Audience& audience, const Digest& world_digest) {
   base::MutexLock lock(mutex_);
   shown_.erase(world_digest);
-  newest_.erase(audience);
-  newest_leased_.erase(audience);
+  leased_.Drop(audience);
   sessions_.LetGo(world_digest);
 }
 
@@ -99,17 +87,15 @@ absl::StatusOr<SharedSessions::Seen> SharedSessions::Renew(const std::string& id
 // A root is told when the store keeps it.
 void SharedSessions::TellLeasedRoots(Seen& seen) {
   devices::SessionView& session = seen.session;
-  const auto own = leased_.find(devices::LeaseName(
+  const Digest* const own = leased_.Find(devices::LeaseName(
       project_, {.session = session.id, .takes_last_good = session.takes_last_good}));
-  if (own != leased_.end() && own->second != session.root) {
+  if (own != nullptr && *own != session.root) {
     seen.is_settling = true;
-    session.root = own->second;
+    session.root = *own;
   }
   // If the audience has no tree any more, what was leased for it may be released.
-  if (session.newest_root == Digest() || leased_roots_.contains(session.newest_root)) return;
-  const auto leased = newest_leased_.find(session.audience);
-  const bool is_kept = leased != newest_leased_.end() && leased_roots_.contains(leased->second);
-  session.newest_root = is_kept ? leased->second : Digest();
+  if (session.newest_root == Digest() || leased_.Has(session.newest_root)) return;
+  session.newest_root = leased_.NewestLeased(session.audience);
 }
 
 absl::StatusOr<std::vector<devices::ChangeEventPtr>> SharedSessions::EventsSince(
@@ -138,7 +124,7 @@ absl::Status SharedSessions::BeginStream(const std::string& id, absl::Time now) 
 
 bool SharedSessions::IsLeased(const Digest& root) const {
   base::MutexLock lock(mutex_);
-  return leased_roots_.contains(root);
+  return leased_.Has(root);
 }
 
 void SharedSessions::BeginRestore() {
@@ -149,28 +135,8 @@ void SharedSessions::BeginRestore() {
 void SharedSessions::EndRestore(std::vector<store::RootLease> leases) {
   base::MutexLock lock(mutex_);
   is_restoring_ = false;
-  NoteLeased({.taken = leases});
+  leased_.NoteChanges({.taken = leases});
   sessions_.NoteHeldLeases(std::move(leases));
-}
-
-void SharedSessions::ForgetLease(const std::string& name) {
-  const auto lease = leased_.find(name);
-  if (lease == leased_.end()) return;
-  const auto root = leased_roots_.find(lease->second);
-  if (--root->second == 0) leased_roots_.erase(root);
-  leased_.erase(lease);
-}
-
-void SharedSessions::NoteLeased(const store::LeaseChanges& changes) {
-  for (const std::string& name : changes.released) ForgetLease(name);
-  for (const store::RootLease& lease : changes.taken) {
-    ForgetLease(lease.name);
-    leased_[lease.name] = lease.root;
-    ++leased_roots_[lease.root];
-  }
-  for (const auto& [audience, root] : newest_) {
-    if (leased_roots_.contains(root)) newest_leased_[audience] = root;
-  }
 }
 
 void SharedSessions::NoteRead(const std::string& id, const std::vector<std::string>& packages) {
@@ -233,25 +199,6 @@ std::optional<SharedSessions::LastGood> SharedSessions::FindLastGood(
   return best;
 }
 
-void SharedSessions::NoteLost(const Digest& output) {
-  base::MutexLock lock(mutex_);
-  lost_.insert(output);
-  for (const auto& [platform, table] : tables_) table->DropWith(output);
-}
-
-void SharedSessions::NoteMade(const PackageFiles& files) {
-  base::MutexLock lock(mutex_);
-  if (lost_.empty()) return;
-  for (const record::Output& output : files.outputs) lost_.erase(output.digest);
-}
-
-bool SharedSessions::IsAnyLost(const PackageFiles& files) const {
-  base::MutexLock lock(mutex_);
-  return !lost_.empty() && std::ranges::any_of(files.outputs, [&](const record::Output& output) {
-    return lost_.contains(output.digest);
-  });
-}
-
 absl::Status SharedSessions::FlushLeases() {
   store::LeaseChanges changes;
   {
@@ -262,7 +209,7 @@ absl::Status SharedSessions::FlushLeases() {
   const absl::Status told = is_empty ? absl::OkStatus() : store_.ChangeLeases(changes);
   base::MutexLock lock(mutex_);
   if (told.ok()) {
-    NoteLeased(changes);
+    leased_.NoteChanges(changes);
     has_unleased_ = false;
   } else {
     sessions_.NoteLeasesLost(changes);

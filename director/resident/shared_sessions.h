@@ -1,5 +1,5 @@
 // SharedSessions: what the threads that call a DeviceService share: the present world and the older
-// ones that are held, what is known to be cooked in the present one, and the sessions of devices.
+// ones that are held, and the sessions of devices.
 //
 // The turns of the service change worlds and trees; a call of a device renews its session, and
 // reads the rest. Nobody may tell a device a root that FlushLeases has not leased.
@@ -12,7 +12,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -25,7 +24,7 @@
 #include "common/base/mutex.h"
 #include "common/store/interface/store.h"
 #include "director/devices/device_sessions.h"
-#include "director/resident/package_files.h"
+#include "director/resident/leased_roots.h"
 #include "director/resident/shown_world.h"
 
 namespace galley::director {
@@ -51,8 +50,6 @@ class SharedSessions {
   void SetWhyNot(std::string why);
   // The number of the oldest world that is held; 0: none is.
   uint64_t oldest() const;
-  // Returns what is known to be cooked on the platform in the present world. Never nullptr.
-  std::shared_ptr<CookedTable> TableOf(const std::string& platform);
 
   // DeviceSessions::BeginWorld and SetNewest.
   void BeginWorld(ShownWorldPtr shown, absl::Time now);
@@ -95,11 +92,6 @@ class SharedSessions {
   std::optional<LastGood> FindLastGood(const devices::Audience& audience,
                                        const std::string& package, const std::string& suffix) const;
 
-  // The store lacks this output: it is not known to be cooked until it is made again.
-  void NoteLost(const Digest& output);
-  void NoteMade(const PackageFiles& files);
-  bool IsAnyLost(const PackageFiles& files) const;
-
   // DeviceSessions::EventsSince. None, while roots that they name are not leased (TakeMissed).
   absl::StatusOr<std::vector<devices::ChangeEventPtr>> EventsSince(
       const std::string& id, const std::optional<devices::EventId>& after);
@@ -128,8 +120,6 @@ class SharedSessions {
  private:
   ShownWorldPtr ShownOf(const Digest& world_digest) const GALLEY_REQUIRES(mutex_);
   absl::Status NotThere(const absl::Status& absent) const GALLEY_REQUIRES(mutex_);
-  void NoteLeased(const store::LeaseChanges& changes) GALLEY_REQUIRES(mutex_);
-  void ForgetLease(const std::string& name) GALLEY_REQUIRES(mutex_);
   void TellLeasedRoots(Seen& seen) GALLEY_REQUIRES(mutex_);
 
   const std::string project_;
@@ -141,14 +131,7 @@ class SharedSessions {
   std::string why_not_ GALLEY_GUARDED_BY(mutex_) = "the files of the project are looked at";
   // The worlds of trees, by digest of the file `world`.
   std::map<Digest, ShownWorldPtr> shown_ GALLEY_GUARDED_BY(mutex_);
-  std::map<std::string, std::shared_ptr<CookedTable>> tables_ GALLEY_GUARDED_BY(mutex_);
-  std::set<Digest> lost_ GALLEY_GUARDED_BY(mutex_);
-  // The leases that the store has: roots by name, and how many leases a root has.
-  std::map<std::string, Digest> leased_ GALLEY_GUARDED_BY(mutex_);
-  absl::flat_hash_map<Digest, size_t> leased_roots_ GALLEY_GUARDED_BY(mutex_);
-  // The newest roots of audiences in the present world, and the newest ones that were leased.
-  std::map<devices::Audience, Digest> newest_ GALLEY_GUARDED_BY(mutex_);
-  std::map<devices::Audience, Digest> newest_leased_ GALLEY_GUARDED_BY(mutex_);
+  LeasedRoots leased_ GALLEY_GUARDED_BY(mutex_);
   bool has_unleased_ GALLEY_GUARDED_BY(mutex_) = false;  // a view came since the last flush
   bool is_missed_ GALLEY_GUARDED_BY(mutex_) = false;
   bool is_restoring_ GALLEY_GUARDED_BY(mutex_) = false;

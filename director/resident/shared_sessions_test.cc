@@ -108,17 +108,6 @@ TEST_F(SharedSessionsTest, EventsWaitForTheLeaseOfTheirRoot) {
   EXPECT_THAT(shared_.EventsSince("s", nothing).value(), SizeIs(2));
 }
 
-TEST_F(SharedSessionsTest, ALostOutputIsNotKnownUntilItIsMadeAgain) {
-  PackageFiles files;
-  files.outputs = {{".ktx2", Digest::Of("lost")}};
-  shared_.TableOf("linux")->Put("/Game/a.png", std::make_shared<PackageFiles>(files));
-  shared_.NoteLost(Digest::Of("lost"));
-  EXPECT_EQ(shared_.TableOf("linux")->Find("/Game/a.png"), nullptr);
-  EXPECT_TRUE(shared_.IsAnyLost(files));
-  shared_.NoteMade(files);
-  EXPECT_FALSE(shared_.IsAnyLost(files));
-}
-
 TEST_F(SharedSessionsTest, WorldsBeyondTheLimitAreLetGo) {
   for (uint64_t number = 2; number <= 17; ++number) {
     auto shown = std::make_shared<ShownWorld>();

@@ -83,7 +83,7 @@ WorldDifference ShownTrees::DifferenceTo(const World& world) const {
     is_any_gone = true;
     std::vector<std::string> packages;
     for (const auto& [name, platform] : before->platforms) {
-      for (std::string& one : deps_.shared.TableOf(name)->ReferringTo(gone))
+      for (std::string& one : deps_.cooked.TableOf(name)->ReferringTo(gone))
         packages.push_back(std::move(one));
     }
     SortUnique(packages);
@@ -104,7 +104,7 @@ void ShownTrees::AddGenerated(std::vector<std::string>& packages) const {
   const ShownWorld& before = *present();
   const project::Project& project = *before.world->project;
   for (const auto& [name, platform] : before.platforms) {
-    deps_.shared.TableOf(name)->AddGenerated(
+    deps_.cooked.TableOf(name)->AddGenerated(
         packages, [&](const std::string& package, const std::string& staged) {
           return package + staged.substr(StagePath(project, package).size());
         });
@@ -130,7 +130,7 @@ void ShownTrees::Begin(ShownWorldPtr shown, const WorldDifference& difference, a
   DropOld();
   // From now on nobody sees older results of packages that differ.
   for (const auto& [name, platform] : shown->platforms) {
-    const std::shared_ptr<CookedTable> table = deps_.shared.TableOf(name);
+    const std::shared_ptr<CookedTable> table = deps_.cooked.TableOf(name);
     if (difference.is_all) {
       table->Clear();
       stale_.clear();
@@ -338,7 +338,7 @@ void ShownTrees::Build(const devices::Audience& audience) {
   const auto known = statics_.find({shown->number, audience.platform});
   if (known != statics_.end()) build->static_tree = known->second;
   build->finds_standing = !has_standing_.contains(audience.platform);
-  build->cooked = deps_.shared.TableOf(audience.platform)->All();
+  build->cooked = deps_.cooked.TableOf(audience.platform)->All();
   const auto leased =
       leased_.find(devices::DigestOfWorld(DeviceWorldOf(build->project_id, *shown, audience)));
   if (leased != leased_.end()) build->leased.assign(leased->second.begin(), leased->second.end());
@@ -385,7 +385,7 @@ void ShownTrees::TakeStanding(const ShownWorld& shown, const std::string& platfo
   const auto since = since_.find(shown.number);
   if (!is_present && (since == since_.end() || since->second.is_all)) return;
   has_standing_.insert(platform);
-  const std::shared_ptr<CookedTable> table = deps_.shared.TableOf(platform);
+  const std::shared_ptr<CookedTable> table = deps_.cooked.TableOf(platform);
   for (const auto& [package, files] : standing) {
     const bool has_changed =
         !is_present && std::ranges::binary_search(since->second.packages, package);
@@ -421,7 +421,7 @@ bool ShownTrees::Add(const ShownWorldPtr& shown, const std::string& platform,
                      const std::string& package, const PackageFilesPtr& files,
                      ResultOrigin origin) {
   if (held_.empty() || shown->number != held_.back()->number) return false;
-  deps_.shared.TableOf(platform)->Put(package, files);
+  deps_.cooked.TableOf(platform)->Put(package, files);
   if (is_building_) late_.emplace_back(platform, package);
   if (!trees_.HasAny(shown->number, platform)) return true;
   if (origin == ResultOrigin::kCook) {
@@ -436,12 +436,12 @@ bool ShownTrees::IsListed(const ShownWorld& shown, const std::string& platform,
                           const std::string& package) const {
   const std::string generator(GeneratorName(package));
   if (generator.empty()) return true;
-  const PackageFilesPtr from = deps_.shared.TableOf(platform)->Find(generator);
+  const PackageFilesPtr from = deps_.cooked.TableOf(platform)->Find(generator);
   return from != nullptr && from->Generates(StagePath(*shown.world->project, package));
 }
 
 void ShownTrees::AddKnown(const std::string& platform, const std::string& package) {
-  const PackageFilesPtr files = deps_.shared.TableOf(platform)->Find(package);
+  const PackageFilesPtr files = deps_.cooked.TableOf(platform)->Find(package);
   if (files != nullptr && !held_.empty()) AddToTrees(*held_.back(), platform, package, *files);
 }
 

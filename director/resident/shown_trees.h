@@ -33,6 +33,7 @@
 #include "director/devices/static_tree.h"
 #include "director/devices/world_change.h"
 #include "director/journal/journal.h"
+#include "director/resident/cooked_tables.h"
 #include "director/resident/device_trees.h"
 #include "director/resident/node_backlog.h"
 #include "director/resident/package_files.h"
@@ -66,6 +67,7 @@ class ShownTrees {
     store::Store& store;
     Journal& journal;
     SharedSessions& shared;
+    CookedTables& cooked;
     KeptSources* kept = nullptr;  // null: sources are not kept
     Tasks& builds;                // a thread of its own
     const Cancellation& stop;

@@ -28,7 +28,7 @@ PackageFilesPtr FilesInView(const KnownFiles& known, const std::string& package)
   for (const tree::TreeFile& file : node->files)
     files->outputs.push_back({file.path.substr(name_size), file.digest, file.is_executable});
   files->generated = node->generated;
-  const PackageFilesPtr cooked = known.shared.TableOf(known.platform)->Find(package);
+  const PackageFilesPtr cooked = known.cooked.TableOf(known.platform)->Find(package);
   if (cooked != nullptr && cooked->outputs == files->outputs) files->key = cooked->key;
   return files;
 }
@@ -48,8 +48,8 @@ PackageFilesPtr FilesKnown(const KnownFiles& known, const std::string& package) 
   PackageFilesPtr files = StaticFilesOf(known, package);
   if (files == nullptr && known.view != nullptr) files = FilesInView(known, package);
   if (files == nullptr && known.has_table)
-    files = known.shared.TableOf(known.platform)->Find(package);
-  return files != nullptr && known.shared.IsAnyLost(*files) ? nullptr : files;
+    files = known.cooked.TableOf(known.platform)->Find(package);
+  return files != nullptr && known.cooked.IsAnyLost(*files) ? nullptr : files;
 }
 
 // An owner of its own: the read of a package whatever its paths are. A generated package is cooked
@@ -188,7 +188,7 @@ void WaitingReads::Fill(Read& read) {
   }
   FillKnown({.shown = *read.shown,
              .platform = read.ask.platform,
-             .shared = deps_.shared,
+             .cooked = deps_.cooked,
              .view = view.get(),
              .has_static = !read.ask.session.empty()},
             read.path);

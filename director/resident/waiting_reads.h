@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "director/resident/cooked_tables.h"
 #include "director/resident/package_files.h"
 #include "director/resident/path_read.h"
 #include "director/resident/present_project.h"
@@ -43,7 +44,7 @@ struct FileRead {
 struct KnownFiles {
   const ShownWorld& shown;
   const std::string& platform;
-  SharedSessions& shared;
+  CookedTables& cooked;
   const devices::DeviceView* view = nullptr;  // of a session; nullptr: none
   bool has_static = false;                    // small copied files are known, as sessions see them
   bool has_table = true;  // so is what is known to be cooked in the present world
@@ -64,6 +65,7 @@ class WaitingReads {
   struct Deps {
     PresentProject& present;
     SharedSessions& shared;
+    CookedTables& cooked;
     // Posts a turn, from any thread.
     std::function<void(std::function<void()> turn)> post;
     // A package was cooked. False: `world` is not the present one (any more).
