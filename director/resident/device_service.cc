@@ -153,7 +153,8 @@ bool DeviceService::Post(Turn turn) {
   base::MutexLock lock(post_mutex_);
   if (has_stopped_) return false;
   ++turns_queued_;
-  turns_->Post([this, turn = std::move(turn)] {
+  turns_->Post([this, cooked = cooked_notes_.count(), turn = std::move(turn)] {
+    TakeCooked(cooked);
     turn();
     EndTurn();
   });
@@ -265,21 +266,27 @@ bool DeviceService::TakeResult(const WorldPtr& world, const std::string& platfor
 }
 
 void DeviceService::NoteCooked(const StoredResultPtr& result) {
-  if (result == nullptr || result->result.is_verdict) return;
-  Post([this, result] {
-    const ShownWorldPtr present = trees_.present();
-    // A result of an older world is looked up by whoever asks for it.
-    if (present == nullptr || result->holds_in != present->world->number) return;
-    if (present->Find(result->platform_name) == nullptr) return;
-    // A cook tells of a result before it judges what it leaves out.
-    if (!MayBeShown(*present->world, result->package, result->result)) return;
-    // A cook may cook a package by an older list of its generator, and drop the result when the new
-    // list comes. A result that comes before the list is left out; who asks for it finds it again.
-    if (!trees_.IsListed(*present, result->platform_name, result->package)) return;
-    TakeResult(present->world, result->platform_name, result->package, *result,
-               ResultOrigin::kCook);
-    ahead_.NoteUsed(result->platform_name, result->package, result->action_key);
-  });
+  if (result == nullptr || result->result.is_verdict || stop_.is_cancelled()) return;
+  if (cooked_notes_.Note(result)) timer_->WakeAt(Now() + kCookedBatchLength);
+}
+
+void DeviceService::TakeCooked(uint64_t count) {
+  for (const StoredResultPtr& result : cooked_notes_.Take(count)) TakeCookedOne(*result);
+  if (!cooked_notes_.is_empty()) timer_->WakeAt(Now() + kCookedBatchLength);
+}
+
+void DeviceService::TakeCookedOne(const StoredResult& result) {
+  const ShownWorldPtr present = trees_.present();
+  // A result of an older world is looked up by whoever asks for it.
+  if (present == nullptr || result.holds_in != present->world->number) return;
+  if (present->Find(result.platform_name) == nullptr) return;
+  // A cook tells of a result before it judges what it leaves out.
+  if (!MayBeShown(*present->world, result.package, result.result)) return;
+  // A cook may cook a package by an older list of its generator, and drop the result when the new
+  // list comes. A result that comes before the list is left out; who asks for it finds it again.
+  if (!trees_.IsListed(*present, result.platform_name, result.package)) return;
+  TakeResult(present->world, result.platform_name, result.package, result, ResultOrigin::kCook);
+  ahead_.NoteUsed(result.platform_name, result.package, result.action_key);
 }
 
 // ------------------------------------------------------------------ the director before

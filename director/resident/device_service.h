@@ -29,6 +29,7 @@
 #include "director/journal/journal.h"
 #include "director/remake/remaker.h"
 #include "director/resident/cook_ahead.h"
+#include "director/resident/cooked_notes.h"
 #include "director/resident/cooked_tables.h"
 #include "director/resident/device_threads.h"
 #include "director/resident/event_streams.h"
@@ -54,6 +55,8 @@ class DeviceService final : public DeviceCalls {
   // Whoever opens a session waits so long for the tree, and then is told to come again. A root that
   // is named is looked for as long as the caller waits.
   static constexpr absl::Duration kOpenPatience = absl::Seconds(2);
+  // A cook's result is taken up after this time at most, or by an earlier turn.
+  static constexpr absl::Duration kCookedBatchLength = absl::Milliseconds(20);
 
   // Everything in Deps outlives the service.
   struct Deps {
@@ -118,6 +121,8 @@ class DeviceService final : public DeviceCalls {
                   const StoredResult& result, ResultOrigin origin);
   std::optional<DeviceFile> FindLastGood(const FileRead& read, const PathRead& path,
                                          const PackageFault& fault);
+  void TakeCooked(uint64_t count);
+  void TakeCookedOne(const StoredResult& result);
   void FindLeft();
   bool IsCurrent(const ShownWorldPtr& shown) const;
   void BeginRead(FileRead read);
@@ -129,6 +134,7 @@ class DeviceService final : public DeviceCalls {
   const StoreAnswers answers_;
   SharedSessions shared_;
   CookedTables cooked_;
+  CookedNotes cooked_notes_;
   KnownAnswers known_;
   EventStreams streams_;
   PastReads past_;
