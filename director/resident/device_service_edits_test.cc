@@ -93,6 +93,45 @@ TEST_F(DeviceServiceTest, ANewerSessionLacksWhatRefersToWhatAGoneFileGenerated) 
   EXPECT_EQ(InTree(Open().root, "Game/a.png.ktx2"), std::nullopt);
 }
 
+// The node comes from the leased tree, and the journal knows nothing of it.
+TEST_F(DeviceServiceTest, BehindARestartWhatRefersToAGoneFileIsNotInTheNewerTree) {
+  Begin();
+  const DeviceSessionState session = Open();
+  record::Result refers = Made({{".ktx2", "refers"}});
+  refers.details.references = {{"/Game/b.png", record::ReferenceKind::kHard}};
+  fake_.Cooks("/Game/a.png", refers);
+  GetIn(session.id, "Game/a.png.ktx2");
+  service_.reset();
+  fake_.Forget("/Game/a.png");
+  Serve();
+  AwaitRestored(session.id);
+  ASSERT_EQ(InTree(Open().root, "Game/a.png.ktx2"), Digest::Of("refers"));
+  ASSERT_TRUE(RemoveAll(Host("content/b.png")).ok());
+  fake_.SetWorld(MakeNow());
+  service_->NoteWorld();
+  EXPECT_EQ(InTree(Open().root, "Game/a.png.ktx2"), std::nullopt);
+}
+
+TEST_F(DeviceServiceTest, AFileThatGoesWhileATreeIsBuiltTakesAlongWhatRefersToIt) {
+  const WorldPtr world = MakeNow();
+  ASSERT_TRUE(world->snapshot->DigestOf("/Game/a.png").ok());
+  record::Result refers = Made({{".ktx2", "refers"}});
+  refers.details.references = {{"/Game/b.png", record::ReferenceKind::kHard}};
+  Note(*world, "/Game/a.png", "a", refers);
+  fake_.SetWorld(world);
+  memory_.Hold();  // the thread of builds
+  Serve();
+  HeldAnswer<SessionAnswer> waits;
+  call_ = service_->OpenSession({.platform = "linux"}, kWaitMax, waits.Taker());
+  ASSERT_EQ(RefusalIn(Get("Game/none")).kind, RefusalKind::kAbsent) << "the session waits";
+  ASSERT_TRUE(RemoveAll(Host("content/b.png")).ok());
+  fake_.SetWorld(MakeNow());
+  service_->NoteWorld();
+  ASSERT_EQ(RefusalIn(Get("Game/b.png.ktx2")).kind, RefusalKind::kAbsent) << "the newer world";
+  memory_.Release();
+  EXPECT_EQ(InTree(Open().root, "Game/a.png.ktx2"), std::nullopt);
+}
+
 // The cook may have made the package by an older list of its generator.
 TEST_F(DeviceServiceTest, WhatACookMadeBeforeTheListOfItsGeneratorIsLookedUp) {
   Write("content/town.level", "town");
