@@ -44,5 +44,24 @@ TEST(CookedNotesTest, SomebodyIsToldToTakeUntilAllIsTaken) {
   EXPECT_TRUE(notes.Note(Of("c")));
 }
 
+TEST(CookedNotesTest, ResultsBeyondTheLimitAreLeftOutAndCounted) {
+  CookedNotes notes;
+  const StoredResultPtr result = Of("a");
+  for (size_t i = 0; i < CookedNotes::kNotedMax + 2; ++i) notes.Note(result);
+  EXPECT_EQ(notes.TakeLeftOut(), 2u);
+  EXPECT_EQ(notes.TakeLeftOut(), 0u);
+  EXPECT_THAT(notes.Take(notes.count()), testing::SizeIs(CookedNotes::kNotedMax));
+}
+
+TEST(CookedNotesTest, SomebodyIsToldWhetherAResultIsLeftThere) {
+  CookedNotes notes;
+  notes.Note(Of("a"));
+  const uint64_t before = notes.count();
+  EXPECT_FALSE(notes.Note(Of("b")));
+  notes.Take(before);
+  EXPECT_FALSE(notes.is_empty())
+      << "b was noted after the turn was posted, and nobody comes for it";
+}
+
 }  // namespace
 }  // namespace galley::director

@@ -271,7 +271,11 @@ void DeviceService::NoteCooked(const StoredResultPtr& result) {
 }
 
 void DeviceService::TakeCooked(uint64_t count) {
-  for (const StoredResultPtr& result : cooked_notes_.Take(count)) TakeCookedOne(*result);
+  for (const StoredResultPtr& result : cooked_notes_.Take(count)) {
+    if (!stop_.is_cancelled()) TakeCookedOne(*result);
+  }
+  if (const uint64_t left_out = cooked_notes_.TakeLeftOut(); left_out > 0)
+    LogWarning("devices: {} results of cooks are looked up when they are asked for", left_out);
   if (!cooked_notes_.is_empty()) timer_->WakeAt(Now() + kCookedBatchLength);
 }
 

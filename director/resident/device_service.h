@@ -55,7 +55,7 @@ class DeviceService final : public DeviceCalls {
   // Whoever opens a session waits so long for the tree, and then is told to come again. A root that
   // is named is looked for as long as the caller waits.
   static constexpr absl::Duration kOpenPatience = absl::Seconds(2);
-  // A cook's result is taken up after this time at most, or by an earlier turn.
+  // A cook's result is taken up by the next turn, which comes after about this time.
   static constexpr absl::Duration kCookedBatchLength = absl::Milliseconds(20);
 
   // Everything in Deps outlives the service.

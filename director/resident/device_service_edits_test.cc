@@ -113,21 +113,24 @@ TEST_F(DeviceServiceTest, BehindARestartWhatRefersToAGoneFileIsNotInTheNewerTree
 }
 
 TEST_F(DeviceServiceTest, AFileThatGoesWhileATreeIsBuiltTakesAlongWhatRefersToIt) {
+  JournalMeta meta = journal_->meta();
+  meta.store_id = memory_.Info()->store_id;
+  ASSERT_TRUE(journal_->SetMeta(meta).ok());
   const WorldPtr world = MakeNow();
   ASSERT_TRUE(world->snapshot->DigestOf("/Game/a.png").ok());
   record::Result refers = Made({{".ktx2", "refers"}});
   refers.details.references = {{"/Game/b.png", record::ReferenceKind::kHard}};
   Note(*world, "/Game/a.png", "a", refers);
   fake_.SetWorld(world);
-  memory_.Hold();  // the thread of builds
+  memory_.HoldPutOf(Digest::Of("refers").ToString().substr(0, 64));  // the node of a.png
   Serve();
   HeldAnswer<SessionAnswer> waits;
   call_ = service_->OpenSession({.platform = "linux"}, kWaitMax, waits.Taker());
-  ASSERT_EQ(RefusalIn(Get("Game/none")).kind, RefusalKind::kAbsent) << "the session waits";
-  ASSERT_TRUE(RemoveAll(Host("content/b.png")).ok());
+  AwaitOrFail([&] { return memory_.is_put_held(); }, "the build");
+  EXPECT_TRUE(RemoveAll(Host("content/b.png")).ok());
   fake_.SetWorld(MakeNow());
   service_->NoteWorld();
-  ASSERT_EQ(RefusalIn(Get("Game/b.png.ktx2")).kind, RefusalKind::kAbsent) << "the newer world";
+  EXPECT_TRUE(std::holds_alternative<DeviceRefusal>(Get("Game/b.png.ktx2"))) << "the newer world";
   memory_.Release();
   EXPECT_EQ(InTree(Open().root, "Game/a.png.ktx2"), std::nullopt);
 }

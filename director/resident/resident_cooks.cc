@@ -131,16 +131,19 @@ bool ResidentCooks::IsAnyCooking() const {
 }
 
 void ResidentCooks::View(v1::StatusAnswer& answer) const {
-  for (const v1::EndedCook& cook : last_.All()) *answer.add_last_cooks() = cook;
-  base::MutexLock lock(mutex_);
-  answer.set_cooks_ended(ended_);
-  for (const auto& [number, cook] : cooks_) {
-    if (cook->has_ended()) {
-      answer.set_cooks_ended(answer.cooks_ended() + 1);
-    } else {
-      *answer.add_cooks() = cook->View();
+  {
+    base::MutexLock lock(mutex_);
+    answer.set_cooks_ended(ended_);
+    for (const auto& [number, cook] : cooks_) {
+      if (cook->has_ended()) {
+        answer.set_cooks_ended(answer.cooks_ended() + 1);
+      } else {
+        *answer.add_cooks() = cook->View();
+      }
     }
   }
+  // Afterwards: a cook that ends meanwhile is in both rather than in neither.
+  for (const v1::EndedCook& cook : last_.All()) *answer.add_last_cooks() = cook;
 }
 
 std::vector<DirectorMeter::CookUnderWay> ResidentCooks::UnderWay() const {

@@ -48,7 +48,7 @@ class ResidentCooks {
   void Open(ResidentDoors& doors);
   // Goes on with the detached cooks that the director before left. Called once, after Open.
   void GoOn();
-  // The numbers of those. Any thread after GoOn.
+  // The numbers of the cooks that GoOn went on with. Any thread after GoOn.
   const std::vector<uint64_t>& taken_up() const { return taken_up_; }
 
   // Begins a cook, and returns its number. UNAVAILABLE: the director is about to end.

@@ -19,7 +19,6 @@
 #include "director/host/near_names.h"
 #include "director/host/near_packages.h"
 #include "director/host/outcome_status.h"
-#include "director/resident/asked_environment.h"
 #include "director/resident/status_view.h"
 #include "director/shell/forget_results.h"
 #include "fmt/format.h"
@@ -78,6 +77,7 @@ ResidentDirector::ResidentDirector(Options options, std::unique_ptr<Director> di
       watched_(is_hosted_ ? nullptr
                           : std::make_unique<WatchedTables>(OpenWatch(director_->project()))),
       store_size_(director_->stores().admin()),
+      devices_(*director_, store_size_),
       busy_at_(started_),
       session_renewal_(started_),
       cooks_(
@@ -86,8 +86,8 @@ ResidentDirector::ResidentDirector(Options options, std::unique_ptr<Director> di
            .trace = trace_,
            .watched = watched_.get(),
            .write_files = std::move(options.write_files),
-           .note_result = [this](const StoredResultPtr& result) { devices_.NoteCooked(result); }}),
-      devices_(*director_, store_size_) {}
+           .note_result = [this](const StoredResultPtr& result) { devices_.NoteCooked(result); }}) {
+}
 
 absl::StatusOr<std::unique_ptr<ResidentDirector>> ResidentDirector::Open(Options options,
                                                                          CookEventSink& sink,
@@ -206,8 +206,10 @@ absl::StatusOr<v1::HelloAnswer> ResidentDirector::Hello(const v1::HelloAsk&) {
 
 absl::StatusOr<uint64_t> ResidentDirector::Cook(const v1::CookAsk& ask) {
   AwaitOpen();
+  ASSIGN_OR_RETURN(const uint64_t number, cooks_.Begin(ask));
+  // Now a portion that begins sees the cook, and one that began before is interrupted.
   if (keeping_ != nullptr) keeping_->Interrupt();
-  return cooks_.Begin(ask);
+  return number;
 }
 
 // Open holds the lock until the doors are open, or cannot be.
@@ -220,6 +222,7 @@ std::shared_ptr<DirectorShell> ResidentDirector::Shell() {
 }
 
 absl::StatusOr<v1::StatusAnswer> ResidentDirector::Status(const v1::StatusAsk& ask) {
+  AwaitOpen();
   v1::StatusAnswer answer;
   ViewProcess(*director_, build_, started_, answer);
   cooks_.View(answer);

@@ -10,7 +10,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -103,6 +102,7 @@ class ResidentDirector final : public ClientCalls {
   absl::StatusOr<v1::HelloAnswer> Hello(const v1::HelloAsk& ask) override;
   absl::StatusOr<uint64_t> Cook(const v1::CookAsk& ask) override;
   absl::StatusOr<std::unique_ptr<CookReader>> Read(uint64_t cook) override {
+    AwaitOpen();
     return cooks_.Read(cook);
   }
   absl::Status Cancel(uint64_t cook) override {
@@ -139,6 +139,8 @@ class ResidentDirector final : public ClientCalls {
   Trace trace_;
   Cancellation asked_to_stop_;
   FiguresBoard figures_;
+  // Outlives the doors, whose calls end with them; stopped before their present world ends.
+  ResidentDevices devices_;
   std::unique_ptr<ResidentDoors> doors_;  // from Open until the end
   // Used by the thread of Live.
   bool has_left_ = false;
@@ -151,7 +153,6 @@ class ResidentDirector final : public ClientCalls {
   // From Open on; null: sources are not kept, or the director is hosted. Its thread asks for the
   // shell and the cooks.
   std::unique_ptr<SourceKeeping> keeping_;
-  ResidentDevices devices_;  // stopped before the doors' present world ends
 
   // May be null. Destroyed first, because it calls Figures.
   std::unique_ptr<metrics::MetricsDoor> metrics_;

@@ -1,7 +1,5 @@
 #include "director/resident/shared_sessions.h"
 
-#include <algorithm>
-
 #include "common/base/errors.h"
 #include "common/base/status_macros.h"
 

@@ -104,7 +104,7 @@ bool HasRoomForSpare(const AssignedJobs& jobs, uint64_t memory_bytes, uint64_t l
       jobs.active_count() + jobs.spare().size() >= jobs.slots())
     return false;
   if (limit_bytes == 0) return true;
-  uint64_t sum = memory_bytes + LargestBytes(jobs, jobs.size(), limit_bytes);
+  uint64_t sum = memory_bytes + LargestBytes(jobs, jobs.by_memory().size(), limit_bytes);  // all
   for (const AssignedJobs::Running& one : jobs.spare())
     sum += std::min(jobs.At(one.attempt).memory_bytes, limit_bytes);
   for (const auto& [attempt, one] : jobs.uploading())

@@ -1,10 +1,10 @@
-// What can be expected of a worker's slots: when a job would begin there, whether it fits, and
-// which spare attempts are in the way of the other jobs.
+// Expectations of a worker's slots: when a job would begin there, whether it fits, and which spare
+// attempts are in the way of the other jobs.
 //
 // `limit_bytes`: the worker's memory; 0: unknown. `awake`: the present time, as in AssignedJobs.
 // A job that has outlasted its expected time is assumed to run as long again.
 //
-// Cost: O(slots + jobs that wait). Threads: none.
+// Cost: O(assigned jobs). Threads: none.
 #pragma once
 
 #include <cstddef>

@@ -1,9 +1,9 @@
 #include "director/core/workers/stragglers.h"
 
-#include "director/core/jobs/slot_outlook.h"
-
 #include <algorithm>
 #include <utility>
+
+#include "director/core/jobs/slot_outlook.h"
 
 namespace galley::director {
 namespace {

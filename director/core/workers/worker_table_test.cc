@@ -1,6 +1,5 @@
 // Workers and the jobs in their hands.
 #include "director/core/jobs/worker_table.h"
-#include "director/core/jobs/slot_outlook.h"
 
 #include <random>
 #include <set>
@@ -8,6 +7,7 @@
 
 #include "director/core/jobs/assigned_jobs.h"
 #include "director/core/jobs/overrun_histogram.h"
+#include "director/core/jobs/slot_outlook.h"
 #include "director/core/workers/placement_candidate.h"
 #include "gtest/gtest.h"
 

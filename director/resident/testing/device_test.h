@@ -20,14 +20,24 @@
 
 namespace galley::director {
 
-// LeasingStore: a store in memory whose list of leases can be held back, as by a slow disk, and
-// that can lose something while a lease is taken, as by a collection.
+// LeasingStore: a store in memory whose list of leases, or a blob that is put, can be held back, as
+// by a slow disk, and that can lose something while a lease is taken, as by a collection.
 class LeasingStore final : public store::MemoryStore {
  public:
   absl::StatusOr<std::vector<store::RootLease>> Leases() override {
     base::MutexLock lock(mutex_);
     while (is_held_) released_.Wait(mutex_);
     return MemoryStore::Leases();
+  }
+  absl::Status Put(const Digest& digest, std::string_view bytes) override {
+    {
+      base::MutexLock lock(mutex_);
+      while (!held_part_.empty() && bytes.find(held_part_) != std::string_view::npos) {
+        is_put_held_ = true;
+        released_.Wait(mutex_);
+      }
+    }
+    return MemoryStore::Put(digest, bytes);
   }
   absl::Status ChangeLeases(const store::LeaseChanges& changes) override {
     std::function<void()> act;
@@ -47,10 +57,20 @@ class LeasingStore final : public store::MemoryStore {
     base::MutexLock lock(mutex_);
     is_held_ = true;
   }
+  // Blobs with these bytes in them are held.
+  void HoldPutOf(std::string part) {
+    base::MutexLock lock(mutex_);
+    held_part_ = std::move(part);
+  }
+  bool is_put_held() {
+    base::MutexLock lock(mutex_);
+    return is_put_held_;
+  }
   void Release() {
     {
       base::MutexLock lock(mutex_);
       is_held_ = false;
+      held_part_.clear();
     }
     released_.NotifyAll();
   }
@@ -59,6 +79,8 @@ class LeasingStore final : public store::MemoryStore {
   base::Mutex mutex_;
   base::CondVar released_;
   bool is_held_ GALLEY_GUARDED_BY(mutex_) = false;
+  std::string held_part_ GALLEY_GUARDED_BY(mutex_);
+  bool is_put_held_ GALLEY_GUARDED_BY(mutex_) = false;
   std::function<void()> at_lease_ GALLEY_GUARDED_BY(mutex_);
 };
 
