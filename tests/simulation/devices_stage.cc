@@ -5,6 +5,7 @@
 
 #include "common/content/changes.h"
 #include "director/devices/wanted_leases.h"
+#include "director/resident/tree_build.h"
 
 namespace galley::simulation {
 
@@ -238,25 +239,30 @@ void DevicesStage::FallSilent() {
   RunUntil([this] { return director_ != nullptr && director_->asks().empty(); },
            "an ask of a device is left behind");
   if (!checks_.broken().empty()) return;
-  size_t trees = 0;
-  const std::vector<store::RootLease> leases = director_->store().Leases().value();
-  for (const store::RootLease& lease : leases) {
-    const auto owner = devices::ParseLeaseName(kProjectId, lease.name);
-    if (!owner || !owner->session.empty())
-      return checks_.Break("safety: a lease is left behind: " + lease.name);
-    ++trees;
-  }
-  std::set<std::pair<std::string, std::vector<std::string>>> audiences;
-  for (const auto& [root, known] : roots_.all())
-    audiences.emplace(known.world.platform, known.world.cultures);
-  if (trees > kWorldsMax * audiences.size())
-    checks_.Break("safety: leases of " + std::to_string(trees) + " trees are left behind");
+  CheckTreeLeases();
   for (const auto& [id, session] : sessions_) {
     if (std::holds_alternative<DeviceSessionState>(service_->RenewSession(id)))
       checks_.Break("safety: a session does not end by silence: " + id);
   }
   sessions_.clear();
   Collect();
+}
+
+// An audience has a tree in each world that is held, whether or not somebody was told of it.
+void DevicesStage::CheckTreeLeases() {
+  std::map<devices::Audience, size_t> trees;
+  const std::vector<store::RootLease> leases = director_->store().Leases().value();
+  for (const store::RootLease& lease : leases) {
+    const auto owner = devices::ParseLeaseName(kProjectId, lease.name);
+    if (!owner || !owner->session.empty())
+      return checks_.Break("safety: a lease is left behind: " + lease.name);
+    const absl::StatusOr<devices::DeviceWorld> world = WorldOfRoot(
+        lease.root, [this](const Digest& digest) { return director_->store().Get(digest); });
+    if (!world.ok()) return checks_.Break("safety: a leased root is lost: " + lease.name);
+    const size_t count = ++trees[{.platform = world->platform, .cultures = world->cultures}];
+    if (count > kWorldsMax)
+      return checks_.Break("safety: more trees of a platform are leased than worlds are held");
+  }
 }
 
 // ------------------------------------------------------------------ the store

@@ -120,6 +120,7 @@ class DevicesStage final : public AskingStage {
   void PlanChanges();
   void ReadEverything();
   void FallSilent();
+  void CheckTreeLeases();
   void Collect();
   std::set<Digest> KeptBlobs();
   bool IsFresh(const Digest& blob) const;
