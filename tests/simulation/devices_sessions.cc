@@ -249,8 +249,7 @@ void DevicesStage::CheckSession(const std::string& id, const SessionAnswer& answ
   const auto* const refusal = std::get_if<DeviceRefusal>(&answer);
   if (refusal != nullptr && refusal->kind == RefusalKind::kNotReady) return CheckLater(id);
   if (state == nullptr) {
-    if (!MayHaveEnded(session) && !IsLossPossible())
-      checks_.Break("safety: a session is lost: " + id);
+    if (!MayHaveEnded(session)) checks_.Break("safety: a session is lost: " + id);
     sessions_.erase(id);
     return;
   }
@@ -288,8 +287,9 @@ bool DevicesStage::HasWorldMoved(const Session& session) const {
                      });
 }
 
+// A director that begins gives up a session whose root is lost.
 bool DevicesStage::MayHaveEnded(const Session& session) const {
-  return session.was_silent ||
+  return session.was_silent || IsLossPossible() ||
          (session.stream == nullptr && schedule_.now() - session.asked >= kSilenceMax);
 }
 
