@@ -1,5 +1,5 @@
-// SteadyTime: wall time, for leases, which neither goes back nor stands still where the clock is set
-// back.
+// SteadyTime: wall time, for leases, which neither goes back nor stands still where the clock is
+// set back.
 //
 // Threads: any.
 #pragma once
