@@ -1,0 +1,263 @@
+#include "common/vfs/blob_cache.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace galley::vfs {
+namespace {
+
+constexpr size_t kPieceBytes = 256 << 10;
+constexpr uint64_t kReadBytesMax = 64 << 20;  // of a blob that is read whole
+constexpr int kPartsMax = 64;                 // of one blob
+
+std::string NameOf(const BlobId& blob) {
+  return ToHex(blob.hash) + "-" + std::to_string(blob.size);
+}
+
+std::optional<BlobId> BlobOfName(std::string_view name) {
+  const size_t dash = name.find('-');
+  if (dash == std::string_view::npos) return std::nullopt;
+  std::string text(name);
+  text[dash] = '/';
+  return BlobId::Parse(text);
+}
+
+// Adds the file's bytes to the hash, and returns how many there are.
+Result<uint64_t> HashFile(const OpenFile& file, Sha256& hash) {
+  std::vector<char> piece(kPieceBytes);
+  uint64_t done = 0;
+  while (true) {
+    const Result<size_t> got = file.ReadAt(done, piece.data(), piece.size());
+    if (!got.ok()) return got.fault();
+    hash.Add(piece.data(), *got);
+    done += *got;
+    if (*got < piece.size()) return done;
+  }
+}
+
+Fault Absent() { return {GALLEY_VFS_ABSENT, "the cache does not have it"}; }
+
+}  // namespace
+
+Outcome BlobPart::Append(std::string_view bytes) {
+  if (Outcome failed = file_->Append(bytes)) return failed;
+  hash_.Add(bytes.data(), bytes.size());
+  size_ += bytes.size();
+  return std::nullopt;
+}
+
+std::string BlobCache::FolderOf(const BlobId& blob) const {
+  return options_.folder + "/blobs/" + ToHex(blob.hash).substr(0, 2);
+}
+
+std::string BlobCache::PathOf(const BlobId& blob) const {
+  return FolderOf(blob) + "/" + NameOf(blob);
+}
+
+// ------------------------------------------------------------------ blobs
+
+Outcome BlobCache::Begin() {
+  if (Outcome failed = options_.disk.MakeFolder(options_.folder + "/blobs")) return failed;
+  if (Outcome failed = options_.disk.MakeFolder(options_.folder + "/part")) return failed;
+  RemoveOldParts();
+  return Look();
+}
+
+// Counts what lies there.
+Outcome BlobCache::Look() {
+  const Result<std::vector<FileFacts>> folders = options_.disk.List(options_.folder + "/blobs");
+  if (!folders.ok()) return folders.fault();
+  BlobCacheCounts found;
+  for (const FileFacts& folder : *folders) {
+    if (!folder.is_folder) continue;
+    const auto files = options_.disk.List(options_.folder + "/blobs/" + folder.name);
+    if (!files.ok()) return files.fault();
+    for (const FileFacts& file : *files) {
+      ++found.blobs;
+      found.bytes += file.size;
+    }
+  }
+  const std::lock_guard lock(mutex_);
+  counts_.blobs = found.blobs;
+  counts_.bytes = found.bytes;
+  return std::nullopt;
+}
+
+void BlobCache::RemoveOldParts() {
+  const Result<std::vector<FileFacts>> parts = options_.disk.List(options_.folder + "/part");
+  if (!parts.ok()) return;  // whoever needs a part will hear of it
+  for (const FileFacts& part : *parts) {
+    if (part.used_s + kPartAgeS < options_.now_s())
+      static_cast<void>(options_.disk.Remove(options_.folder + "/part/" + part.name));
+  }
+}
+
+Result<bool> BlobCache::IsRight(const BlobId& blob, const OpenFile& file) const {
+  Sha256 hash;
+  const Result<uint64_t> size = HashFile(file, hash);
+  if (!size.ok()) return size.fault();
+  return *size == blob.size && hash.Finish() == blob.hash;
+}
+
+Result<std::shared_ptr<OpenFile>> BlobCache::Open(const BlobId& blob) {
+  const std::string path = PathOf(blob);
+  const Result<FileFacts> facts = options_.disk.Look(path);
+  if (!facts.ok()) return facts.fault();
+  Result<std::unique_ptr<OpenFile>> opened = options_.disk.OpenToRead(path);
+  if (!opened.ok()) return opened.fault();
+  std::shared_ptr<OpenFile> file = std::move(*opened);
+  bool is_verified = false;
+  {
+    const std::lock_guard lock(mutex_);
+    is_verified = facts->size == blob.size && verified_.Contains(blob.hash);
+  }
+  if (!is_verified) {
+    const Result<bool> is_right = IsRight(blob, *file);
+    if (!is_right.ok()) return is_right.fault();
+    if (!*is_right) {
+      static_cast<void>(options_.disk.Remove(path));
+      NoteRemoved({blob.hash, facts->size});
+      const std::lock_guard lock(mutex_);
+      ++counts_.damaged;
+      return Absent();
+    }
+    const std::lock_guard lock(mutex_);
+    verified_.Insert(blob.hash);
+  }
+  const int64_t now = options_.now_s();
+  if (facts->used_s + kTouchS < now || facts->used_s > now) options_.disk.Touch(path, now);
+  return file;
+}
+
+Result<std::string> BlobCache::Read(const BlobId& blob) {
+  if (blob.size > kReadBytesMax) return Fault{GALLEY_VFS_INVALID, "the blob is too large"};
+  const Result<std::shared_ptr<OpenFile>> file = Open(blob);
+  if (!file.ok()) return file.fault();
+  std::string bytes(static_cast<size_t>(blob.size), '\0');
+  const Result<size_t> got = (*file)->ReadAt(0, bytes.data(), bytes.size());
+  if (!got.ok()) return got.fault();
+  if (*got < bytes.size()) return Absent();
+  return bytes;
+}
+
+bool BlobCache::Has(const BlobId& blob) {
+  const Result<FileFacts> facts = options_.disk.Look(PathOf(blob));
+  return facts.ok() && facts->size == blob.size;
+}
+
+void BlobCache::NoteRemoved(const BlobId& blob) {
+  const std::lock_guard lock(mutex_);
+  verified_.Erase(blob.hash);
+  counts_.blobs -= std::min<uint64_t>(counts_.blobs, 1);
+  counts_.bytes -= std::min(counts_.bytes, blob.size);
+}
+
+// ------------------------------------------------------------------ parts
+
+Result<std::unique_ptr<BlobPart>> BlobCache::BeginPart(const BlobId& blob) {
+  if (blob.size > options_.bytes_max) {
+    return Fault{GALLEY_VFS_NO_SPACE, "it has " + std::to_string(blob.size) +
+                                          " bytes, and the cache may have " +
+                                          std::to_string(options_.bytes_max)};
+  }
+  if (const Outcome failed = MakeRoom(blob.size)) return *failed;
+  // Another process, or another thread, may fetch the same blob: then each fetches its own.
+  for (int i = 0; i < kPartsMax; ++i) {
+    const std::string path =
+        options_.folder + "/part/" + NameOf(blob) + (i == 0 ? "" : "." + std::to_string(i));
+    Result<std::unique_ptr<OpenFile>> file = options_.disk.OpenToAppend(path);
+    if (!file.ok()) return file.fault();
+    if (!(*file)->Lock()) continue;
+    auto part = std::make_unique<BlobPart>(*std::move(file), path);
+    const Result<uint64_t> size = HashFile(*part->file_, part->hash_);
+    if (!size.ok()) return size.fault();
+    part->size_ = *size;
+    if (part->size_ <= blob.size) return part;
+    Drop(*part);
+  }
+  return Fault{GALLEY_VFS_IO, "all parts of " + blob.ToText() + " are locked"};
+}
+
+Outcome BlobCache::Finish(const BlobId& blob, BlobPart& part) {
+  if (part.size_ != blob.size || part.hash_.Finish() != blob.hash) {
+    Drop(part);
+    const std::lock_guard lock(mutex_);
+    ++counts_.damaged;
+    return Fault{GALLEY_VFS_DAMAGED, "the bytes are not those of " + blob.ToText()};
+  }
+  if (Outcome failed = options_.disk.MakeFolder(FolderOf(blob))) return failed;
+  const bool was_there = Has(blob);
+  if (Outcome failed = options_.disk.Rename(part.path_, PathOf(blob))) return failed;
+  part.file_.reset();
+  const std::lock_guard lock(mutex_);
+  verified_.Insert(blob.hash);
+  if (was_there) return std::nullopt;
+  ++counts_.blobs;
+  counts_.bytes += blob.size;
+  return std::nullopt;
+}
+
+void BlobCache::Drop(BlobPart& part) {
+  part.file_.reset();
+  static_cast<void>(options_.disk.Remove(part.path_));
+}
+
+Outcome BlobCache::Put(const BlobId& blob, std::string_view bytes) {
+  Result<std::unique_ptr<BlobPart>> part = BeginPart(blob);
+  if (!part.ok()) return part.fault();
+  const uint64_t have = (*part)->size();
+  if (have < bytes.size()) {
+    if (Outcome failed = (*part)->Append(bytes.substr(static_cast<size_t>(have)))) {
+      Drop(**part);
+      return failed;
+    }
+  }
+  return Finish(blob, **part);
+}
+
+// ------------------------------------------------------------------ room
+
+Outcome BlobCache::MakeRoom(uint64_t bytes) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (counts_.bytes + bytes <= options_.bytes_max) return std::nullopt;
+  }
+  if (Outcome failed = Look()) return failed;  // others may have removed some
+  const Result<std::vector<FileFacts>> folders = options_.disk.List(options_.folder + "/blobs");
+  if (!folders.ok()) return folders.fault();
+  struct Old {
+    int64_t used_s;
+    std::string path;
+    uint64_t size;
+  };
+  std::vector<Old> blobs;
+  for (const FileFacts& folder : *folders) {
+    const std::string path = options_.folder + "/blobs/" + folder.name;
+    const auto files = options_.disk.List(path);
+    if (!files.ok()) continue;
+    for (const FileFacts& file : *files)
+      blobs.push_back({file.used_s, path + "/" + file.name, file.size});
+  }
+  std::ranges::sort(blobs, {}, [](const Old& one) { return std::pair(one.used_s, one.path); });
+  const uint64_t wanted = options_.bytes_max / 10 * 9;
+  uint64_t left = counts().bytes;
+  for (const Old& one : blobs) {
+    if (left + bytes <= wanted) break;
+    if (options_.disk.Remove(one.path)) continue;
+    left -= std::min(left, one.size);
+    const auto blob = BlobOfName(std::string_view(one.path).substr(one.path.rfind('/') + 1));
+    NoteRemoved(BlobId{blob ? blob->hash : Hash{}, one.size});
+    const std::lock_guard lock(mutex_);
+    ++counts_.evicted;
+  }
+  return std::nullopt;
+}
+
+BlobCacheCounts BlobCache::counts() const {
+  const std::lock_guard lock(mutex_);
+  return counts_;
+}
+
+}  // namespace galley::vfs

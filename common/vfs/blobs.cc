@@ -1,0 +1,97 @@
+#include "common/vfs/blobs.h"
+
+#include <chrono>
+#include <utility>
+
+#include "common/vfs/download.h"
+#include "common/vfs/retry.h"
+
+namespace galley::vfs {
+
+Blobs::Blobs(Ground& ground)
+    : ground_(ground),
+      cache_({.disk = ground.options.disk,
+              .folder = ground.options.cache_folder,
+              .bytes_max = ground.options.cache_bytes_max,
+              .now_s = ground.options.now_s}) {}
+
+Result<std::shared_ptr<OpenFile>> Blobs::Open(const BlobId& blob, bool may_fetch,
+                                              const Waiting& waiting) {
+  Result<std::shared_ptr<OpenFile>> file = cache_.Open(blob);
+  if (file.ok() || file.fault().code != GALLEY_VFS_ABSENT) return file;
+  if (const Outcome failed = Fetch(blob, may_fetch, waiting)) return *failed;
+  return cache_.Open(blob);
+}
+
+Result<std::string> Blobs::Read(const BlobId& blob, bool may_fetch, const Waiting& waiting) {
+  Result<std::string> bytes = cache_.Read(blob);
+  if (bytes.ok() || bytes.fault().code != GALLEY_VFS_ABSENT) return bytes;
+  if (const Outcome failed = Fetch(blob, may_fetch, waiting)) return *failed;
+  return cache_.Read(blob);
+}
+
+Outcome Blobs::Fetch(const BlobId& blob, bool may_fetch, const Waiting& waiting) {
+  if (!may_fetch)
+    return Fault{GALLEY_VFS_OFFLINE, "the cache does not have it, and the director is away"};
+  if (Outcome failed = BeginFetch(blob, waiting)) return failed;
+  Outcome failed;
+  // Another thread may have fetched it before this one could begin.
+  for (int tries = 1; !cache_.Has(blob) && tries <= kTriesMax; ++tries) {
+    failed = FetchOnce(blob, waiting);
+    if (!failed || tries == kTriesMax || !MayTryAgain(ground_, *failed, waiting)) break;
+  }
+  const std::lock_guard lock(mutex_);
+  fetches_.erase(blob);
+  fetch_ended_.notify_all();
+  return failed;
+}
+
+// Waits until no other thread fetches it.
+Outcome Blobs::BeginFetch(const BlobId& blob, const Waiting& waiting) {
+  std::unique_lock lock(mutex_);
+  while (fetches_.contains(blob)) {
+    fetch_ended_.wait_for(lock, std::chrono::milliseconds(Waiting::kPieceMs));
+    if (waiting.is_cancelled()) return Fault{GALLEY_VFS_CANCELLED, "it was cancelled"};
+    if (waiting.is_over()) return Fault{GALLEY_VFS_TIMED_OUT, "another thread fetches it still"};
+  }
+  fetches_.insert(blob);
+  return std::nullopt;
+}
+
+Outcome Blobs::FetchOnce(const BlobId& blob, const Waiting& waiting) {
+  Download download(cache_);
+  if (Outcome failed = download.Begin(blob)) return failed;
+  const uint64_t have = download.have();
+  if (have == blob.size) return download.Finish();
+  Request request{.target = "/v1/blob/" + blob.ToText()};
+  if (have > 0) request.fields = {{"Range", "bytes=" + std::to_string(have) + "-"}};
+  Download problem(cache_);
+  const auto take_head = [&](const ResponseHead& head) -> Outcome {
+    download.SetHead(head);
+    download.BeginBodyAt(head.status == 206 ? have : 0);
+    const std::string begin = "bytes " + std::to_string(have) + "-";
+    if (head.status == 206 && !head.Find("content-range").starts_with(begin))
+      return Fault{GALLEY_VFS_SERVER, "another range came than was asked for"};
+    return std::nullopt;
+  };
+  const auto take_body = [&](std::string_view bytes) {
+    const bool has_file = download.head().status == 200 || download.head().status == 206;
+    return has_file ? download.TakeBody(bytes) : problem.TakeBody(bytes);
+  };
+  const Result<ResponseHead> done =
+      ground_.http.Do(request, waiting, {.head = take_head, .body = take_body});
+  if (!done.ok()) {
+    if (done.fault().code == GALLEY_VFS_DAMAGED) download.Drop();
+    return done.fault();
+  }
+  if (done->status == 416) {
+    download.Drop();
+    return Fault{GALLEY_VFS_DAMAGED, "the part that is here is not one of " + blob.ToText()};
+  }
+  if (done->status != 200 && done->status != 206)
+    return FaultOf("blob " + blob.ToText(), *done, problem.problem());
+  ++ground_.fetched_files;
+  return download.Finish();
+}
+
+}  // namespace galley::vfs

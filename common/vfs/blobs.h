@@ -1,0 +1,51 @@
+// Blobs: blobs from the cache, else from the director.
+//
+// Threads: any. Two threads that want one blob fetch it once.
+#pragma once
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+
+#include "common/vfs/blob_cache.h"
+#include "common/vfs/blob_id.h"
+#include "common/vfs/ground.h"
+#include "common/vfs/result.h"
+#include "common/vfs/waiting.h"
+
+namespace galley::vfs {
+
+class Blobs {
+ public:
+  // `ground` outlives this object.
+  explicit Blobs(Ground& ground);
+
+  // Makes the cache folder. Called before everything else.
+  Outcome Begin() { return cache_.Begin(); }
+
+  // Blocks. `may_fetch`: false while the director is away. Faults: GALLEY_VFS_OFFLINE: the cache
+  // does not have it, and it may not be fetched, or cannot; GALLEY_VFS_ABSENT: the director does
+  // not have it.
+  Result<std::shared_ptr<OpenFile>> Open(const BlobId& blob, bool may_fetch,
+                                         const Waiting& waiting);
+  // The bytes of a small one. Faults as Open.
+  Result<std::string> Read(const BlobId& blob, bool may_fetch, const Waiting& waiting);
+
+  BlobCache& cache() { return cache_; }
+  const BlobCache& cache() const { return cache_; }
+
+ private:
+  Outcome Fetch(const BlobId& blob, bool may_fetch, const Waiting& waiting);
+  Outcome BeginFetch(const BlobId& blob, const Waiting& waiting);
+  Outcome FetchOnce(const BlobId& blob, const Waiting& waiting);
+
+  Ground& ground_;
+  BlobCache cache_;
+  std::mutex mutex_;
+  std::condition_variable fetch_ended_;
+  std::set<BlobId> fetches_;  // that are under way; guarded by mutex_
+};
+
+}  // namespace galley::vfs

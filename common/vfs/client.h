@@ -1,0 +1,93 @@
+// Client: what a handle of galley_vfs.h does: the files of one world of a platform, from the cache
+// or from the director.
+//
+// Threads: any. Each function blocks, unless it says otherwise.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/vfs/blob_cache.h"
+#include "common/vfs/blob_id.h"
+#include "common/vfs/blobs.h"
+#include "common/vfs/download.h"
+#include "common/vfs/ground.h"
+#include "common/vfs/result.h"
+#include "common/vfs/seen_files.h"
+#include "common/vfs/session.h"
+#include "common/vfs/tree_path.h"
+#include "common/vfs/waiting.h"
+
+namespace galley::vfs {
+
+class Client {
+ public:
+  explicit Client(ClientOptions options)
+      : ground_(std::move(options)),
+        session_(ground_),
+        blobs_(ground_),
+        seen_(ground_.options.disk, ground_.options.cache_folder) {}
+
+  // Makes the cache folder. Called before everything else. Does not block.
+  Outcome Begin();
+
+  struct Opened {
+    std::shared_ptr<OpenFile> file;
+    BlobId blob;
+    bool is_last_good = false;
+  };
+  // `path`: plain.
+  Result<Opened> Open(const std::string& path);
+
+  struct Entry {
+    std::string name;
+    bool is_folder = false;
+    int64_t size = -1;  // of a small copied file; -1: not known
+  };
+  // Returns the entries of the folder, by name. `path`: plain, or empty for the top.
+  Result<std::vector<Entry>> List(const std::string& path);
+
+  // Goes to the newest world. False: it is the one that is seen.
+  Result<bool> Advance() { return session_.Advance(ground_.BeginCall()); }
+
+  // Does not block.
+  void Cancel() { ground_.is_cancelled = true; }
+  void Resume() { ground_.is_cancelled = false; }
+
+  struct Status {
+    Session::State session;
+    BlobCacheCounts cache;
+    uint64_t fetched_files = 0, fetched_bytes = 0;
+    uint64_t refetched_files = 0;
+  };
+  // Does not block.
+  Status status() const;
+
+ private:
+  Result<Opened> OpenIn(const View& view, const std::string& path, const Waiting& waiting);
+  Result<Opened> OpenBlob(const View& view, const std::string& path, const BlobId& blob,
+                          const Waiting& waiting);
+  Result<Opened> AskFor(const View& view, const std::string& path, const Waiting& waiting);
+  Outcome AskOnce(const View& view, const std::string& path, const Waiting& waiting,
+                  Download& download);
+  Result<Opened> TakeAnswer(const View& view, const std::string& path, const Download& download,
+                            const Waiting& waiting);
+  Outcome CheckInTree(const BlobId& root, const std::string& path, const BlobId& blob,
+                      const Waiting& waiting);
+  Result<Opened> OpenSeen(const View& view, const std::string& path, const Waiting& waiting);
+  void NoteSeen(const std::string& path, const BlobId& blob, const Waiting& waiting);
+  Result<BlobId> WorldOf(const View& view, const Waiting& waiting);
+  Result<PathEntry> Find(const View& view, const std::string& path, const Waiting& waiting);
+  Result<std::vector<Entry>> ListIn(const View& view, const std::string& path,
+                                    const Waiting& waiting);
+
+  Ground ground_;
+  Session session_;
+  Blobs blobs_;
+  SeenFiles seen_;
+};
+
+}  // namespace galley::vfs

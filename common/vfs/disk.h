@@ -1,0 +1,61 @@
+// Disk: the files of a cache, on any system. Errors are faults with the system's text;
+// GALLEY_VFS_ABSENT: there is no such file.
+//
+// DiskFiles is the system's; tests have one that fails.
+//
+// Paths are UTF-8, with '/'. Threads: any; an OpenFile: read_at any, others one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/vfs/result.h"
+
+namespace galley::vfs {
+
+struct FileFacts {
+  std::string name;  // in its folder
+  uint64_t size = 0;
+  int64_t used_s = 0;  // modification time, in seconds since 1970
+  bool is_folder = false;
+};
+
+class OpenFile {
+ public:
+  virtual ~OpenFile() = default;
+  // Reads at most `size` bytes at the offset; fewer only at the end of the file.
+  virtual Result<size_t> ReadAt(uint64_t offset, void* buffer, size_t size) const = 0;
+  virtual Outcome Append(std::string_view bytes) = 0;
+  virtual Result<uint64_t> Size() const = 0;
+  // True: nobody else has the file open for writing, here or in another process, until it is
+  // closed.
+  virtual bool Lock() = 0;
+};
+
+class Disk {
+ public:
+  virtual ~Disk() = default;
+  virtual Result<std::unique_ptr<OpenFile>> OpenToRead(const std::string& path) = 0;
+  // Makes the file if need be, and keeps what it has.
+  virtual Result<std::unique_ptr<OpenFile>> OpenToAppend(const std::string& path) = 0;
+  // Replaces `to`. Whoever has `to` open keeps what it has.
+  virtual Outcome Rename(const std::string& from, const std::string& to) = 0;
+  // An absent file is no fault.
+  virtual Outcome Remove(const std::string& path) = 0;
+  // Makes the folder and those above it.
+  virtual Outcome MakeFolder(const std::string& path) = 0;
+  // Returns the entries of the folder, in no order. An absent folder is empty.
+  virtual Result<std::vector<FileFacts>> List(const std::string& folder) = 0;
+  virtual Result<FileFacts> Look(const std::string& path) = 0;
+  // Sets the modification time. A fault means nothing: the file is taken for older than it is.
+  virtual void Touch(const std::string& path, int64_t used_s) = 0;
+};
+
+// The system's. Lives until the process ends.
+Disk& SystemDisk();
+
+}  // namespace galley::vfs

@@ -1,0 +1,58 @@
+// Ground: what all parts of a handle stand on: its options, the way to the director, and whether it
+// is cancelled.
+//
+// Threads: any.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "common/vfs/disk.h"
+#include "common/vfs/galley_vfs.h"
+#include "common/vfs/http_client.h"
+#include "common/vfs/url.h"
+#include "common/vfs/waiting.h"
+
+namespace galley::vfs {
+
+struct ClientOptions {
+  Url url;
+  galley_vfs_net net{};
+  std::string token;
+  std::string platform;
+  std::vector<std::string> cultures;
+  bool takes_last_good = false;
+  std::string cache_folder;
+  uint64_t cache_bytes_max = 0;
+  int connect_ms = 0;
+  int wait_ms = 0;
+  Clock clock;
+  std::function<int64_t()> now_s;                               // seconds since 1970
+  std::function<void(int level, const std::string& text)> log;  // null: nobody is told
+  Disk& disk;
+};
+
+struct Ground {
+  explicit Ground(ClientOptions of)
+      : options(std::move(of)),
+        http({.url = options.url,
+              .net = options.net,
+              .token = options.token,
+              .connect_ms = options.connect_ms}) {}
+
+  Waiting BeginCall() const { return Waiting(options.clock, is_cancelled, options.wait_ms); }
+  void Log(int level, const std::string& text) const {
+    if (options.log) options.log(level, text);
+  }
+
+  const ClientOptions options;
+  HttpClient http;
+  std::atomic<bool> is_cancelled = false;
+  std::atomic<uint64_t> fetched_files = 0;
+  std::atomic<uint64_t> refetched_files = 0;  // because their bytes were wrong
+};
+
+}  // namespace galley::vfs

@@ -1,0 +1,44 @@
+// Result: a value, or why there is none. The library neither throws nor uses absl, so that it can
+// be linked into any game.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "common/vfs/galley_vfs.h"
+
+namespace galley::vfs {
+
+// Fault: `code` is one of galley_vfs_result, but GALLEY_VFS_OK; `text` is for people.
+struct Fault {
+  int code = GALLEY_VFS_INTERNAL;
+  std::string text;
+  bool is_cut = false;  // a connection ended too early: another try may succeed
+};
+
+template <typename Value>
+class [[nodiscard]] Result {
+ public:
+  Result(Value value) : held_(std::in_place_index<0>, std::move(value)) {}
+  Result(Fault fault) : held_(std::in_place_index<1>, std::move(fault)) {}
+
+  bool ok() const { return held_.index() == 0; }
+  // REQUIRES: ok().
+  Value& operator*() & { return std::get<0>(held_); }
+  const Value& operator*() const& { return std::get<0>(held_); }
+  Value&& operator*() && { return std::get<0>(std::move(held_)); }
+  Value* operator->() { return &std::get<0>(held_); }
+  const Value* operator->() const { return &std::get<0>(held_); }
+  // REQUIRES: !ok().
+  const Fault& fault() const { return std::get<1>(held_); }
+
+ private:
+  std::variant<Value, Fault> held_;
+};
+
+// nullopt: it went well.
+using Outcome = std::optional<Fault>;
+
+}  // namespace galley::vfs

@@ -1,0 +1,38 @@
+// Answers that bring nothing: which faults they are, and whether to ask again.
+//
+// Threads: any.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "common/vfs/ground.h"
+#include "common/vfs/http_client.h"
+#include "common/vfs/response_parser.h"
+#include "common/vfs/result.h"
+#include "common/vfs/waiting.h"
+
+namespace galley::vfs {
+
+inline constexpr int kTriesMax = 3;
+
+// The fault that an answer is which is neither 2xx nor 304.
+Fault FaultOf(const std::string& what, const ResponseHead& head, std::string_view body);
+
+// Sleeps. False: the time of the call has passed, or it is cancelled.
+bool Pause(int pause_ms, const Waiting& waiting);
+// How long a director that is not ready (503) wants to be left alone.
+int RetryAfterMs(const ResponseHead& head);
+
+// True after a connection that was cut, and after wrong bytes: it is worth another try. Pauses.
+bool MayTryAgain(Ground& ground, const Fault& fault, const Waiting& waiting);
+
+// The field that tells the director how long the caller waits.
+std::pair<std::string, std::string> WaitField(const Waiting& waiting);
+
+// Asks for something small, again where the connection was cut or the director is not ready.
+Result<HttpClient::Answer> AskDirector(Ground& ground, const Request& request,
+                                       const Waiting& waiting);
+
+}  // namespace galley::vfs

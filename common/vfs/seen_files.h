@@ -1,0 +1,49 @@
+// SeenFiles: which file each path had that was opened, for a process without a director. A tree
+// grows after a file was read, and then the cache may lack folders of its newest root; what a path
+// leads to in one world never changes.
+//
+//   seen/<64 hex of the file `world`>   a line for each path, in the order of the calls:
+//     <16 hex> <64 hex>/<size> <path>\n     the beginning of the SHA-256 of the text behind it
+//
+// Lines that are damaged or torn are passed over. At most kWorldsMax lists are kept, the newest.
+//
+// Threads: any. Memory: at most 32 bytes for each path.
+#pragma once
+
+#include <cstddef>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "common/vfs/blob_id.h"
+#include "common/vfs/disk.h"
+#include "common/vfs/hash_set.h"
+#include "common/vfs/result.h"
+
+namespace galley::vfs {
+
+class SeenFiles {
+ public:
+  static constexpr size_t kWorldsMax = 16;
+
+  // `disk` outlives this object.
+  SeenFiles(Disk& disk, const std::string& cache_folder)
+      : disk_(disk), folder_(cache_folder + "/seen") {}
+
+  // Makes the folder, and removes old lists. Called before everything else.
+  Outcome Begin();
+  // The path, which is plain, leads to this file in the world. Faults: the disk's.
+  Outcome Note(const BlobId& world, const std::string& path, const BlobId& blob);
+  // nullopt: nobody noted it. Cost: linear in the list.
+  std::optional<BlobId> Find(const BlobId& world, const std::string& path) const;
+
+ private:
+  std::string ListOf(const BlobId& world) const { return folder_ + "/" + ToHex(world.hash); }
+
+  Disk& disk_;
+  const std::string folder_;
+  std::mutex mutex_;
+  HashSet noted_;  // in this process; guarded by mutex_
+};
+
+}  // namespace galley::vfs

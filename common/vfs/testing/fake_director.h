@@ -1,0 +1,285 @@
+// FakeDirector: a director in memory, behind the hooks of galley_vfs_net: a world of files, some of
+// which have to be cooked. It can be away, cut connections, be not ready, and give wrong bytes.
+//
+// Threads: any.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "common/tree/linked_directory.h"
+#include "common/vfs/blob_id.h"
+#include "common/vfs/galley_vfs.h"
+
+namespace galley::vfs {
+
+class FakeDirector {
+ public:
+  // Files of the folder "Game", by name. A cooked one is in the tree; others come when asked for.
+  void SetFile(const std::string& name, const std::string& bytes, bool is_cooked = false) {
+    const std::lock_guard lock(mutex_);
+    files_[name] = bytes;
+    world_ += name + bytes;  // another one
+    if (is_cooked) cooked_.insert(name);
+    if (!is_cooked) cooked_.erase(name);
+    MakeRoot();
+  }
+  void SetAway(bool is_away) {
+    const std::lock_guard lock(mutex_);
+    is_away_ = is_away;
+  }
+  // The next answers with a file are cut after so many bytes of the body.
+  void CutNext(int answers, size_t after) {
+    const std::lock_guard lock(mutex_);
+    cuts_ = answers;
+    cut_after_ = after;
+  }
+  // The next answers with a file have a wrong byte.
+  void SpoilNext(int answers) {
+    const std::lock_guard lock(mutex_);
+    spoils_ = answers;
+  }
+  // The next requests for files of a session are 503.
+  void NotReadyNext(int answers) {
+    const std::lock_guard lock(mutex_);
+    not_ready_ = answers;
+  }
+  void EndSessions() {
+    const std::lock_guard lock(mutex_);
+    sessions_.clear();
+  }
+  void Lose(const std::string& bytes) {
+    const std::lock_guard lock(mutex_);
+    blobs_.erase(BlobId::Of(bytes));
+  }
+  // Answers this to every request; empty: answers as a director does.
+  void SetRaw(std::string answer) {
+    const std::lock_guard lock(mutex_);
+    raw_ = std::move(answer);
+  }
+  BlobId root() const {
+    const std::lock_guard lock(mutex_);
+    return root_;
+  }
+  // "GET /v1/...", in their order.
+  std::vector<std::string> TakeRequests() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(requests_, {});
+  }
+
+  galley_vfs_net Net() {
+    return {.struct_size = sizeof(galley_vfs_net),
+            .context = this,
+            .connect = &Connect,
+            .send = &Send,
+            .receive = &Receive,
+            .close = &Close};
+  }
+
+ private:
+  struct Connection {
+    std::string request, answer;
+    bool is_cut = false;
+  };
+
+  static void* Connect(void* context, const char*, uint16_t, int, char* text, size_t size) {
+    auto* const self = static_cast<FakeDirector*>(context);
+    const std::lock_guard lock(self->mutex_);
+    if (!self->is_away_) return new Connection;
+    std::strncpy(text, "refused", size);
+    return nullptr;
+  }
+  static void Close(void*, void* connection) { delete static_cast<Connection*>(connection); }
+  static ptrdiff_t Send(void* context, void* connection, const void* bytes, size_t size, int) {
+    auto* const self = static_cast<FakeDirector*>(context);
+    auto& to = *static_cast<Connection*>(connection);
+    const std::lock_guard lock(self->mutex_);
+    if (self->is_away_ || to.is_cut) return -2;
+    to.request.append(static_cast<const char*>(bytes), size);
+    self->Answer(to);
+    return static_cast<ptrdiff_t>(size);
+  }
+  // A few bytes at a time.
+  static ptrdiff_t Receive(void* context, void* connection, void* buffer, size_t size, int) {
+    auto* const self = static_cast<FakeDirector*>(context);
+    auto& from = *static_cast<Connection*>(connection);
+    const std::lock_guard lock(self->mutex_);
+    if (from.answer.empty()) return from.is_cut || self->is_away_ ? 0 : -1;
+    const size_t count = std::min({size, from.answer.size(), size_t{1'000}});
+    std::memcpy(buffer, from.answer.data(), count);
+    from.answer.erase(0, count);
+    return static_cast<ptrdiff_t>(count);
+  }
+
+  void Answer(Connection& connection) {
+    const size_t head = connection.request.find("\r\n\r\n");
+    if (head == std::string::npos) return;
+    size_t body = 0;
+    if (const size_t at = connection.request.find("Content-Length: "); at < head)
+      body = static_cast<size_t>(std::stoul(connection.request.substr(at + 16)));
+    if (connection.request.size() < head + 4 + body) return;
+    const std::string request = connection.request.substr(0, head);
+    connection.request.erase(0, head + 4 + body);
+    const std::vector<std::string> line =
+        absl::StrSplit(request.substr(0, request.find("\r\n")), ' ');
+    requests_.push_back(line[0] + " " + line[1]);
+    if (!raw_.empty()) {
+      connection.answer += raw_;
+      connection.is_cut = true;
+      return;
+    }
+    if (line[0] == "POST") {
+      const std::string id = "s" + std::to_string(++last_session_);
+      sessions_.insert(id);
+      connection.answer += Text(201, Json(State(id)));
+    } else if (line[1].starts_with("/v1/blob/")) {
+      const auto found = blobs_.find(BlobId::Parse(line[1].substr(9)).value_or(BlobId{}));
+      if (found == blobs_.end()) {
+        connection.answer += Problem(404, "no blob");
+      } else {
+        GiveFile(connection, request, found->second);
+      }
+    } else if (line[1].starts_with("/v1/sessions/")) {
+      AnswerSession(connection, line[0], line[1].substr(13), request);
+    } else {
+      connection.answer += Problem(404, "nothing there");
+    }
+  }
+  void AnswerSession(Connection& connection, const std::string& method, const std::string& rest,
+                     const std::string& request) {
+    const std::string id = rest.substr(0, rest.find('/'));
+    if (!sessions_.contains(id)) {
+      connection.answer += Problem(404, "no session");
+      return;
+    }
+    if (method == "DELETE") {
+      sessions_.erase(id);
+      connection.answer += "HTTP/1.1 204 No Content\r\n\r\n";
+      return;
+    }
+    if (rest == id) {
+      connection.answer += Text(200, Json(State(id)));
+      return;
+    }
+    if (not_ready_ > 0) {
+      --not_ready_;
+      connection.answer += Text(503, "{\"text\": \"workers are replaced\"}", "Retry-After: 0\r\n");
+      return;
+    }
+    const std::string name = rest.substr(id.size() + 6);  // "/Game/"
+    const auto file = files_.find(name);
+    if (file == files_.end()) {
+      connection.answer += Problem(404, "no such path");
+    } else if (file->second == "fails") {
+      connection.answer += Problem(422, "the shader has an error");
+    } else {
+      cooked_.insert(name);
+      MakeRoot();
+      GiveFile(connection, request, file->second);
+    }
+  }
+  void GiveFile(Connection& connection, const std::string& request, std::string bytes) {
+    const Hash hash = Sha256::Of(bytes);
+    const std::string digest = absl::Base64Escape(
+        absl::string_view(reinterpret_cast<const char*>(hash.data()), hash.size()));
+    std::string fields = absl::StrCat("Repr-Digest: sha-256=:", digest,
+                                      ":\r\nGalley-Root: ", root_.ToText(), "\r\n");
+    int status = 200;
+    if (const size_t at = request.find("Range: bytes="); at != std::string::npos) {
+      const size_t from = std::stoul(request.substr(at + 13));
+      absl::StrAppend(&fields, "Content-Range: bytes ", from, "-", bytes.size() - 1, "/",
+                      bytes.size(), "\r\n");
+      bytes.erase(0, from);
+      status = 206;
+    }
+    if (spoils_ > 0 && !bytes.empty()) {
+      --spoils_;
+      bytes[bytes.size() / 2] ^= 1;
+    }
+    std::string answer = Text(status, bytes, fields);
+    if (cuts_ > 0 && bytes.size() > cut_after_) {
+      --cuts_;
+      answer.resize(answer.size() - bytes.size() + cut_after_);
+      connection.is_cut = true;
+    }
+    connection.answer += answer;
+  }
+
+  static std::string Text(int status, const std::string& body, const std::string& fields = "") {
+    return absl::StrCat("HTTP/1.1 ", status, " X\r\nContent-Length: ", body.size(), "\r\n", fields,
+                        "\r\n", body);
+  }
+  static std::string Problem(int status, const std::string& text) {
+    return Text(status, absl::StrCat("{\"text\": \"", text, "\"}"));
+  }
+  std::vector<std::pair<std::string, std::string>> State(const std::string& id) const {
+    return {{"session", id}, {"root", root_.ToText()}, {"newest_root", root_.ToText()}};
+  }
+  static std::string Json(const std::vector<std::pair<std::string, std::string>>& members) {
+    std::string json = "{\"frozen\": false";
+    for (const auto& [name, value] : members)
+      absl::StrAppend(&json, ", \"", name, "\": \"", value, "\"");
+    return json + "}";
+  }
+
+  BlobId Put(const std::string& bytes) {
+    const BlobId blob = BlobId::Of(bytes);
+    blobs_[blob] = bytes;
+    return blob;
+  }
+  static tree::DirectoryNode In(const std::string& name, const BlobId& folder) {
+    return {.name = name, .digest = Digest::Parse(folder.ToText()).value()};
+  }
+  // A tree as director/devices makes them: a link for each file, and nodes for the cooked ones.
+  void MakeRoot() {
+    tree::LinkedDirectory links, nodes;
+    for (const auto& [name, bytes] : files_) {
+      const std::string node = ToHex(Sha256::Of("/Game/" + name));
+      links.links.push_back({.name = name, .target = "../../resource/00/00/" + node + "/" + name});
+      if (!cooked_.contains(name)) continue;
+      Put(bytes);
+      const BlobId folder = Put(
+          tree::EncodeLinkedDirectory({.files = {{.name = name, .digest = Digest::Of(bytes)}}}));
+      nodes.directories.push_back(In(node, folder));
+    }
+    std::ranges::sort(nodes.directories, {}, &tree::DirectoryNode::name);
+    const BlobId game = Put(tree::EncodeLinkedDirectory(links));
+    tree::LinkedDirectory root{.files = {{.name = "world", .digest = Digest::Of(world_)}}};
+    if (!nodes.directories.empty()) {
+      const BlobId cd = Put(tree::EncodeLinkedDirectory(nodes));
+      const BlobId ab = Put(tree::EncodeLinkedDirectory({.directories = {In("00", cd)}}));
+      const BlobId resource = Put(tree::EncodeLinkedDirectory({.directories = {In("00", ab)}}));
+      root.directories.push_back(In("resource", resource));
+    }
+    root.directories.push_back(
+        In("static", Put(tree::EncodeLinkedDirectory({.directories = {In("Game", game)}}))));
+    root_ = Put(tree::EncodeLinkedDirectory(root));
+  }
+
+  mutable std::mutex mutex_;
+  std::map<std::string, std::string> files_;
+  std::set<std::string> cooked_;
+  std::string world_;
+  std::map<BlobId, std::string> blobs_;
+  std::set<std::string> sessions_;
+  int last_session_ = 0;
+  BlobId root_;
+  bool is_away_ = false;
+  int cuts_ = 0, spoils_ = 0, not_ready_ = 0;
+  size_t cut_after_ = 0;
+  std::string raw_;
+  std::vector<std::string> requests_;
+};
+
+}  // namespace galley::vfs

@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+"""The library for games (common/vfs) against a real director, through the C program of docs/examples.
+
+A seed is printed; GALLEY_SEED=<seed> draws the same orders again.
+"""
+import os, random, signal, subprocess, time, unittest
+
+from device_case import quoted
+from device_tree_test import TreeCase
+from harness import BIN, COPY
+
+READ_FILE = os.path.join(BIN, "read_file")
+
+
+class VfsTest(TreeCase):
+    def read(self, url, platform, paths):
+        """{path: digest} and what was said: a game that reads these files and ends."""
+        done = subprocess.run([READ_FILE, url, platform, self.path("cache"), *paths], capture_output=True, text=True, timeout=300)
+        lines = [line.split(" ", 1) for line in done.stdout.splitlines()]
+        return {path: digest for digest, path in lines}, done.stderr
+
+    def url(self, client):
+        return f"http://{client.host}"
+
+    def test_the_files_are_those_of_a_cook_by_the_book_and_stay_there_without_a_director(self):
+        rng = random.Random(self.seed())
+        project = self.sample()
+        expected = {path: file[0] for path, file in self.book(project, "deck")["deck"].items()}
+        client = self.serve_http(project, "--workers", "2")
+        url = self.url(client)
+        order = rng.sample(sorted(expected), len(expected))
+        half = len(order) // 2
+        found, said = self.read(url, "deck", order[:half])
+        self.assertEqual(found, {path: expected[path] for path in order[:half]}, said)
+        found, said = self.read(url, "deck", order)  # the same game, started again
+        self.assertEqual(found, expected, said)
+        self.assertEqual(self.galley("serve", "--stop", "--project", project).returncode, 0)
+        linked = [path for path in order if "/_gen/" not in path]
+        found, said = self.read(url, "deck", rng.sample(linked, len(linked)))
+        self.assertEqual(found, {path: expected[path] for path in linked}, said)
+        self.assertIn("the cache alone is used", said)
+        found, said = self.read(url, "deck", ["Game/none"])
+        self.assertEqual(found, {})
+        self.assertIn("there is no such file", said)
+
+    def test_a_game_that_is_killed_goes_on_where_it_was(self):
+        rng = random.Random(self.seed())
+        files = {f"{i}.large": rng.randbytes(3 << 20) for i in range(6)}
+        project = self.project(files, [COPY.replace("*.txt", "*.large")])
+        client = self.serve_http(project, "--workers", "2")
+        paths = [f"Game/{name}" for name in files]
+        self.get_ready(client, "/v1/pc/" + quoted(paths[0]))
+        for _ in range(12):
+            game = subprocess.Popen([READ_FILE, self.url(client), "pc", self.path("cache"), *paths], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            time.sleep(rng.uniform(0.0, 0.06))
+            game.send_signal(signal.SIGKILL)
+            game.wait()
+        found, said = self.read(self.url(client), "pc", paths)
+        expected = {path: file[0] for path, file in self.book(project, "pc")["pc"].items()}
+        self.assertEqual(found, expected, said)
+
+
+if __name__ == "__main__":
+    unittest.main()
