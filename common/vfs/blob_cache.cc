@@ -37,7 +37,13 @@ Result<uint64_t> HashFile(const OpenFile& file, Sha256& hash) {
   }
 }
 
-Fault Absent() { return {GALLEY_VFS_ABSENT, "the cache does not have it"}; }
+Fault Absent() { return {kNotCached, "the cache does not have it"}; }
+
+// A file that is not where it should be is no path that the world lacks.
+Fault OfDisk(Fault fault) {
+  if (fault.code == GALLEY_VFS_ABSENT) fault.code = GALLEY_VFS_IO;
+  return fault;
+}
 
 }  // namespace
 
@@ -89,8 +95,10 @@ void BlobCache::RemoveOldParts() {
   const Result<std::vector<FileFacts>> parts = options_.disk.List(options_.folder + "/part");
   if (!parts.ok()) return;  // whoever needs a part will hear of it
   for (const FileFacts& part : *parts) {
-    if (part.used_s + kPartAgeS < options_.now_s())
-      static_cast<void>(options_.disk.Remove(options_.folder + "/part/" + part.name));
+    if (part.used_s + kPartAgeS >= options_.now_s()) continue;
+    const std::string path = options_.folder + "/part/" + part.name;
+    const Result<std::unique_ptr<OpenFile>> file = options_.disk.OpenToAppend(path);
+    if (file.ok() && (*file)->Lock()) static_cast<void>(options_.disk.Remove(path));
   }
 }
 
@@ -104,8 +112,10 @@ Result<bool> BlobCache::IsRight(const BlobId& blob, const OpenFile& file) const 
 Result<std::shared_ptr<OpenFile>> BlobCache::Open(const BlobId& blob) {
   const std::string path = PathOf(blob);
   const Result<FileFacts> facts = options_.disk.Look(path);
+  if (!facts.ok() && facts.fault().code == GALLEY_VFS_ABSENT) return Absent();
   if (!facts.ok()) return facts.fault();
   Result<std::unique_ptr<OpenFile>> opened = options_.disk.OpenToRead(path);
+  if (!opened.ok() && opened.fault().code == GALLEY_VFS_ABSENT) return Absent();
   if (!opened.ok()) return opened.fault();
   std::shared_ptr<OpenFile> file = std::move(*opened);
   bool is_verified = false;
@@ -114,9 +124,10 @@ Result<std::shared_ptr<OpenFile>> BlobCache::Open(const BlobId& blob) {
     is_verified = facts->size == blob.size && verified_.Contains(blob.hash);
   }
   if (!is_verified) {
-    const Result<bool> is_right = IsRight(blob, *file);
-    if (!is_right.ok()) return is_right.fault();
-    if (!*is_right) {
+    // A file that cannot be read is as good as damaged.
+    const Result<bool> is_right =
+        facts->size == blob.size ? IsRight(blob, *file) : Result<bool>(false);
+    if (!is_right.ok() || !*is_right) {
       static_cast<void>(options_.disk.Remove(path));
       NoteRemoved({blob.hash, facts->size});
       const std::lock_guard lock(mutex_);
@@ -168,8 +179,12 @@ Result<std::unique_ptr<BlobPart>> BlobCache::BeginPart(const BlobId& blob) {
     const std::string path =
         options_.folder + "/part/" + NameOf(blob) + (i == 0 ? "" : "." + std::to_string(i));
     Result<std::unique_ptr<OpenFile>> file = options_.disk.OpenToAppend(path);
-    if (!file.ok()) return file.fault();
+    if (!file.ok()) return OfDisk(file.fault());
     if (!(*file)->Lock()) continue;
+    // Whoever had the lock before may have removed the file.
+    const Result<FileFacts> there = options_.disk.Look(path);
+    const Result<uint64_t> id = (*file)->Id();
+    if (!there.ok() || !id.ok() || there->id != *id) continue;
     auto part = std::make_unique<BlobPart>(*std::move(file), path);
     const Result<uint64_t> size = HashFile(*part->file_, part->hash_);
     if (!size.ok()) return size.fault();
@@ -189,7 +204,7 @@ Outcome BlobCache::Finish(const BlobId& blob, BlobPart& part) {
   }
   if (Outcome failed = options_.disk.MakeFolder(FolderOf(blob))) return failed;
   const bool was_there = Has(blob);
-  if (Outcome failed = options_.disk.Rename(part.path_, PathOf(blob))) return failed;
+  if (Outcome failed = options_.disk.Rename(part.path_, PathOf(blob))) return OfDisk(*failed);
   part.file_.reset();
   const std::lock_guard lock(mutex_);
   verified_.Insert(blob.hash);
@@ -199,22 +214,10 @@ Outcome BlobCache::Finish(const BlobId& blob, BlobPart& part) {
   return std::nullopt;
 }
 
+// Removed while it is locked, so that nobody goes on with it.
 void BlobCache::Drop(BlobPart& part) {
-  part.file_.reset();
   static_cast<void>(options_.disk.Remove(part.path_));
-}
-
-Outcome BlobCache::Put(const BlobId& blob, std::string_view bytes) {
-  Result<std::unique_ptr<BlobPart>> part = BeginPart(blob);
-  if (!part.ok()) return part.fault();
-  const uint64_t have = (*part)->size();
-  if (have < bytes.size()) {
-    if (Outcome failed = (*part)->Append(bytes.substr(static_cast<size_t>(have)))) {
-      Drop(**part);
-      return failed;
-    }
-  }
-  return Finish(blob, **part);
+  part.file_.reset();
 }
 
 // ------------------------------------------------------------------ room

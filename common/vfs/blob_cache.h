@@ -4,8 +4,8 @@
 //   part/<64 hex>-<size>            the beginning of a blob that is being fetched, or was
 //
 // A blob is hashed when it is first opened in this process. One with wrong bytes is removed, and
-// counted: whoever opens it hears that it is absent. Nothing is synced to the disk: a torn file has
-// the wrong hash.
+// counted: whoever opens it hears that it is not cached. Nothing is synced to the disk: a torn file
+// has the wrong hash.
 //
 // Several processes may use a folder: blobs are renamed into place, and what one of them removes
 // another finds absent. The quota is of what this process finds when it begins and puts; it removes
@@ -70,7 +70,7 @@ class BlobCache {
 
   // Makes the folder, and looks at what it has. Called before everything else.
   Outcome Begin();
-  // GALLEY_VFS_ABSENT: it is not there, or was damaged.
+  // kNotCached: it is not there, or was damaged.
   Result<std::shared_ptr<OpenFile>> Open(const BlobId& blob);
   // Returns the whole bytes of a small blob. Faults as Open.
   Result<std::string> Read(const BlobId& blob);
@@ -84,9 +84,6 @@ class BlobCache {
   Outcome Finish(const BlobId& blob, BlobPart& part);
   // Lets the part go, and removes it.
   void Drop(BlobPart& part);
-  // BeginPart, Append and Finish of a blob that is in memory.
-  Outcome Put(const BlobId& blob, std::string_view bytes);
-
   BlobCacheCounts counts() const;
 
  private:

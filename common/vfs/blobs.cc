@@ -18,14 +18,14 @@ Blobs::Blobs(Ground& ground)
 Result<std::shared_ptr<OpenFile>> Blobs::Open(const BlobId& blob, bool may_fetch,
                                               const Waiting& waiting) {
   Result<std::shared_ptr<OpenFile>> file = cache_.Open(blob);
-  if (file.ok() || file.fault().code != GALLEY_VFS_ABSENT) return file;
+  if (file.ok() || file.fault().code != kNotCached) return file;
   if (const Outcome failed = Fetch(blob, may_fetch, waiting)) return *failed;
   return cache_.Open(blob);
 }
 
 Result<std::string> Blobs::Read(const BlobId& blob, bool may_fetch, const Waiting& waiting) {
   Result<std::string> bytes = cache_.Read(blob);
-  if (bytes.ok() || bytes.fault().code != GALLEY_VFS_ABSENT) return bytes;
+  if (bytes.ok() || bytes.fault().code != kNotCached) return bytes;
   if (const Outcome failed = Fetch(blob, may_fetch, waiting)) return *failed;
   return cache_.Read(blob);
 }
@@ -34,16 +34,25 @@ Outcome Blobs::Fetch(const BlobId& blob, bool may_fetch, const Waiting& waiting)
   if (!may_fetch)
     return Fault{GALLEY_VFS_OFFLINE, "the cache does not have it, and the director is away"};
   if (Outcome failed = BeginFetch(blob, waiting)) return failed;
-  Outcome failed;
-  // Another thread may have fetched it before this one could begin.
-  for (int tries = 1; !cache_.Has(blob) && tries <= kTriesMax; ++tries) {
-    failed = FetchOnce(blob, waiting);
-    if (!failed || tries == kTriesMax || !MayTryAgain(ground_, *failed, waiting)) break;
+  const FetchEnd end{*this, blob};
+  // Another thread may have fetched it before this one could begin. A try that brought something is
+  // no failure: the next one goes on behind it.
+  uint64_t had = 0;
+  for (int tries = 1; !cache_.Has(blob); ++tries) {
+    uint64_t have = 0;
+    const Outcome failed = FetchOnce(blob, waiting, have);
+    if (!failed) break;
+    if (have > had) tries = 1;
+    had = have;
+    if (tries == kTriesMax || !MayTryAgain(ground_, *failed, waiting)) return failed;
   }
+  return std::nullopt;
+}
+
+void Blobs::EndFetch(const BlobId& blob) {
   const std::lock_guard lock(mutex_);
   fetches_.erase(blob);
   fetch_ended_.notify_all();
-  return failed;
 }
 
 // Waits until no other thread fetches it.
@@ -58,7 +67,7 @@ Outcome Blobs::BeginFetch(const BlobId& blob, const Waiting& waiting) {
   return std::nullopt;
 }
 
-Outcome Blobs::FetchOnce(const BlobId& blob, const Waiting& waiting) {
+Outcome Blobs::FetchOnce(const BlobId& blob, const Waiting& waiting, uint64_t& had) {
   Download download(cache_);
   if (Outcome failed = download.Begin(blob)) return failed;
   const uint64_t have = download.have();
@@ -78,18 +87,22 @@ Outcome Blobs::FetchOnce(const BlobId& blob, const Waiting& waiting) {
     const bool has_file = download.head().status == 200 || download.head().status == 206;
     return has_file ? download.TakeBody(bytes) : problem.TakeBody(bytes);
   };
-  const Result<ResponseHead> done =
-      ground_.http.Do(request, waiting, {.head = take_head, .body = take_body});
-  if (!done.ok()) {
-    if (done.fault().code == GALLEY_VFS_DAMAGED) download.Drop();
-    return done.fault();
-  }
-  if (done->status == 416) {
+  const Result<ResponseHead> done = ground_.Do(
+      request, waiting, {.head = take_head, .body = take_body, .silence_max_ms = kSilenceMaxMs});
+  had = download.have();
+  if (!done.ok() && done.fault().code == GALLEY_VFS_DAMAGED) download.Drop();
+  if (!done.ok() && done.fault().code != kStopped) return done.fault();
+  const ResponseHead& head = download.head();
+  if (head.status == 416) {
     download.Drop();
     return Fault{GALLEY_VFS_DAMAGED, "the part that is here is not one of " + blob.ToText()};
   }
-  if (done->status != 200 && done->status != 206)
-    return FaultOf("blob " + blob.ToText(), *done, problem.problem());
+  if (head.status == 404) return Fault{kNotCached, "the director has lost it"};
+  if (head.status != 200 && head.status != 206)
+    return FaultOf("blob " + blob.ToText(), head, problem.problem());
+  if (download.have() < blob.size) {
+    return Fault{.code = GALLEY_VFS_OFFLINE, .text = "the answer ended too early", .is_cut = true};
+  }
   ++ground_.fetched_files;
   return download.Finish();
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -26,8 +27,8 @@ class Blobs {
   Outcome Begin() { return cache_.Begin(); }
 
   // Blocks. `may_fetch`: false while the director is away. Faults: GALLEY_VFS_OFFLINE: the cache
-  // does not have it, and it may not be fetched, or cannot; GALLEY_VFS_ABSENT: the director does
-  // not have it.
+  // does not have it, and it may not be fetched, or cannot; kNotCached: the director does not
+  // have it either.
   Result<std::shared_ptr<OpenFile>> Open(const BlobId& blob, bool may_fetch,
                                          const Waiting& waiting);
   // The bytes of a small one. Faults as Open.
@@ -37,9 +38,18 @@ class Blobs {
   const BlobCache& cache() const { return cache_; }
 
  private:
+  // FetchEnd: the end of a fetch, however it comes.
+  struct FetchEnd {
+    Blobs& blobs;
+    const BlobId& blob;
+    ~FetchEnd() { blobs.EndFetch(blob); }
+  };
+
   Outcome Fetch(const BlobId& blob, bool may_fetch, const Waiting& waiting);
   Outcome BeginFetch(const BlobId& blob, const Waiting& waiting);
-  Outcome FetchOnce(const BlobId& blob, const Waiting& waiting);
+  void EndFetch(const BlobId& blob);
+  // `had`: how many bytes are there afterwards.
+  Outcome FetchOnce(const BlobId& blob, const Waiting& waiting, uint64_t& had);
 
   Ground& ground_;
   BlobCache cache_;

@@ -13,8 +13,6 @@
 namespace galley::vfs {
 namespace {
 
-constexpr int kStopped = GALLEY_VFS_OK;  // the code of a request that was ended on purpose
-
 std::string InStatic(const std::string& path) { return path.empty() ? "static" : "static/" + path; }
 
 // Generated packages have no links in a tree's folder `static`.
@@ -32,7 +30,8 @@ Client::Status Client::status() const {
           .cache = blobs_.cache().counts(),
           .fetched_files = ground_.fetched_files,
           .fetched_bytes = ground_.http.received_bytes(),
-          .refetched_files = ground_.refetched_files};
+          .refetched_files = ground_.refetched_files,
+          .is_away = ground_.reach.is_away()};
 }
 
 // ------------------------------------------------------------------ files
@@ -42,46 +41,69 @@ Result<Client::Opened> Client::Open(const std::string& path) {
   const Result<View> view = session_.Look(waiting);
   if (!view.ok()) return view.fault();
   Result<Opened> opened = OpenIn(*view, path, waiting);
-  const bool is_away = !opened.ok() && opened.fault().code == GALLEY_VFS_OFFLINE;
-  if (is_away) {
+  if (opened.ok() && !opened->is_last_good) NoteSeen(path, *opened);
+  if (opened.ok()) return opened;
+  Fault fault = OfView(*view, opened.fault());
+  if (fault.code == GALLEY_VFS_OFFLINE || fault.code == GALLEY_VFS_SUPERSEDED) {
     Result<Opened> seen = OpenSeen(*view, path, waiting);
     if (seen.ok()) return seen;
   }
-  if (opened.ok() && view->is_online() && !opened->is_last_good)
-    NoteSeen(path, opened->blob, waiting);
-  if (opened.ok()) return opened;
-  if (view->is_online()) session_.NoteFault(opened.fault());
-  return Fault{opened.fault().code, path + ": " + opened.fault().text};
+  fault.text = path + ": " + fault.text;
+  return fault;
+}
+
+// The cache may lack what the world has.
+Fault Client::OfView(const View& view, Fault fault) {
+  if (fault.code == kNotCached) fault.code = GALLEY_VFS_SERVER;
+  const bool is_away = !view.is_online() && fault.code == GALLEY_VFS_OFFLINE;
+  if (!is_away || view.why_not != GALLEY_VFS_SUPERSEDED) return fault;
+  return {GALLEY_VFS_SUPERSEDED,
+          "it is not in the cache, and the director does not have what is seen here any more"};
 }
 
 // The file `world` of a root names the world.
-Result<BlobId> Client::WorldOf(const View& view, const Waiting& waiting) {
-  const Result<std::string> root = blobs_.Read(view.root, view.is_online(), waiting);
-  if (!root.ok()) return root.fault();
-  const Found found = FindEntry(*root, "world");
-  if (!found.entry) return Fault{GALLEY_VFS_ABSENT, "the root names no world"};
+Result<BlobId> Client::WorldOf(const BlobId& root) {
+  const Result<std::string> folder = blobs_.cache().Read(root);
+  if (!folder.ok()) return folder.fault();
+  const Found found = FindEntry(*folder, "world");
+  if (!found.entry) return Fault{GALLEY_VFS_SERVER, "the root names no world"};
   return found.entry->blob;
 }
 
-void Client::NoteSeen(const std::string& path, const BlobId& blob, const Waiting& waiting) {
-  const Result<BlobId> world = WorldOf(session_.state().view, waiting);
-  const Outcome failed = world.ok() ? seen_.Note(*world, path, blob) : Outcome(world.fault());
+void Client::NoteSeen(const std::string& path, const Opened& opened) {
+  const Result<BlobId> world = WorldOf(opened.root);
+  const Outcome failed =
+      world.ok() ? seen_.Note(*world, path, opened.blob) : Outcome(world.fault());
   if (failed) ground_.Log(GALLEY_VFS_WARNING, path + " is not had off line: " + failed->text);
 }
 
 // A file that was opened in this world, though the cache lacks folders on the way to it now.
 Result<Client::Opened> Client::OpenSeen(const View& view, const std::string& path,
                                         const Waiting& waiting) {
-  const View away{.root = view.root, .id = ""};
-  const Result<BlobId> world = WorldOf(away, waiting);
+  const Result<BlobId> world = WorldOf(view.root);
   if (!world.ok()) return world.fault();
   const std::optional<BlobId> blob = seen_.Find(*world, path);
   if (!blob) return Fault{GALLEY_VFS_OFFLINE, "it was never opened here"};
-  return OpenBlob(away, path, *blob, waiting);
+  return OpenBlob({.root = view.root}, path, *blob, waiting);
+}
+
+Result<bool> Client::Advance() {
+  const Waiting waiting = ground_.BeginCall();
+  const BlobId before = session_.state().view.root;
+  const Result<bool> is_other_root = session_.Advance(waiting);
+  if (!is_other_root.ok() || !*is_other_root || before.size == 0) return is_other_root;
+  // A tree that has only grown is of the same world.
+  const View now = session_.state().view;
+  const Result<std::string> root = blobs_.Read(now.root, now.is_online(), waiting);
+  if (!root.ok()) return true;
+  const Result<BlobId> was = WorldOf(before), is = WorldOf(now.root);
+  return !was.ok() || !is.ok() || *was != *is;
 }
 
 Result<PathEntry> Client::Find(const View& view, const std::string& path, const Waiting& waiting) {
-  return FollowPath(view.root, InStatic(path), [&](const BlobId& folder) {
+  return FollowPath(view.root, InStatic(path), [&](const BlobId& folder) -> Result<std::string> {
+    if (waiting.is_cancelled()) return Fault{GALLEY_VFS_CANCELLED, "it was cancelled"};
+    if (waiting.is_over()) return Fault{GALLEY_VFS_TIMED_OUT, "the tree takes too long"};
     return blobs_.Read(folder, view.is_online(), waiting);
   });
 }
@@ -101,9 +123,9 @@ Result<Client::Opened> Client::OpenIn(const View& view, const std::string& path,
 Result<Client::Opened> Client::OpenBlob(const View& view, const std::string& path,
                                         const BlobId& blob, const Waiting& waiting) {
   Result<std::shared_ptr<OpenFile>> file = blobs_.Open(blob, view.is_online(), waiting);
-  if (file.ok()) return Opened{*std::move(file), blob};
+  if (file.ok()) return Opened{.file = *std::move(file), .blob = blob, .root = view.root};
   // A store that has lost it makes it again for whoever asks for the path.
-  const bool is_lost = file.fault().code == GALLEY_VFS_ABSENT && view.is_online();
+  const bool is_lost = file.fault().code == kNotCached && view.is_online();
   return is_lost ? AskFor(view, path, waiting) : file.fault();
 }
 
@@ -149,51 +171,61 @@ Outcome Client::AskOnce(const View& view, const std::string& path, const Waiting
     if (!hash || !head.length)
       return Fault{GALLEY_VFS_SERVER, "the answer has no digest or no length"};
     const BlobId blob{*hash, *head.length};
+    download.SetBlob(blob);
+    if (blobs_.cache().Has(blob)) return Fault{kStopped, ""};
     if (Outcome failed = download.Begin(blob)) return failed;
-    if (blobs_.cache().Open(blob).ok()) return Fault{kStopped, ""};
+    // A request for the blob does not send again the beginning that is there.
+    if (download.have() > 0) return Fault{kStopped, ""};
     download.BeginBodyAt(0);
     return std::nullopt;
   };
   const Request request{.target = "/v1/sessions/" + view.id + "/" + EncodePath(path),
                         .fields = {WaitField(waiting)}};
   const Result<ResponseHead> done =
-      ground_.http.Do(request, waiting, {.head = take_head, .body = [&](std::string_view bytes) {
-                                           return download.TakeBody(bytes);
-                                         }});
-  if (!done.ok() && done.fault().code == kStopped) {
-    download.Drop();
-    return std::nullopt;
-  }
-  if (!done.ok()) return done.fault();
-  if (!download.has_begun()) return std::nullopt;
+      ground_.Do(request, waiting, {.head = take_head, .body = [&](std::string_view bytes) {
+                                      return download.TakeBody(bytes);
+                                    }});
+  if (!done.ok() && done.fault().code != kStopped) return done.fault();
+  if (!done.ok() || !download.has_begun()) return std::nullopt;
   if (Outcome failed = download.Finish()) return failed;
   ++ground_.fetched_files;
   return std::nullopt;
 }
 
 Result<Client::Opened> Client::TakeAnswer(const View& view, const std::string& path,
-                                          const Download& download, const Waiting& waiting) {
-  const BlobId& blob = download.blob();
+                                          Download& download, const Waiting& waiting) {
+  const BlobId blob = download.blob();
+  const std::optional<BlobId> root = BlobId::Parse(download.head().Find("galley-root"));
+  const bool is_last_good = !download.head().Find("galley-last-good").empty();
+  download.Release();
   Result<std::shared_ptr<OpenFile>> file = blobs_.Open(blob, true, waiting);
   if (!file.ok()) return file.fault();
-  Opened opened{.file = *std::move(file), .blob = blob};
-  opened.is_last_good = !download.head().Find("galley-last-good").empty();
-  const std::optional<BlobId> root = BlobId::Parse(download.head().Find("galley-root"));
-  if (opened.is_last_good || !root) return opened;
-  if (const Outcome failed = CheckInTree(*root, path, blob, waiting)) return *failed;
-  session_.MoveTo(view, *root);
+  Opened opened{.file = *std::move(file),
+                .blob = blob,
+                .root = root.value_or(view.root),
+                .is_last_good = is_last_good};
+  if (is_last_good || !root) return opened;
+  const Result<bool> is_there = IsInTree(*root, path, blob, waiting);
+  if (!is_there.ok()) return is_there.fault();
+  if (*is_there) session_.MoveTo(view, *root);
+  if (!*is_there) opened.root = view.root;
   return opened;
 }
 
-// The tree must not have another file there. It need not have the file: a session of an older world
-// may have it from the store alone.
-Outcome Client::CheckInTree(const BlobId& root, const std::string& path, const BlobId& blob,
-                            const Waiting& waiting) {
-  if (IsGenerated(path)) return std::nullopt;
+// False: the tree does not have the file, as a session of an older world may have it from the store
+// alone; or it cannot be read. The tree must not have another file there.
+Result<bool> Client::IsInTree(const BlobId& root, const std::string& path, const BlobId& blob,
+                              const Waiting& waiting) {
   const Result<PathEntry> entry = Find({.root = root, .id = "its own"}, path, waiting);
-  if (!entry.ok()) return entry.fault();
+  if (!entry.ok()) {
+    if (entry.fault().code == kNotCached || entry.fault().is_cut) return false;
+    return entry.fault();
+  }
+  // The root is new, and its tree grows with what is generated, too.
+  if (IsGenerated(path)) return true;
   const auto* const file = std::get_if<FileAt>(&*entry);
-  if (file == nullptr || file->blob == blob) return std::nullopt;
+  if (file == nullptr) return false;
+  if (file->blob == blob) return true;
   return Fault{GALLEY_VFS_SERVER, "the director gave another file than its tree has"};
 }
 
@@ -205,8 +237,9 @@ Result<std::vector<Client::Entry>> Client::List(const std::string& path) {
   if (!view.ok()) return view.fault();
   Result<std::vector<Entry>> entries = ListIn(*view, path, waiting);
   if (entries.ok()) return entries;
-  if (view->is_online()) session_.NoteFault(entries.fault());
-  return Fault{entries.fault().code, path + ": " + entries.fault().text};
+  Fault fault = OfView(*view, entries.fault());
+  fault.text = path + ": " + fault.text;
+  return fault;
 }
 
 Result<std::vector<Client::Entry>> Client::ListIn(const View& view, const std::string& path,

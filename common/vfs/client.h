@@ -20,6 +20,7 @@
 #include "common/vfs/session.h"
 #include "common/vfs/tree_path.h"
 #include "common/vfs/waiting.h"
+#include "common/vfs/watch.h"
 
 namespace galley::vfs {
 
@@ -29,7 +30,8 @@ class Client {
       : ground_(std::move(options)),
         session_(ground_),
         blobs_(ground_),
-        seen_(ground_.options.disk, ground_.options.cache_folder) {}
+        seen_(ground_.options.disk, ground_.options.cache_folder),
+        watch_(ground_, session_) {}
 
   // Makes the cache folder. Called before everything else. Does not block.
   Outcome Begin();
@@ -37,6 +39,7 @@ class Client {
   struct Opened {
     std::shared_ptr<OpenFile> file;
     BlobId blob;
+    BlobId root;  // of the tree in which it was found
     bool is_last_good = false;
   };
   // `path`: plain.
@@ -50,8 +53,11 @@ class Client {
   // Returns the entries of the folder, by name. `path`: plain, or empty for the top.
   Result<std::vector<Entry>> List(const std::string& path);
 
+  // Watch::Run. One thread at a time.
+  Result<int> WatchChanges(const Watch::Tell& tell) { return watch_.Run(tell); }
+
   // Goes to the newest world. False: it is the one that is seen.
-  Result<bool> Advance() { return session_.Advance(ground_.BeginCall()); }
+  Result<bool> Advance();
 
   // Does not block.
   void Cancel() { ground_.is_cancelled = true; }
@@ -62,6 +68,7 @@ class Client {
     BlobCacheCounts cache;
     uint64_t fetched_files = 0, fetched_bytes = 0;
     uint64_t refetched_files = 0;
+    bool is_away = false;  // the director is taken to be away
   };
   // Does not block.
   Status status() const;
@@ -73,13 +80,14 @@ class Client {
   Result<Opened> AskFor(const View& view, const std::string& path, const Waiting& waiting);
   Outcome AskOnce(const View& view, const std::string& path, const Waiting& waiting,
                   Download& download);
-  Result<Opened> TakeAnswer(const View& view, const std::string& path, const Download& download,
+  Result<Opened> TakeAnswer(const View& view, const std::string& path, Download& download,
                             const Waiting& waiting);
-  Outcome CheckInTree(const BlobId& root, const std::string& path, const BlobId& blob,
-                      const Waiting& waiting);
+  Result<bool> IsInTree(const BlobId& root, const std::string& path, const BlobId& blob,
+                        const Waiting& waiting);
   Result<Opened> OpenSeen(const View& view, const std::string& path, const Waiting& waiting);
-  void NoteSeen(const std::string& path, const BlobId& blob, const Waiting& waiting);
-  Result<BlobId> WorldOf(const View& view, const Waiting& waiting);
+  void NoteSeen(const std::string& path, const Opened& opened);
+  Result<BlobId> WorldOf(const BlobId& root);
+  static Fault OfView(const View& view, Fault fault);
   Result<PathEntry> Find(const View& view, const std::string& path, const Waiting& waiting);
   Result<std::vector<Entry>> ListIn(const View& view, const std::string& path,
                                     const Waiting& waiting);
@@ -88,6 +96,7 @@ class Client {
   Session session_;
   Blobs blobs_;
   SeenFiles seen_;
+  Watch watch_;
 };
 
 }  // namespace galley::vfs

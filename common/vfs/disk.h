@@ -1,8 +1,6 @@
 // Disk: the files of a cache, on any system. Errors are faults with the system's text;
 // GALLEY_VFS_ABSENT: there is no such file.
 //
-// DiskFiles is the system's; tests have one that fails.
-//
 // Paths are UTF-8, with '/'. Threads: any; an OpenFile: read_at any, others one.
 #pragma once
 
@@ -19,6 +17,7 @@ namespace galley::vfs {
 
 struct FileFacts {
   std::string name;  // in its folder
+  uint64_t id = 0;   // of the file, while it is there
   uint64_t size = 0;
   int64_t used_s = 0;  // modification time, in seconds since 1970
   bool is_folder = false;
@@ -31,6 +30,7 @@ class OpenFile {
   virtual Result<size_t> ReadAt(uint64_t offset, void* buffer, size_t size) const = 0;
   virtual Outcome Append(std::string_view bytes) = 0;
   virtual Result<uint64_t> Size() const = 0;
+  virtual Result<uint64_t> Id() const = 0;  // FileFacts::id
   // True: nobody else has the file open for writing, here or in another process, until it is
   // closed.
   virtual bool Lock() = 0;

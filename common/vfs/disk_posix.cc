@@ -21,6 +21,8 @@ Fault FaultOf(int error, const std::string& path) {
   return {code, path + ": " + std::generic_category().message(error)};
 }
 
+static_assert(sizeof(off_t) == 8, "compile with _FILE_OFFSET_BITS=64");
+
 class PosixFile final : public OpenFile {
  public:
   PosixFile(int descriptor, std::string path) : descriptor_(descriptor), path_(std::move(path)) {}
@@ -53,6 +55,11 @@ class PosixFile final : public OpenFile {
     struct stat facts {};
     if (::fstat(descriptor_, &facts) != 0) return FaultOf(errno, path_);
     return static_cast<uint64_t>(facts.st_size);
+  }
+  Result<uint64_t> Id() const override {
+    struct stat facts {};
+    if (::fstat(descriptor_, &facts) != 0) return FaultOf(errno, path_);
+    return static_cast<uint64_t>(facts.st_ino);
   }
   bool Lock() override { return ::flock(descriptor_, LOCK_EX | LOCK_NB) == 0; }
 
@@ -107,6 +114,7 @@ class PosixDisk final : public Disk {
     struct stat facts {};
     if (::lstat(path.c_str(), &facts) != 0) return FaultOf(errno, path);
     return FileFacts{.name = path.substr(path.rfind('/') + 1),
+                     .id = static_cast<uint64_t>(facts.st_ino),
                      .size = static_cast<uint64_t>(facts.st_size),
                      .used_s = static_cast<int64_t>(facts.st_mtime),
                      .is_folder = S_ISDIR(facts.st_mode)};

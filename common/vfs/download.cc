@@ -21,7 +21,8 @@ Outcome Download::Begin(const BlobId& blob) {
 Outcome Download::TakeBody(std::string_view bytes) {
   if (part_ == nullptr) {
     problem_ += bytes.substr(0, kProblemBytesMax - problem_.size());
-    return std::nullopt;
+    if (problem_.size() < kProblemBytesMax) return std::nullopt;
+    return Fault{kStopped, "the answer is long enough"};
   }
   const auto skipped = static_cast<size_t>(std::min<uint64_t>(skips_, bytes.size()));
   skips_ -= skipped;

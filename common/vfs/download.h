@@ -37,6 +37,11 @@ class Download {
   // The body of an answer without a file, as far as it is kept.
   const std::string& problem() const { return problem_; }
 
+  // The answer is this blob, which need not be fetched.
+  void SetBlob(const BlobId& blob) { blob_ = blob; }
+  // Lets the part go; what it has stays.
+  void Release() { part_.reset(); }
+
   bool has_begun() const { return part_ != nullptr; }
   const BlobId& blob() const { return blob_; }
   // Faults as BlobCache::Finish.

@@ -97,6 +97,12 @@ std::string WrongIn(const galley_vfs_options& options) {
     return "options.url: https needs options.net, of the adapter for TLS";
   if (!vfs::IsPlainSegment(TextOr(options.platform, "")))
     return "options.platform: expected the name of a platform of the project";
+  const bool has_cultures = options.cultures != nullptr || options.culture_count == 0;
+  if (!has_cultures) return "options.cultures: it is NULL, and culture_count is not 0";
+  const galley_vfs_net net = options.net == nullptr ? vfs::PlainNet() : CopyOf(options.net);
+  if (net.connect == nullptr || net.send == nullptr || net.receive == nullptr ||
+      net.close == nullptr)
+    return "options.net: expected four functions, and its struct_size";
   if (TextOr(options.cache_folder, "").empty())
     return "options.cache_folder: expected a folder for what was fetched";
   const std::string token = TextOr(options.token, "");
@@ -142,7 +148,8 @@ std::unique_ptr<vfs::Client> MakeClient(const galley_vfs_options& options) {
 
 bool IsUsable(const galley_vfs* vfs) { return vfs != nullptr && vfs->client != nullptr; }
 
-int64_t ReadAt(const galley_vfs_file& file, uint64_t offset, void* buffer, size_t size) {
+int64_t ReadAt(const galley_vfs_file& file, uint64_t offset, void* buffer, size_t size) noexcept
+    try {
   if (offset >= file.size) return 0;
   const auto wanted = static_cast<size_t>(std::min<uint64_t>(size, file.size - offset));
   const vfs::Result<size_t> got = file.file->ReadAt(offset, buffer, wanted);
@@ -150,6 +157,8 @@ int64_t ReadAt(const galley_vfs_file& file, uint64_t offset, void* buffer, size_
   // Somebody has cut the file while it was open.
   if (*got < wanted) return GALLEY_VFS_DAMAGED;
   return static_cast<int64_t>(*got);
+} catch (...) {
+  return GALLEY_VFS_IO;  // there was no memory for the text of a fault
 }
 
 }  // namespace
@@ -161,7 +170,7 @@ int galley_vfs_create(const galley_vfs_options* options, galley_vfs** vfs) {
   auto made = std::unique_ptr<galley_vfs>(new (std::nothrow) galley_vfs);
   if (made == nullptr) return GALLEY_VFS_MEMORY;
   *vfs = made.release();
-  return Guard(*vfs, [&] {
+  const int result = Guard(*vfs, [&] {
     const galley_vfs_options copy = CopyOf(options);
     if (const std::string wrong = WrongIn(copy); !wrong.empty())
       return Fail(*vfs, {GALLEY_VFS_INVALID, wrong});
@@ -170,6 +179,11 @@ int galley_vfs_create(const galley_vfs_options* options, galley_vfs** vfs) {
     (*vfs)->client = std::move(client);
     return static_cast<int>(GALLEY_VFS_OK);
   });
+  if (result == GALLEY_VFS_MEMORY) {
+    delete *vfs;
+    *vfs = nullptr;
+  }
+  return result;
 }
 
 void galley_vfs_destroy(galley_vfs* vfs) { delete vfs; }
@@ -284,6 +298,19 @@ int galley_vfs_advance(galley_vfs* vfs) {
   });
 }
 
+int galley_vfs_watch(galley_vfs* vfs, int (*event)(void* context, const galley_vfs_change* change),
+                     void* context) {
+  if (!IsUsable(vfs) || event == nullptr) return GALLEY_VFS_INVALID;
+  return Guard(vfs, [&] {
+    const vfs::Result<int> ended = vfs->client->WatchChanges([&](const vfs::Change& change) {
+      const galley_vfs_change told{
+          .kind = change.kind, .path = change.path.c_str(), .text = change.text.c_str()};
+      return event(context, &told);
+    });
+    return ended.ok() ? *ended : Fail(vfs, ended.fault());
+  });
+}
+
 int galley_vfs_get_status(galley_vfs* vfs, galley_vfs_status* status) {
   if (!IsUsable(vfs) || status == nullptr) return GALLEY_VFS_INVALID;
   return Guard(vfs, [&] {
@@ -291,9 +318,8 @@ int galley_vfs_get_status(galley_vfs* vfs, galley_vfs_status* status) {
     const vfs::View& view = now.session.view;
     galley_vfs_status told{};
     told.struct_size = status->struct_size;
-    told.is_online = view.is_online();
+    told.is_online = view.is_online() && !now.is_away;
     told.is_frozen = now.session.is_frozen;
-    told.is_newest = now.session.newest_root == view.root;
     told.fetched_files = now.fetched_files;
     told.fetched_bytes = now.fetched_bytes;
     told.wrong_files = now.refetched_files + now.cache.damaged;

@@ -87,7 +87,7 @@ typedef struct galley_vfs_options {
   size_t struct_size;   /* sizeof(galley_vfs_options); all that follows may be 0 but for three */
   const char* url;      /* "http://host:port", or with `net` of TLS "https://host:port" */
   const char* platform; /* a platform of the project */
-  const char* cache_folder;    /* made if need be; may be shared by several programs */
+  const char* cache_folder;    /* made if need be; programs of one project may share it */
   const char* const* cultures; /* e.g. "de"; the files of L10N/de are seen where there are some */
   size_t culture_count;
   const char* token;         /* the director's, for other addresses than loopback */
@@ -172,11 +172,34 @@ int galley_vfs_prefetch(galley_vfs* vfs, const char* const* paths, size_t count,
  * 0: it is the same, or an error. Blocks. */
 int galley_vfs_advance(galley_vfs* vfs);
 
+enum galley_vfs_change_kind {
+  GALLEY_VFS_ADDED = 1,
+  GALLEY_VFS_MODIFIED = 2,
+  GALLEY_VFS_REMOVED = 3,
+  GALLEY_VFS_STALE = 4, /* it may differ, and is not cooked yet; if it was read, MODIFIED follows */
+  GALLEY_VFS_BROKEN = 5, /* `path` is a package that cannot be cooked; `text` says why */
+  GALLEY_VFS_HEALED = 6, /* `path` is a package that can be cooked again */
+  GALLEY_VFS_MORE = 7    /* there is more than was told: look again at what is in use */
+};
+
+typedef struct galley_vfs_change {
+  int kind;
+  const char* path; /* lives until the call ends, as `text` does; "" for GALLEY_VFS_MORE */
+  const char* text;
+} galley_vfs_change;
+
+/* Tells what differs in newer worlds from what is seen here, until `event` returns something else
+ * than 0, which is then returned, too; it must not be negative. What is seen stays: call
+ * galley_vfs_advance, here or in another thread, to see it. Goes on by itself when the director
+ * comes back. Blocks without an end; galley_vfs_cancel ends it, and all other calls that block. One
+ * thread at a time. */
+int galley_vfs_watch(galley_vfs* vfs, int (*event)(void* context, const galley_vfs_change* change),
+                     void* context);
+
 typedef struct galley_vfs_status {
   size_t struct_size; /* sizeof(galley_vfs_status), set by the caller */
   int is_online;      /* the director answered last */
   int is_frozen;      /* the director does not hold the world that is seen here any more */
-  int is_newest;      /* the world that is seen was the newest one, as the director said last */
   uint64_t fetched_files, fetched_bytes; /* since the handle was made; bytes with all overhead */
   uint64_t wrong_files; /* whose bytes were wrong: from the director, or in the cache */
   uint64_t cache_files, cache_bytes;

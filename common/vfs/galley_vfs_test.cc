@@ -1,6 +1,7 @@
 #include "common/vfs/galley_vfs.h"
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -223,7 +224,7 @@ TEST_F(GalleyVfsTest, ADownloadGoesOnInTheNextProcess) {
   director_.SetFile("large.bin", large, /*is_cooked=*/true);
   Begin();
   Read("Game/a.ktx2");
-  director_.CutNext(3, 2'000);
+  director_.CutNext(4, 2'000);
   Read("Game/large.bin");
   EXPECT_EQ(code_, GALLEY_VFS_OFFLINE);
   Begin();
@@ -380,6 +381,92 @@ TEST_F(GalleyVfsTest, ACancelledHandleAsksForNothing) {
   EXPECT_EQ(code_, GALLEY_VFS_CANCELLED);
   galley_vfs_resume(vfs_);
   EXPECT_EQ(Read("Game/b.ktx2"), "cooked when asked for");
+}
+
+TEST_F(GalleyVfsTest, ADirectorThatIsAwayForAMomentIsSeenToComeBack) {
+  Begin();
+  Read("Game/a.ktx2");
+  director_.SetAway(true);
+  Read("Game/b.ktx2");
+  EXPECT_EQ(code_, GALLEY_VFS_OFFLINE);
+  EXPECT_EQ(Status().is_online, 0);
+  director_.SetAway(false);
+  now_ms_ += 10'000;
+  EXPECT_EQ(Read("Game/b.ktx2"), "cooked when asked for");
+  EXPECT_EQ(Status().is_online, 1);
+  EXPECT_THAT(log_, HasSubstr("reached again"));
+}
+
+TEST_F(GalleyVfsTest, AFailureOfOneFileHoldsUpNoOther) {
+  director_.SetFile("bad.spv", "fails");
+  director_.SetFile("c.ktx2", "c");
+  Begin();
+  Read("Game/bad.spv");
+  EXPECT_EQ(Read("Game/c.ktx2"), "c");
+}
+
+TEST_F(GalleyVfsTest, ASilentDirectorIsTakenToBeAway) {
+  Begin();
+  Read("Game/a.ktx2");
+  director_.SetSilent(true);
+  Begin();
+  EXPECT_EQ(Read("Game/a.ktx2"), "texture") << "from the cache, after a short wait";
+  const uint64_t before = now_ms_;
+  EXPECT_EQ(Read("Game/a.ktx2"), "texture");
+  EXPECT_LT(now_ms_ - before, 3'000u) << "it is not asked again at once";
+}
+
+TEST_F(GalleyVfsTest, AnAnswerWithoutAnEndEndsTheCall) {
+  Begin();
+  Read("Game/a.ktx2");
+  for (const char* head : {"HTTP/1.1 404 X\r\n\r\n", "HTTP/1.1 200 X\r\n\r\n",
+                           "HTTP/1.1 200 X\r\nContent-Length: 9000000000\r\n\r\n"}) {
+    director_.SetEndless(head);
+    Read("Game/b.ktx2");
+    EXPECT_NE(code_, GALLEY_VFS_OK) << head;
+  }
+}
+
+TEST_F(GalleyVfsTest, AServerThatIsNoDirectorDoesNotSpoilTheCache) {
+  Begin();
+  Read("Game/a.ktx2");
+  director_.SetRaw("HTTP/1.1 404 Not Found\r\nContent-Length: 5\r\n\r\nhello");
+  Begin();
+  EXPECT_EQ(Read("Game/a.ktx2"), "texture");
+}
+
+TEST_F(GalleyVfsTest, ChangesAreToldUntilTheCallerHasEnough) {
+  Begin();
+  Read("Game/a.ktx2");
+  std::string told;
+  std::thread watcher([&] {
+    const auto note = [](void* context, const galley_vfs_change* change) {
+      *static_cast<std::string*>(context) +=
+          std::to_string(change->kind) + change->path + change->text + " ";
+      return change->kind == GALLEY_VFS_HEALED ? 7 : 0;
+    };
+    EXPECT_EQ(galley_vfs_watch(vfs_, note, &told), 7);
+  });
+  while (director_.Tell("") == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  director_.Tell(
+      ": silence\n\nid: 1-1\nevent: change\ndata: {\"world\":2,\"added\":[{\"path\":\"Game/n\"}],");
+  director_.Tell(
+      "\"modified\":[{\"path\":\"Game/m\",\"after\":null}],\"stale\":[\"Game/s\"],\"cut\":true,");
+  director_.Tell("\"failures\":[{\"package\":\"/Game/f\",\"text\":\"no\"}]}\n\n");
+  director_.Tell("event: change\ndata: {\"world\":2,\"healed\":[\"/Game/f\"]}\n\n");
+  watcher.join();
+  EXPECT_EQ(told, "7 1Game/n 2Game/m 4Game/s 5/Game/fno 6/Game/f ");
+}
+
+TEST_F(GalleyVfsTest, AWatchEndsWhenItIsCancelled) {
+  Begin();
+  std::thread watcher([&] {
+    const auto note = [](void*, const galley_vfs_change*) { return 0; };
+    EXPECT_EQ(galley_vfs_watch(vfs_, note, nullptr), GALLEY_VFS_CANCELLED);
+  });
+  while (director_.Tell("") == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  galley_vfs_cancel(vfs_);
+  watcher.join();
 }
 
 TEST_F(GalleyVfsTest, AHostileServerHarmsNothing) {

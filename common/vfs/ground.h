@@ -8,11 +8,13 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/vfs/disk.h"
 #include "common/vfs/galley_vfs.h"
 #include "common/vfs/http_client.h"
+#include "common/vfs/reach.h"
 #include "common/vfs/url.h"
 #include "common/vfs/waiting.h"
 
@@ -47,9 +49,22 @@ struct Ground {
   void Log(int level, const std::string& text) const {
     if (options.log) options.log(level, text);
   }
+  // HttpClient::Do. Takes note of whether the director answers.
+  Result<ResponseHead> Do(const Request& request, const Waiting& waiting,
+                          const HttpClient::Take& take) {
+    Result<ResponseHead> done = http.Do(request, waiting, take);
+    if (!done.ok() && done.fault().is_away) NoteAway(done.fault());
+    if (done.ok() && reach.NoteAnswer()) Log(GALLEY_VFS_INFO, "the director is reached again");
+    return done;
+  }
+  void NoteAway(const Fault& why) {
+    if (reach.NoteAway(options.clock()))
+      Log(GALLEY_VFS_WARNING, "the cache alone is used for a while: " + why.text);
+  }
 
   const ClientOptions options;
   HttpClient http;
+  Reach reach;
   std::atomic<bool> is_cancelled = false;
   std::atomic<uint64_t> fetched_files = 0;
   std::atomic<uint64_t> refetched_files = 0;  // because their bytes were wrong

@@ -17,7 +17,7 @@ HttpClient::~HttpClient() {
 std::string HttpClient::HeadOf(const Request& request) const {
   std::string head = request.method + " " + request.target +
                      " HTTP/1.1\r\nHost: " + options_.url.authority +
-                     "\r\nUser-Agent: galley-vfs\r\n";
+                     "\r\nUser-Agent: galley-vfs\r\nAccept-Encoding: identity\r\n";
   if (!options_.token.empty()) head += "Authorization: Bearer " + options_.token + "\r\n";
   for (const auto& [name, value] : request.fields) head += name + ": " + value + "\r\n";
   if (!request.body.empty() || request.method == "POST")
@@ -46,15 +46,18 @@ void HttpClient::Keep(void* connection) {
   if (closed != nullptr) options_.net.close(options_.net.context, closed);
 }
 
-Result<HttpClient::Exchange> HttpClient::Connect(const Waiting& waiting) {
+Result<void*> HttpClient::Connect(const Waiting& waiting) {
   std::array<char, 256> text{};
   if (waiting.is_cancelled()) return Fault{GALLEY_VFS_CANCELLED, "it was cancelled"};
+  if (waiting.is_over()) return WhyNot(waiting, -1);
   void* const connection =
       options_.net.connect(options_.net.context, options_.url.host.c_str(), options_.url.port,
                            waiting.LeftMs(options_.connect_ms), text.data(), text.size());
-  if (connection != nullptr) return Exchange{.connection = connection};
+  if (connection != nullptr) return connection;
   text.back() = '\0';
-  return Fault{GALLEY_VFS_OFFLINE, options_.url.authority + ": " + text.data()};
+  return Fault{.code = GALLEY_VFS_OFFLINE,
+               .text = options_.url.authority + ": " + text.data(),
+               .is_away = true};
 }
 
 // REQUIRES: the transfer did not move bytes.
@@ -89,9 +92,15 @@ Result<ResponseHead> HttpClient::DoOver(Exchange& exchange, const Request& reque
     const ptrdiff_t got = options_.net.receive(options_.net.context, exchange.connection,
                                                buffer.data(), buffer.size(), waiting.PieceMs());
     const uint64_t now = waiting.now();
-    if (got == -1 && now - heard_at > take.silence_max_ms) return WhyNot(waiting, -2);
+    if (got == -1 && now - heard_at > take.silence_max_ms) {
+      return Fault{.code = GALLEY_VFS_OFFLINE,
+                   .text = options_.url.authority + " is silent",
+                   .is_away = true};
+    }
     if (got == -1 && !waiting.is_over()) continue;
     heard_at = now;
+    // An answer without an end must not go on for ever.
+    if (got > 0 && waiting.is_over()) return WhyNot(waiting, -1);
     if (got < 0 || waiting.is_cancelled()) return WhyNot(waiting, got);
     exchange.has_begun |= got > 0;
     received_bytes_.fetch_add(static_cast<uint64_t>(got), std::memory_order_relaxed);
@@ -124,37 +133,21 @@ Result<ResponseHead> HttpClient::DoOver(Exchange& exchange, const Request& reque
 
 Result<ResponseHead> HttpClient::Do(const Request& request, const Waiting& waiting,
                                     const Take& take) {
-  Exchange exchange{.connection = TakeKept(), .is_kept = true};
+  bool is_kept = true;
   while (true) {
-    if (exchange.connection == nullptr) {
-      Result<Exchange> connected = Connect(waiting);
+    Exchange exchange(options_.net);
+    exchange.connection = is_kept ? TakeKept() : nullptr;
+    is_kept = exchange.connection != nullptr;
+    if (!is_kept) {
+      const Result<void*> connected = Connect(waiting);
       if (!connected.ok()) return connected.fault();
-      exchange = *connected;
+      exchange.connection = *connected;
     }
     Result<ResponseHead> head = DoOver(exchange, request, waiting, take);
-    if (exchange.connection != nullptr)
-      options_.net.close(options_.net.context, exchange.connection);
-    const bool was_stale =
-        !head.ok() && head.fault().is_cut && exchange.is_kept && !exchange.has_begun;
+    const bool was_stale = !head.ok() && head.fault().is_cut && is_kept && !exchange.has_begun;
     if (!was_stale) return head;
-    exchange = {};
+    is_kept = false;
   }
-}
-
-Result<HttpClient::Answer> HttpClient::Ask(const Request& request, const Waiting& waiting,
-                                           size_t bytes_max) {
-  Answer answer;
-  Result<ResponseHead> head =
-      Do(request, waiting,
-         {.head = nullptr, .body = [&](std::string_view bytes) -> Outcome {
-            if (answer.body.size() + bytes.size() > bytes_max)
-              return Fault{GALLEY_VFS_SERVER, options_.url.authority + ": the answer is too long"};
-            answer.body += bytes;
-            return std::nullopt;
-          }});
-  if (!head.ok()) return head.fault();
-  answer.head = *std::move(head);
-  return answer;
 }
 
 }  // namespace galley::vfs

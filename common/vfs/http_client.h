@@ -48,31 +48,32 @@ class HttpClient {
   struct Take {
     std::function<Outcome(const ResponseHead& head)> head;  // null: nothing
     std::function<Outcome(std::string_view bytes)> body;    // pieces of the body
-    uint64_t silence_max_ms = UINT64_MAX;  // GALLEY_VFS_OFFLINE when nothing comes for so long
+    // The director is taken to be away when nothing comes for so long.
+    uint64_t silence_max_ms = UINT64_MAX;
   };
   // Returns the head when the whole answer was taken. Faults: GALLEY_VFS_OFFLINE: no connection, or
   // it ended; GALLEY_VFS_TIMED_OUT; GALLEY_VFS_CANCELLED; GALLEY_VFS_SERVER: what came is no
   // answer; those of `take`.
   Result<ResponseHead> Do(const Request& request, const Waiting& waiting, const Take& take);
-  // An answer with a body of at most `bytes_max` bytes.
-  struct Answer {
-    ResponseHead head;
-    std::string body;
-  };
-  Result<Answer> Ask(const Request& request, const Waiting& waiting, size_t bytes_max);
-
   // Bytes that were received so far, heads included.
   uint64_t received_bytes() const { return received_bytes_.load(std::memory_order_relaxed); }
 
  private:
+  // Exchange: a connection in use, which is closed at the end unless it is kept.
   struct Exchange {
+    explicit Exchange(const galley_vfs_net& of) : net(of) {}
+    Exchange(const Exchange&) = delete;
+    Exchange& operator=(const Exchange&) = delete;
+    ~Exchange() {
+      if (connection != nullptr) net.close(net.context, connection);
+    }
+    const galley_vfs_net& net;
     void* connection = nullptr;
-    bool is_kept = false;    // it has served another request before
     bool has_begun = false;  // bytes of the answer came
   };
 
   std::string HeadOf(const Request& request) const;
-  Result<Exchange> Connect(const Waiting& waiting);
+  Result<void*> Connect(const Waiting& waiting);
   Result<ResponseHead> DoOver(Exchange& exchange, const Request& request, const Waiting& waiting,
                               const Take& take);
   Outcome Send(void* connection, std::string_view bytes, const Waiting& waiting) const;

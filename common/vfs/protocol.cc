@@ -34,6 +34,25 @@ std::optional<BlobId> Blob(const Json& object, const char* name) {
   return BlobId::Parse(Text(object, name));
 }
 
+// Calls `take` with each element of a list; an absent list is empty.
+template <typename Take>
+void ForEach(const Json& object, const char* name, const Take& take) {
+  const Json* const list = Member(object, name);
+  if (list == nullptr || !list->is_array()) return;
+  for (const Json& one : *list) take(one);
+}
+
+// The texts of a list, or the members `path` of its objects.
+std::vector<std::string> Paths(const Json& object, const char* name) {
+  std::vector<std::string> paths;
+  ForEach(object, name, [&](const Json& one) {
+    std::string path = one.is_object() ? Text(one, "path") : "";
+    if (one.is_string()) path = one.get<std::string>();
+    if (!path.empty()) paths.push_back(std::move(path));
+  });
+  return paths;
+}
+
 // The value of a character of base 64; nullopt: it is none. Source: RFC 4648, 4.
 std::optional<uint32_t> Base64Value(char c) {
   if (c >= 'A' && c <= 'Z') return static_cast<uint32_t>(c - 'A');
@@ -78,6 +97,25 @@ Problem ParseProblem(const ResponseHead& head, std::string_view text) {
   }
   if (problem.text.empty()) problem.text = "the answer is " + std::to_string(head.status);
   return problem;
+}
+
+std::optional<ChangeEvent> ParseChange(std::string_view text) {
+  const Json json = ParseObject(text);
+  if (json.is_discarded()) return std::nullopt;
+  const Json* const world = Member(json, "world");
+  if (world == nullptr || !world->is_number_unsigned()) return std::nullopt;
+  ChangeEvent change{.root = Blob(json, "root"),
+                     .added = Paths(json, "added"),
+                     .modified = Paths(json, "modified"),
+                     .removed = Paths(json, "removed"),
+                     .stale = Paths(json, "stale"),
+                     .healed = Paths(json, "healed"),
+                     .failures = {},
+                     .is_cut = Flag(json, "cut")};
+  ForEach(json, "failures", [&](const Json& one) {
+    if (one.is_object()) change.failures.push_back({Text(one, "package"), Text(one, "text")});
+  });
+  return change;
 }
 
 std::optional<Hash> ParseReprDigest(std::string_view field) {

@@ -41,6 +41,20 @@ struct Problem {
 // the status.
 Problem ParseProblem(const ResponseHead& head, std::string_view json);
 
+struct FailedPackage {
+  std::string package;
+  std::string text;
+};
+// ChangeEvent: how the newest world differs from the one before (docs/http.md, "Changes"). Paths of
+// the cooked tree, but for `healed` and `failures`, which are packages.
+struct ChangeEvent {
+  std::optional<BlobId> root;  // of the newest world; nullopt: it has none yet
+  std::vector<std::string> added, modified, removed, stale, healed;
+  std::vector<FailedPackage> failures;
+  bool is_cut = false;  // there is more than is listed
+};
+std::optional<ChangeEvent> ParseChange(std::string_view json);
+
 // The digest of the field Repr-Digest, which names one of SHA-256. nullopt: it has none.
 std::optional<Hash> ParseReprDigest(std::string_view field);
 

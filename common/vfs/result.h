@@ -11,11 +11,18 @@
 
 namespace galley::vfs {
 
-// Fault: `code` is one of galley_vfs_result, but GALLEY_VFS_OK; `text` is for people.
+// Codes of faults inside the library, beside those of galley_vfs_result.
+// kNotCached: the cache does not have a blob, and neither has whoever was asked for it.
+// kStopped: whoever took an answer wants no more of it.
+inline constexpr int kNotCached = -100;
+inline constexpr int kStopped = -101;
+
+// Fault: `text` is for people.
 struct Fault {
   int code = GALLEY_VFS_INTERNAL;
   std::string text;
-  bool is_cut = false;  // a connection ended too early: another try may succeed
+  bool is_cut = false;   // a connection ended too early: another try may succeed
+  bool is_away = false;  // the director could not be reached, or fell silent
 };
 
 template <typename Value>

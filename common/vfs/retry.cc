@@ -40,8 +40,11 @@ int CodeOf(int status) {
 
 }  // namespace
 
+// Something else may listen at the address: only a director's own errors mean what they say.
 Fault FaultOf(const std::string& what, const ResponseHead& head, std::string_view body) {
-  return {CodeOf(head.status), what + ": " + ParseProblem(head, body).text};
+  const bool is_galley = head.Find("content-type").starts_with("application/problem+json");
+  return {is_galley ? CodeOf(head.status) : GALLEY_VFS_SERVER,
+          what + ": " + ParseProblem(head, body).text};
 }
 
 bool Pause(int pause_ms, const Waiting& waiting) {
@@ -55,7 +58,8 @@ bool Pause(int pause_ms, const Waiting& waiting) {
 
 int RetryAfterMs(const ResponseHead& head) {
   const std::optional<uint64_t> seconds = ParseNumber(head.Find("retry-after"));
-  return static_cast<int>(std::min(seconds.value_or(1), kRetryAfterMaxS)) * 1'000;
+  return std::max(static_cast<int>(std::min(seconds.value_or(1), kRetryAfterMaxS)) * 1'000,
+                  kPauseMs);
 }
 
 bool MayTryAgain(Ground& ground, const Fault& fault, const Waiting& waiting) {
@@ -71,19 +75,27 @@ std::pair<std::string, std::string> WaitField(const Waiting& waiting) {
   return {"Prefer", "wait=" + std::to_string(std::max(waiting.LeftMs(kWaitMaxMs) / 1'000, 1))};
 }
 
-Result<HttpClient::Answer> AskDirector(Ground& ground, const Request& request,
-                                       const Waiting& waiting) {
+Result<Answer> AskDirector(Ground& ground, const Request& request, const Waiting& waiting) {
   for (int tries = 1;;) {
-    Result<HttpClient::Answer> answer = ground.http.Ask(request, waiting, kAnswerBytesMax);
-    if (!answer.ok()) {
+    Answer answer;
+    const auto take_body = [&](std::string_view bytes) -> Outcome {
+      if (answer.body.size() + bytes.size() > kAnswerBytesMax)
+        return Fault{GALLEY_VFS_SERVER, "the answer of the director is too long"};
+      answer.body += bytes;
+      return std::nullopt;
+    };
+    Result<ResponseHead> head = ground.Do(
+        request, waiting, {.head = nullptr, .body = take_body, .silence_max_ms = kSilenceMaxMs});
+    if (!head.ok()) {
       const bool is_last = tries++ == kTriesMax;
-      if (is_last || !MayTryAgain(ground, answer.fault(), waiting)) return answer;
+      if (is_last || !MayTryAgain(ground, head.fault(), waiting)) return head.fault();
       continue;
     }
-    if (answer->head.status != 503) return answer;
-    if (!Pause(RetryAfterMs(answer->head), waiting)) {
+    answer.head = *std::move(head);
+    if (answer.head.status != 503) return answer;
+    if (!Pause(RetryAfterMs(answer.head), waiting)) {
       if (waiting.is_cancelled()) return Fault{GALLEY_VFS_CANCELLED, "it was cancelled"};
-      return FaultOf("the director is not ready", answer->head, answer->body);
+      return FaultOf("the director is not ready", answer.head, answer.body);
     }
   }
 }

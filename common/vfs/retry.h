@@ -31,8 +31,15 @@ bool MayTryAgain(Ground& ground, const Fault& fault, const Waiting& waiting);
 // The field that tells the director how long the caller waits.
 std::pair<std::string, std::string> WaitField(const Waiting& waiting);
 
-// Asks for something small, again where the connection was cut or the director is not ready.
-Result<HttpClient::Answer> AskDirector(Ground& ground, const Request& request,
-                                       const Waiting& waiting);
+// A director that is silent for so long is away, where nothing is cooked.
+inline constexpr uint64_t kSilenceMaxMs = 10'000;
+
+struct Answer {
+  ResponseHead head;
+  std::string body;
+};
+// Asks for something small that needs no cook; again where the connection was cut, or the director
+// is not ready.
+Result<Answer> AskDirector(Ground& ground, const Request& request, const Waiting& waiting);
 
 }  // namespace galley::vfs

@@ -36,13 +36,24 @@ Outcome SeenFiles::Begin() {
 }
 
 Outcome SeenFiles::Note(const BlobId& world, const std::string& path, const BlobId& blob) {
-  const Hash key = Sha256::Of(ToHex(world.hash) + path);
+  const std::string text = blob.ToText() + " " + path;
+  const Hash key = Sha256::Of(text);
   {
     const std::lock_guard lock(mutex_);
+    if (world_ != world) noted_ = {};
+    world_ = world;
     if (noted_.Contains(key)) return std::nullopt;
-    noted_.Insert(key);
   }
-  const std::string text = blob.ToText() + " " + path;
+  // An earlier process may have noted it: a list must not grow with each start of a game.
+  if (Find(world, path) != blob) {
+    if (Outcome failed = Append(world, text)) return failed;
+  }
+  const std::lock_guard lock(mutex_);
+  if (world_ == world) noted_.Insert(key);
+  return std::nullopt;
+}
+
+Outcome SeenFiles::Append(const BlobId& world, const std::string& text) {
   const Result<std::unique_ptr<OpenFile>> list = disk_.OpenToAppend(ListOf(world));
   if (!list.ok()) return list.fault();
   // Behind a line that a killed process has torn, it begins a line of its own.

@@ -32,17 +32,20 @@ class SeenFiles {
 
   // Makes the folder, and removes old lists. Called before everything else.
   Outcome Begin();
-  // The path, which is plain, leads to this file in the world. Faults: the disk's.
+  // The path, which is plain, leads to this file in the world. Faults: the disk's. Cost: linear in
+  // the list, once for each path.
   Outcome Note(const BlobId& world, const std::string& path, const BlobId& blob);
   // nullopt: nobody noted it. Cost: linear in the list.
   std::optional<BlobId> Find(const BlobId& world, const std::string& path) const;
 
  private:
+  Outcome Append(const BlobId& world, const std::string& text);
   std::string ListOf(const BlobId& world) const { return folder_ + "/" + ToHex(world.hash); }
 
   Disk& disk_;
   const std::string folder_;
   std::mutex mutex_;
+  BlobId world_;   // of noted_; guarded by mutex_
   HashSet noted_;  // in this process; guarded by mutex_
 };
 

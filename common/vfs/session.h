@@ -1,13 +1,12 @@
 // Session: which root a handle sees, and its session at the director.
 //
 // While the director can be reached, the view has a session there; growth of its tree moves the
-// view, another world only Advance. Without a director the view is the one that was seen last, in
-// this process or an earlier one, and the director is tried again after kRetryMs.
+// view, another world only Advance. Without a director (Reach) the view is the one that was seen
+// last, in this process or an earlier one.
 //
 // Threads: any.
 #pragma once
 
-#include <cstdint>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -23,13 +22,18 @@ namespace galley::vfs {
 
 struct View {
   BlobId root;     // of no bytes: nothing is seen yet
-  std::string id;  // of the session; empty: the director is away
+  std::string id;  // of the session; empty: none, the cache alone is used
+  // Why there is no session: GALLEY_VFS_OFFLINE, or GALLEY_VFS_SUPERSEDED: the director does not
+  // have the root any more.
+  int why_not = GALLEY_VFS_OFFLINE;
+
   bool is_online() const { return !id.empty(); }
 };
 
 class Session {
  public:
-  static constexpr uint64_t kRetryMs = 5'000;
+  // A director may take so long to open a session where something can be seen without it.
+  static constexpr int kPatienceMs = 10'000;
 
   // `ground` outlives this object.
   explicit Session(Ground& ground);
@@ -37,37 +41,35 @@ class Session {
   // Returns the view; opens a session if there is none. Blocks. Faults: there is no director, and
   // there never was one; or INVALID: the director has no such platform.
   Result<View> Look(const Waiting& waiting);
-  // Opens another session where `before` has ended at the director; otherwise nullopt. Blocks.
+  // Returns the session that follows `before`, which has ended at the director; otherwise nullopt.
+  // Blocks. GALLEY_VFS_SUPERSEDED: the director does not have its root any more.
   Result<std::optional<View>> OpenAgain(const View& before, const Waiting& waiting);
   // Goes to the newest world. True: it is another one. Blocks.
   Result<bool> Advance(const Waiting& waiting);
 
   // The session's tree has grown.
   void MoveTo(const View& view, const BlobId& root);
-  // A request came to this. A director that cannot be reached is left alone for a while.
-  void NoteFault(const Fault& fault);
-  // The director has told of its newest root.
-  void NoteNewest(const std::optional<BlobId>& root);
 
   struct State {
     View view;
-    std::optional<BlobId> newest_root;  // nullopt: not known
     bool is_frozen = false;
   };
   State state() const;
 
  private:
-  Result<View> Open(const std::optional<BlobId>& root, const std::string& succeeds,
-                    const Waiting& waiting);
+  Result<SessionState> Open(const std::optional<BlobId>& root, const std::string& succeeds,
+                            const Waiting& waiting);
+  Result<View> OpenAt(const View& before, const Waiting& waiting);
   Result<View> WithoutDirector(const Fault& why);
-  void Take(const SessionState& state);
-  void Save(const BlobId& root) const;
+  View Take(const SessionState& state, const std::optional<std::string>& only_behind);
+  void Save();
 
   Ground& ground_;
   const LastRoot last_root_;
+  std::mutex opening_;  // held while a session is opened: one is enough for all threads
+  std::mutex saving_;
   mutable std::mutex mutex_;
-  State state_;               // guarded by mutex_; the view has its session while it is tried anew
-  uint64_t retry_at_ms_ = 0;  // guarded by mutex_; the director is not asked before; 0: it answers
+  State state_;  // guarded by mutex_
 };
 
 }  // namespace galley::vfs

@@ -5,6 +5,8 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <cstring>
 #include <map>
@@ -39,7 +41,8 @@ class FakeDirector {
     const std::lock_guard lock(mutex_);
     is_away_ = is_away;
   }
-  // The next answers with a file are cut after so many bytes of the body.
+  // The next answers with a file are cut: the first one after so many bytes of the body, the others
+  // at its beginning.
   void CutNext(int answers, size_t after) {
     const std::lock_guard lock(mutex_);
     cuts_ = answers;
@@ -62,6 +65,23 @@ class FakeDirector {
   void Lose(const std::string& bytes) {
     const std::lock_guard lock(mutex_);
     blobs_.erase(BlobId::Of(bytes));
+  }
+  // Requests are taken, and not answered.
+  void SetSilent(bool is_silent) {
+    const std::lock_guard lock(mutex_);
+    is_silent_ = is_silent;
+  }
+  // Every answer goes on with these bytes for ever.
+  void SetEndless(std::string answer) {
+    const std::lock_guard lock(mutex_);
+    endless_ = std::move(answer);
+  }
+  // A stream of changes is told this. How many streams are open is returned.
+  size_t Tell(const std::string& event) {
+    const std::lock_guard lock(mutex_);
+    for (Connection* const stream : streams_) stream->answer += event;
+    told_.notify_all();
+    return streams_.size();
   }
   // Answers this to every request; empty: answers as a director does.
   void SetRaw(std::string answer) {
@@ -91,6 +111,7 @@ class FakeDirector {
   struct Connection {
     std::string request, answer;
     bool is_cut = false;
+    bool is_endless = false;
   };
 
   static void* Connect(void* context, const char*, uint16_t, int, char* text, size_t size) {
@@ -100,7 +121,12 @@ class FakeDirector {
     std::strncpy(text, "refused", size);
     return nullptr;
   }
-  static void Close(void*, void* connection) { delete static_cast<Connection*>(connection); }
+  static void Close(void* context, void* connection) {
+    auto* const self = static_cast<FakeDirector*>(context);
+    const std::lock_guard lock(self->mutex_);
+    self->streams_.erase(static_cast<Connection*>(connection));
+    delete static_cast<Connection*>(connection);
+  }
   static ptrdiff_t Send(void* context, void* connection, const void* bytes, size_t size, int) {
     auto* const self = static_cast<FakeDirector*>(context);
     auto& to = *static_cast<Connection*>(connection);
@@ -114,7 +140,10 @@ class FakeDirector {
   static ptrdiff_t Receive(void* context, void* connection, void* buffer, size_t size, int) {
     auto* const self = static_cast<FakeDirector*>(context);
     auto& from = *static_cast<Connection*>(connection);
-    const std::lock_guard lock(self->mutex_);
+    std::unique_lock lock(self->mutex_);
+    const bool is_idle = from.answer.empty() && !from.is_endless && !from.is_cut;
+    if (is_idle && !self->is_away_) self->told_.wait_for(lock, std::chrono::milliseconds(2));
+    if (from.answer.empty() && from.is_endless) from.answer = std::string(1'000, 'x');
     if (from.answer.empty()) return from.is_cut || self->is_away_ ? 0 : -1;
     const size_t count = std::min({size, from.answer.size(), size_t{1'000}});
     std::memcpy(buffer, from.answer.data(), count);
@@ -134,6 +163,12 @@ class FakeDirector {
     const std::vector<std::string> line =
         absl::StrSplit(request.substr(0, request.find("\r\n")), ' ');
     requests_.push_back(line[0] + " " + line[1]);
+    if (is_silent_) return;
+    if (!endless_.empty()) {
+      connection.answer += endless_;
+      connection.is_endless = true;
+      return;
+    }
     if (!raw_.empty()) {
       connection.answer += raw_;
       connection.is_cut = true;
@@ -172,6 +207,11 @@ class FakeDirector {
       connection.answer += Text(200, Json(State(id)));
       return;
     }
+    if (rest == id + "/changes") {
+      streams_.insert(&connection);
+      connection.answer += "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n";
+      return;
+    }
     if (not_ready_ > 0) {
       --not_ready_;
       connection.answer += Text(503, "{\"text\": \"workers are replaced\"}", "Retry-After: 0\r\n");
@@ -208,9 +248,9 @@ class FakeDirector {
       bytes[bytes.size() / 2] ^= 1;
     }
     std::string answer = Text(status, bytes, fields);
-    if (cuts_ > 0 && bytes.size() > cut_after_) {
+    if (cuts_ > 0 && bytes.size() > std::max<size_t>(cut_after_, 1'000)) {
       --cuts_;
-      answer.resize(answer.size() - bytes.size() + cut_after_);
+      answer.resize(answer.size() - bytes.size() + std::exchange(cut_after_, 0));
       connection.is_cut = true;
     }
     connection.answer += answer;
@@ -221,7 +261,8 @@ class FakeDirector {
                         "\r\n", body);
   }
   static std::string Problem(int status, const std::string& text) {
-    return Text(status, absl::StrCat("{\"text\": \"", text, "\"}"));
+    return Text(status, absl::StrCat("{\"text\": \"", text, "\"}"),
+                "Content-Type: application/problem+json\r\n");
   }
   std::vector<std::pair<std::string, std::string>> State(const std::string& id) const {
     return {{"session", id}, {"root", root_.ToText()}, {"newest_root", root_.ToText()}};
@@ -268,6 +309,7 @@ class FakeDirector {
   }
 
   mutable std::mutex mutex_;
+  std::condition_variable told_;
   std::map<std::string, std::string> files_;
   std::set<std::string> cooked_;
   std::string world_;
@@ -278,7 +320,9 @@ class FakeDirector {
   bool is_away_ = false;
   int cuts_ = 0, spoils_ = 0, not_ready_ = 0;
   size_t cut_after_ = 0;
-  std::string raw_;
+  std::string raw_, endless_;
+  bool is_silent_ = false;
+  std::set<Connection*> streams_;
   std::vector<std::string> requests_;
 };
 
