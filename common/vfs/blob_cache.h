@@ -56,7 +56,7 @@ struct BlobCacheCounts {
 
 class BlobCache {
  public:
-  static constexpr int64_t kTouchS = 3'600;  // a use is noted once in so long
+  static constexpr int64_t kTouchS = 60;  // a use is noted once in so long
   static constexpr int64_t kPartAgeS =
       7 * 86'400;  // parts that nobody has gone on with are removed
 

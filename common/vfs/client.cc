@@ -30,7 +30,6 @@ Client::Status Client::status() const {
           .cache = blobs_.cache().counts(),
           .fetched_files = ground_.fetched_files,
           .fetched_bytes = ground_.http.received_bytes(),
-          .refetched_files = ground_.refetched_files,
           .is_away = ground_.reach.is_away()};
 }
 

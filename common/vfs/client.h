@@ -67,7 +67,6 @@ class Client {
     Session::State session;
     BlobCacheCounts cache;
     uint64_t fetched_files = 0, fetched_bytes = 0;
-    uint64_t refetched_files = 0;
     bool is_away = false;  // the director is taken to be away
   };
   // Does not block.

@@ -322,7 +322,7 @@ int galley_vfs_get_status(galley_vfs* vfs, galley_vfs_status* status) {
     told.is_frozen = now.session.is_frozen;
     told.fetched_files = now.fetched_files;
     told.fetched_bytes = now.fetched_bytes;
-    told.wrong_files = now.refetched_files + now.cache.damaged;
+    told.wrong_files = now.cache.damaged;
     told.cache_files = now.cache.blobs;
     told.cache_bytes = now.cache.bytes;
     told.evicted_files = now.cache.evicted;

@@ -67,7 +67,6 @@ struct Ground {
   Reach reach;
   std::atomic<bool> is_cancelled = false;
   std::atomic<uint64_t> fetched_files = 0;
-  std::atomic<uint64_t> refetched_files = 0;  // because their bytes were wrong
 };
 
 }  // namespace galley::vfs

@@ -65,7 +65,6 @@ int RetryAfterMs(const ResponseHead& head) {
 bool MayTryAgain(Ground& ground, const Fault& fault, const Waiting& waiting) {
   if (fault.is_cut) return Pause(kPauseMs, waiting);
   if (fault.code != GALLEY_VFS_DAMAGED) return false;
-  ++ground.refetched_files;
   ground.Log(GALLEY_VFS_WARNING, fault.text + "; they are fetched once more");
   return !waiting.is_over();
 }

@@ -51,34 +51,69 @@ int ConnectTo(int descriptor, const addrinfo& address, Time until) {
   return error;
 }
 
-void* Connect(void*, const char* host, uint16_t port, int timeout_ms, char* text,
-              size_t text_size) {
-  const Time until = Time::clock::now() + std::chrono::milliseconds(timeout_ms);
+using Addresses = std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)>;
+
+// An address is not looked up; a name is, and that has no limit of time.
+Addresses Resolve(const char* host, uint16_t port, int& failed) {
   addrinfo wanted{};
   wanted.ai_socktype = SOCK_STREAM;
-  wanted.ai_flags = AI_ADDRCONFIG | AI_NUMERICSERV;
+  wanted.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
   addrinfo* found = nullptr;
-  const int failed = ::getaddrinfo(host, std::to_string(port).c_str(), &wanted, &found);
-  if (failed != 0) {
+  const std::string service = std::to_string(port);
+  failed = ::getaddrinfo(host, service.c_str(), &wanted, &found);
+  if (failed == EAI_NONAME) {
+    wanted.ai_flags = AI_ADDRCONFIG | AI_NUMERICSERV;
+    failed = ::getaddrinfo(host, service.c_str(), &wanted, &found);
+  }
+  return Addresses(failed == 0 ? found : nullptr, &::freeaddrinfo);
+}
+
+// -1: `error` says why.
+int Open(const addrinfo& address, Time until, int& error) {
+  const int descriptor = ::socket(
+      address.ai_family, address.ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, address.ai_protocol);
+  if (descriptor < 0) {
+    error = errno;
+    return -1;
+  }
+  error = ConnectTo(descriptor, address, until);
+  if (error == 0) return descriptor;
+  ::close(descriptor);
+  return -1;
+}
+
+// A peer that is gone without a word is noticed, also while a cook is waited for.
+void SetOptions(int descriptor) {
+  const auto set = [&](int level, int name, int value) {
+    static_cast<void>(::setsockopt(descriptor, level, name, &value, sizeof value));
+  };
+  set(IPPROTO_TCP, TCP_NODELAY, 1);
+  set(SOL_SOCKET, SO_KEEPALIVE, 1);
+#ifdef TCP_KEEPIDLE
+  set(IPPROTO_TCP, TCP_KEEPIDLE, 10);
+  set(IPPROTO_TCP, TCP_KEEPINTVL, 5);
+  set(IPPROTO_TCP, TCP_KEEPCNT, 3);
+#endif
+}
+
+// The time is shared by all addresses, so that one that is silent leaves some for the next.
+void* Connect(void*, const char* host, uint16_t port, int timeout_ms, char* text,
+              size_t text_size) {
+  int failed = 0;
+  const Addresses addresses = Resolve(host, port, failed);
+  if (addresses == nullptr) {
     std::snprintf(text, text_size, "%s", ::gai_strerror(failed));
     return nullptr;
   }
-  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> addresses(found, &::freeaddrinfo);
+  int count = 0;
+  for (const addrinfo* one = addresses.get(); one != nullptr; one = one->ai_next) ++count;
   int error = EHOSTUNREACH;
-  for (const addrinfo* one = found; one != nullptr; one = one->ai_next) {
-    const int descriptor =
-        ::socket(one->ai_family, one->ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, one->ai_protocol);
-    if (descriptor < 0) {
-      error = errno;
-      continue;
-    }
-    error = ConnectTo(descriptor, *one, until);
-    if (error == 0) {
-      const int on = 1;
-      static_cast<void>(::setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on));
-      return new Connection{descriptor};
-    }
-    ::close(descriptor);
+  for (const addrinfo* one = addresses.get(); one != nullptr; one = one->ai_next) {
+    const Time until = Time::clock::now() + std::chrono::milliseconds(timeout_ms / count);
+    const int descriptor = Open(*one, until, error);
+    if (descriptor < 0) continue;
+    SetOptions(descriptor);
+    return new Connection{descriptor};
   }
   std::snprintf(text, text_size, "%s", std::generic_category().message(error).c_str());
   return nullptr;
