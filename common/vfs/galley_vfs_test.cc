@@ -1,7 +1,6 @@
 #include "common/vfs/galley_vfs.h"
 
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -13,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "common/base/testing/await.h"
 #include "common/vfs/testing/fake_director.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -447,7 +447,7 @@ TEST_F(GalleyVfsTest, ChangesAreToldUntilTheCallerHasEnough) {
     };
     EXPECT_EQ(galley_vfs_watch(vfs_, note, &told), 7);
   });
-  while (director_.Tell("") == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  AwaitOrFail([&] { return director_.Tell("") > 0; }, "the stream");
   director_.Tell(
       ": silence\n\nid: 1-1\nevent: change\ndata: {\"world\":2,\"added\":[{\"path\":\"Game/n\"}],");
   director_.Tell(
@@ -464,7 +464,7 @@ TEST_F(GalleyVfsTest, AWatchEndsWhenItIsCancelled) {
     const auto note = [](void*, const galley_vfs_change*) { return 0; };
     EXPECT_EQ(galley_vfs_watch(vfs_, note, nullptr), GALLEY_VFS_CANCELLED);
   });
-  while (director_.Tell("") == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  AwaitOrFail([&] { return director_.Tell("") > 0; }, "the stream");
   galley_vfs_cancel(vfs_);
   watcher.join();
 }
