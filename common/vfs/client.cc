@@ -13,10 +13,7 @@
 namespace galley::vfs {
 namespace {
 
-std::string InStatic(const std::string& path) { return path.empty() ? "static" : "static/" + path; }
-
-// Generated packages have no links in a tree's folder `static`.
-bool IsGenerated(std::string_view path) { return path.find("/_gen/") != std::string_view::npos; }
+constexpr int kListRoundsMax = 32;  // each one goes down to what was generated in the one before
 
 }  // namespace
 
@@ -35,8 +32,8 @@ Client::Status Client::status() const {
 
 // ------------------------------------------------------------------ files
 
-Result<Client::Opened> Client::Open(const std::string& path) {
-  const Waiting waiting = ground_.BeginCall();
+Result<Client::Opened> Client::Open(const std::string& path, const std::atomic<bool>* stop) {
+  const Waiting waiting = ground_.BeginCall(stop);
   const Result<View> view = session_.Look(waiting);
   if (!view.ok()) return view.fault();
   Result<Opened> opened = OpenIn(*view, path, waiting);
@@ -47,6 +44,35 @@ Result<Client::Opened> Client::Open(const std::string& path) {
     Result<Opened> seen = OpenSeen(*view, path, waiting);
     if (seen.ok()) return seen;
   }
+  fault.text = path + ": " + fault.text;
+  return fault;
+}
+
+Result<std::shared_ptr<OpenFile>> Client::OpenBlob(const BlobId& blob,
+                                                   const std::atomic<bool>* stop) {
+  const Waiting waiting = ground_.BeginCall(stop);
+  const bool may_ask = ground_.reach.MayAsk(ground_.options.clock());
+  Result<std::shared_ptr<OpenFile>> file = blobs_.Open(blob, may_ask, waiting);
+  if (!file.ok() && file.fault().code == kNotCached)
+    return Fault{GALLEY_VFS_SERVER, "the director has lost " + blob.ToText()};
+  return file;
+}
+
+Result<ShownPath> Client::Look(const std::string& path, bool is_from_cache,
+                               const std::atomic<bool>* stop) {
+  const Waiting waiting = ground_.BeginCall(stop);
+  if (is_from_cache) {
+    const View seen{.root = session_.state().view.root, .id = ""};
+    if (seen.root.size == 0) return Fault{kNotCached, "nothing is seen yet"};
+    Result<ShownPath> found = Find(seen, path, waiting);
+    if (found.ok() || found.fault().code != GALLEY_VFS_OFFLINE) return found;
+    return Fault{kNotCached, found.fault().text};
+  }
+  const Result<View> view = session_.Look(waiting);
+  if (!view.ok()) return view.fault();
+  Result<ShownPath> found = Find(*view, path, waiting);
+  if (found.ok()) return found;
+  Fault fault = OfView(*view, found.fault());
   fault.text = path + ": " + fault.text;
   return fault;
 }
@@ -83,7 +109,7 @@ Result<Client::Opened> Client::OpenSeen(const View& view, const std::string& pat
   if (!world.ok()) return world.fault();
   const std::optional<BlobId> blob = seen_.Find(*world, path);
   if (!blob) return Fault{GALLEY_VFS_OFFLINE, "it was never opened here"};
-  return OpenBlob({.root = view.root}, path, *blob, waiting);
+  return OpenBlobAt({.root = view.root}, path, *blob, waiting);
 }
 
 Result<bool> Client::Advance() {
@@ -99,28 +125,34 @@ Result<bool> Client::Advance() {
   return !was.ok() || !is.ok() || *was != *is;
 }
 
-Result<PathEntry> Client::Find(const View& view, const std::string& path, const Waiting& waiting) {
-  return FollowPath(view.root, InStatic(path), [&](const BlobId& folder) -> Result<std::string> {
-    if (waiting.is_cancelled()) return Fault{GALLEY_VFS_CANCELLED, "it was cancelled"};
-    if (waiting.is_over()) return Fault{GALLEY_VFS_TIMED_OUT, "the tree takes too long"};
-    return blobs_.Read(folder, view.is_online(), waiting);
-  });
+ReadFolder Client::FoldersOf(const View& view, const Waiting& waiting) {
+  return [this, &waiting, may_fetch = view.is_online()](const BlobId& folder) {
+    using Bytes = Result<std::string>;
+    if (waiting.is_cancelled()) return Bytes(Fault{GALLEY_VFS_CANCELLED, "it was cancelled"});
+    if (waiting.is_over()) return Bytes(Fault{GALLEY_VFS_TIMED_OUT, "the tree takes too long"});
+    return blobs_.Read(folder, may_fetch, waiting);
+  };
+}
+
+Result<ShownPath> Client::Find(const View& view, const std::string& path, const Waiting& waiting) {
+  const ReadFolder folders = FoldersOf(view, waiting);
+  return SessionTree(view.root, folders).Find(path);
 }
 
 Result<Client::Opened> Client::OpenIn(const View& view, const std::string& path,
                                       const Waiting& waiting) {
-  const Result<PathEntry> entry = Find(view, path, waiting);
+  const Result<ShownPath> entry = Find(view, path, waiting);
   if (!entry.ok()) return entry.fault();
   if (const auto* const file = std::get_if<FileAt>(&*entry))
-    return OpenBlob(view, path, file->blob, waiting);
-  if (std::holds_alternative<FolderAt>(*entry)) return Fault{GALLEY_VFS_INVALID, "it is a folder"};
-  if (std::holds_alternative<NotCooked>(*entry) || IsGenerated(path))
-    return AskFor(view, path, waiting);
+    return OpenBlobAt(view, path, file->blob, waiting);
+  if (std::holds_alternative<ShownFolder>(*entry))
+    return Fault{GALLEY_VFS_INVALID, "it is a folder"};
+  if (std::holds_alternative<NotCookedAt>(*entry)) return AskFor(view, path, waiting);
   return Fault{GALLEY_VFS_ABSENT, "there is no such file"};
 }
 
-Result<Client::Opened> Client::OpenBlob(const View& view, const std::string& path,
-                                        const BlobId& blob, const Waiting& waiting) {
+Result<Client::Opened> Client::OpenBlobAt(const View& view, const std::string& path,
+                                          const BlobId& blob, const Waiting& waiting) {
   Result<std::shared_ptr<OpenFile>> file = blobs_.Open(blob, view.is_online(), waiting);
   if (file.ok()) return Opened{.file = *std::move(file), .blob = blob, .root = view.root};
   // A store that has lost it makes it again for whoever asks for the path.
@@ -135,28 +167,53 @@ Result<Client::Opened> Client::AskFor(const View& view, const std::string& path,
   if (!view.is_online())
     return Fault{GALLEY_VFS_OFFLINE, "it is not in the cache, and the director is away"};
   View asked = view;
+  std::optional<Download> download;
+  if (const Outcome failed = Ask(asked, path, waiting, download)) return *failed;
+  if (download->head().status == 200) return TakeAnswer(asked, path, *download, waiting);
+  return FaultOf("it cannot be had", download->head(), download->problem());
+}
+
+// Asks for a folder of which only a cook tells what it has. Returns the view that has it.
+Result<View> Client::AskForFolder(const View& view, const std::string& path,
+                                  const Waiting& waiting) {
+  if (!view.is_online())
+    return Fault{GALLEY_VFS_OFFLINE, "the cache does not have it, and the director is away"};
+  View asked = view;
+  std::optional<Download> download;
+  if (const Outcome failed = Ask(asked, path, waiting, download)) return *failed;
+  const ResponseHead& head = download->head();
+  const std::optional<BlobId> root =
+      head.status == 404 ? ParseProblem(head, download->problem()).root : std::nullopt;
+  if (!root) return FaultOf("the folder cannot be had", head, download->problem());
+  session_.MoveTo(asked, *root);
+  asked.root = *root;
+  return asked;
+}
+
+// Asks until there is an answer: a file, or why there is none. `view` becomes that of the session
+// that answered.
+Outcome Client::Ask(View& view, const std::string& path, const Waiting& waiting,
+                    std::optional<Download>& download) {
   for (int tries = 1;; ++tries) {
-    Download download(blobs_.cache());
-    if (const Outcome failed = AskOnce(asked, path, waiting, download)) {
-      if (tries >= kTriesMax || !MayTryAgain(ground_, *failed, waiting)) return *failed;
+    download.emplace(blobs_.cache());
+    if (const Outcome failed = AskOnce(view, path, waiting, *download)) {
+      if (tries >= kTriesMax || !MayTryAgain(ground_, *failed, waiting)) return failed;
       continue;
     }
-    const int status = download.head().status;
-    if (status == 200) return TakeAnswer(asked, path, download, waiting);
-    if (status == 503 && Pause(RetryAfterMs(download.head()), waiting)) {
+    const ResponseHead& head = download->head();
+    if (head.status == 503 && Pause(RetryAfterMs(head), waiting)) {
       --tries;  // not ready is no failure
       continue;
     }
+    if (head.status == 200) return std::nullopt;
     if (waiting.is_cancelled()) return Fault{GALLEY_VFS_CANCELLED, "it was cancelled"};
-    if (status == 404 && tries < kTriesMax) {
-      const Result<std::optional<View>> again = session_.OpenAgain(asked, waiting);
-      if (!again.ok()) return again.fault();
-      if (*again) {
-        asked = **again;
-        continue;
-      }
-    }
-    return FaultOf("it cannot be had", download.head(), download.problem());
+    const bool may_have_ended =
+        head.status == 404 && tries < kTriesMax && !ParseProblem(head, download->problem()).root;
+    if (!may_have_ended) return std::nullopt;
+    const Result<std::optional<View>> again = session_.OpenAgain(view, waiting);
+    if (!again.ok()) return again.fault();
+    if (!*again) return std::nullopt;
+    view = **again;
   }
 }
 
@@ -215,13 +272,11 @@ Result<Client::Opened> Client::TakeAnswer(const View& view, const std::string& p
 // alone; or it cannot be read. The tree must not have another file there.
 Result<bool> Client::IsInTree(const BlobId& root, const std::string& path, const BlobId& blob,
                               const Waiting& waiting) {
-  const Result<PathEntry> entry = Find({.root = root, .id = "its own"}, path, waiting);
+  const Result<ShownPath> entry = Find({.root = root, .id = "its own"}, path, waiting);
   if (!entry.ok()) {
     if (entry.fault().code == kNotCached || entry.fault().is_cut) return false;
     return entry.fault();
   }
-  // The root is new, and its tree grows with what is generated, too.
-  if (IsGenerated(path)) return true;
   const auto* const file = std::get_if<FileAt>(&*entry);
   if (file == nullptr) return false;
   if (file->blob == blob) return true;
@@ -230,38 +285,34 @@ Result<bool> Client::IsInTree(const BlobId& root, const std::string& path, const
 
 // ------------------------------------------------------------------ folders
 
-Result<std::vector<Client::Entry>> Client::List(const std::string& path) {
-  const Waiting waiting = ground_.BeginCall();
+Result<std::vector<ShownEntry>> Client::List(const std::string& path,
+                                             const std::atomic<bool>* stop) {
+  const Waiting waiting = ground_.BeginCall(stop);
   const Result<View> view = session_.Look(waiting);
   if (!view.ok()) return view.fault();
-  Result<std::vector<Entry>> entries = ListIn(*view, path, waiting);
-  if (entries.ok()) return entries;
-  Fault fault = OfView(*view, entries.fault());
+  Result<ShownListing> listing = ListIn(*view, path, waiting);
+  if (listing.ok()) return std::move(listing->entries);
+  Fault fault = OfView(*view, listing.fault());
   fault.text = path + ": " + fault.text;
   return fault;
 }
 
-Result<std::vector<Client::Entry>> Client::ListIn(const View& view, const std::string& path,
-                                                  const Waiting& waiting) {
-  const Result<PathEntry> found = Find(view, path, waiting);
-  if (!found.ok()) return found.fault();
-  const auto* const folder = std::get_if<FolderAt>(&*found);
-  if (folder == nullptr) return Fault{GALLEY_VFS_ABSENT, "there is no such folder"};
-  const Result<std::string> bytes = blobs_.Read(folder->blob, view.is_online(), waiting);
-  if (!bytes.ok()) return bytes.fault();
-  std::vector<Entry> entries;
-  const bool is_folder = ForEachEntry(*bytes, [&](const FolderEntry& entry) {
-    Entry listed{.name = std::string(entry.name)};
-    if (entry.kind == FolderEntry::Kind::kFile) listed.size = static_cast<int64_t>(entry.blob.size);
-    // A link to further outputs of a package.
-    listed.is_folder = entry.kind == FolderEntry::Kind::kFolder ||
-                       (entry.kind == FolderEntry::Kind::kLink && entry.name.ends_with(".d"));
-    entries.push_back(std::move(listed));
-    return true;
-  });
-  if (!is_folder) return Fault{GALLEY_VFS_DAMAGED, "the folder cannot be read"};
-  std::ranges::sort(entries, {}, &Entry::name);
-  return entries;
+Result<ShownListing> Client::ListIn(const View& view, const std::string& path,
+                                    const Waiting& waiting) {
+  View seen = view;
+  for (int round = 0; round < kListRoundsMax; ++round) {
+    const ReadFolder folders = FoldersOf(seen, waiting);
+    Result<std::optional<ShownListing>> listing = SessionTree(seen.root, folders).List(path);
+    if (!listing.ok()) return listing.fault();
+    if (!*listing) return Fault{GALLEY_VFS_ABSENT, "there is no such folder"};
+    if ((*listing)->asks.empty()) return **std::move(listing);
+    for (const std::string& ask : (*listing)->asks) {
+      const Result<View> grown = AskForFolder(seen, ask, waiting);
+      if (!grown.ok()) return grown.fault();
+      seen = *grown;
+    }
+  }
+  return Fault{GALLEY_VFS_SERVER, "the director's tree does not have what it says is cooked"};
 }
 
 }  // namespace galley::vfs

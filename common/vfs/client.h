@@ -4,9 +4,11 @@
 // Threads: any. Each function blocks, unless it says otherwise.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +20,7 @@
 #include "common/vfs/result.h"
 #include "common/vfs/seen_files.h"
 #include "common/vfs/session.h"
+#include "common/vfs/session_tree.h"
 #include "common/vfs/tree_path.h"
 #include "common/vfs/waiting.h"
 #include "common/vfs/watch.h"
@@ -42,16 +45,20 @@ class Client {
     BlobId root;  // of the tree in which it was found
     bool is_last_good = false;
   };
-  // `path`: plain.
-  Result<Opened> Open(const std::string& path);
+  // `path`: plain. `stop` ends this call alone, when it becomes true; nullptr: nothing does.
+  Result<Opened> Open(const std::string& path, const std::atomic<bool>* stop = nullptr);
+  // A file that was opened before: its bytes, whatever is seen now.
+  Result<std::shared_ptr<OpenFile>> OpenBlob(const BlobId& blob, const std::atomic<bool>* stop);
 
-  struct Entry {
-    std::string name;
-    bool is_folder = false;
-    int64_t size = -1;  // of a small copied file; -1: not known
-  };
-  // Returns the entries of the folder, by name. `path`: plain, or empty for the top.
-  Result<std::vector<Entry>> List(const std::string& path);
+  // Says what is at the path, which is plain, or empty for the top. Cooks nothing.
+  // `is_from_cache`: does not block; kNotCached: the cache does not tell.
+  Result<ShownPath> Look(const std::string& path, bool is_from_cache,
+                         const std::atomic<bool>* stop = nullptr);
+
+  // Returns the entries of the folder, by name. `path`: plain, or empty for the top. A folder of
+  // which only a cook tells what it has is cooked.
+  Result<std::vector<ShownEntry>> List(const std::string& path,
+                                       const std::atomic<bool>* stop = nullptr);
 
   // Watch::Run. One thread at a time.
   Result<int> WatchChanges(const Watch::Tell& tell) { return watch_.Run(tell); }
@@ -74,9 +81,12 @@ class Client {
 
  private:
   Result<Opened> OpenIn(const View& view, const std::string& path, const Waiting& waiting);
-  Result<Opened> OpenBlob(const View& view, const std::string& path, const BlobId& blob,
-                          const Waiting& waiting);
+  Result<Opened> OpenBlobAt(const View& view, const std::string& path, const BlobId& blob,
+                            const Waiting& waiting);
   Result<Opened> AskFor(const View& view, const std::string& path, const Waiting& waiting);
+  Result<View> AskForFolder(const View& view, const std::string& path, const Waiting& waiting);
+  Outcome Ask(View& view, const std::string& path, const Waiting& waiting,
+              std::optional<Download>& download);
   Outcome AskOnce(const View& view, const std::string& path, const Waiting& waiting,
                   Download& download);
   Result<Opened> TakeAnswer(const View& view, const std::string& path, Download& download,
@@ -87,9 +97,10 @@ class Client {
   void NoteSeen(const std::string& path, const Opened& opened);
   Result<BlobId> WorldOf(const BlobId& root);
   static Fault OfView(const View& view, Fault fault);
-  Result<PathEntry> Find(const View& view, const std::string& path, const Waiting& waiting);
-  Result<std::vector<Entry>> ListIn(const View& view, const std::string& path,
-                                    const Waiting& waiting);
+  // Reads the folders of the view's tree.
+  ReadFolder FoldersOf(const View& view, const Waiting& waiting);
+  Result<ShownPath> Find(const View& view, const std::string& path, const Waiting& waiting);
+  Result<ShownListing> ListIn(const View& view, const std::string& path, const Waiting& waiting);
 
   Ground ground_;
   Session session_;

@@ -264,9 +264,9 @@ int galley_vfs_list(galley_vfs* vfs, const char* folder,
     const std::string path = TextOr(folder, "");
     if (!path.empty() && !vfs::IsPlainPath(path))
       return Fail(vfs, {GALLEY_VFS_INVALID, path + " is no plain path"});
-    const vfs::Result<std::vector<vfs::Client::Entry>> entries = vfs->client->List(path);
+    const vfs::Result<std::vector<vfs::ShownEntry>> entries = vfs->client->List(path);
     if (!entries.ok()) return Fail(vfs, entries.fault());
-    for (const vfs::Client::Entry& entry : *entries) {
+    for (const vfs::ShownEntry& entry : *entries) {
       const galley_vfs_entry shown{
           .name = entry.name.c_str(), .is_folder = entry.is_folder ? 1 : 0, .size = entry.size};
       if (const int stop = visit(context, &shown); stop != 0) return stop;

@@ -7,10 +7,12 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "common/vfs/blob_id.h"
 #include "common/vfs/disk.h"
 #include "common/vfs/galley_vfs.h"
 #include "common/vfs/http_client.h"
@@ -27,6 +29,7 @@ struct ClientOptions {
   std::string platform;
   std::vector<std::string> cultures;
   bool takes_last_good = false;
+  std::optional<BlobId> root;  // the root that is seen first; nullopt: the newest one
   std::string cache_folder;
   uint64_t cache_bytes_max = 0;
   int connect_ms = 0;
@@ -45,7 +48,9 @@ struct Ground {
               .token = options.token,
               .connect_ms = options.connect_ms}) {}
 
-  Waiting BeginCall() const { return Waiting(options.clock, is_cancelled, options.wait_ms); }
+  Waiting BeginCall(const std::atomic<bool>* stop = nullptr) const {
+    return Waiting(options.clock, is_cancelled, options.wait_ms, stop);
+  }
   void Log(int level, const std::string& text) const {
     if (options.log) options.log(level, text);
   }

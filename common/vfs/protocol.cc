@@ -93,7 +93,7 @@ std::string ToJson(const SessionRequest& request) {
 Problem ParseProblem(const ResponseHead& head, std::string_view text) {
   Problem problem;
   if (const Json json = ParseObject(text); !json.is_discarded()) {
-    problem = {Text(json, "text"), Text(json, "package"), Text(json, "log")};
+    problem = {Text(json, "text"), Text(json, "package"), Text(json, "log"), Blob(json, "root")};
   }
   if (problem.text.empty()) problem.text = "the answer is " + std::to_string(head.status);
   return problem;

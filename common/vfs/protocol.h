@@ -36,6 +36,7 @@ struct Problem {
   std::string text;
   std::string package;
   std::string log;  // "<hex>/<size>"; empty: there is none
+  std::optional<BlobId> root;
 };
 // `head`: of an answer that is neither 2xx nor 304. Never fails: a body that says nothing leaves
 // the status.

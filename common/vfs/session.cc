@@ -7,7 +7,9 @@ namespace galley::vfs {
 Session::Session(Ground& ground)
     : ground_(ground),
       last_root_(ground.options.disk, ground.options.cache_folder, ground.options.platform,
-                 ground.options.cultures) {}
+                 ground.options.cultures) {
+  if (ground.options.root) state_.view.root = *ground.options.root;
+}
 
 Result<View> Session::Look(const Waiting& waiting) {
   View view = state().view;
@@ -19,8 +21,7 @@ Result<View> Session::Look(const Waiting& waiting) {
   if (view.is_online()) return view;
   const bool has_other = view.root.size > 0 || last_root_.Load().has_value();
   const int patience_ms = waiting.LeftMs(has_other ? kPatienceMs : ground_.options.wait_ms);
-  Result<View> opened =
-      OpenAt(view, Waiting(ground_.options.clock, ground_.is_cancelled, patience_ms));
+  Result<View> opened = OpenAt(view, waiting.ForAtMost(patience_ms));
   if (opened.ok()) return opened;
   const int code = opened.fault().code;
   if (code == GALLEY_VFS_CANCELLED || code == GALLEY_VFS_INVALID) return opened;

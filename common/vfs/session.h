@@ -38,8 +38,9 @@ class Session {
   // `ground` outlives this object.
   explicit Session(Ground& ground);
 
-  // Returns the view; opens a session if there is none. Blocks. Faults: there is no director, and
-  // there never was one; or INVALID: the director has no such platform.
+  // Returns the view, at first that of ClientOptions::root, if there is one; opens a session if
+  // there is none. Blocks. Faults: there is no director, and there never was one; or INVALID: the
+  // director has no such platform.
   Result<View> Look(const Waiting& waiting);
   // Returns the session that follows `before`, which has ended at the director; otherwise nullopt.
   // Blocks. GALLEY_VFS_SUPERSEDED: the director does not have its root any more.

@@ -8,6 +8,7 @@
 #include "common/vfs/retry.h"
 
 namespace galley::vfs {
+
 Result<int> Watch::Run(const Tell& tell) {
   while (true) {
     const Waiting waiting(ground_.options.clock, ground_.is_cancelled, INT_MAX);
@@ -15,11 +16,15 @@ Result<int> Watch::Run(const Tell& tell) {
     if (!view.ok()) return view.fault();
     if (view->is_online()) {
       const bool is_next = !session_id_.empty() && session_id_ != view->id;
-      if (is_next) last_id_.clear();
       session_id_ = view->id;
-      if (is_next && (ended_by_ = tell({.kind = GALLEY_VFS_MORE})) != 0) return ended_by_;
+      // The events of all sessions are the same, and the stream goes on behind the last one. Nobody
+      // knows what was missed where there is none.
+      const bool has_gap = is_next && last_id_.empty();
+      if (has_gap && (ended_by_ = tell({.kind = GALLEY_VFS_MORE})) != 0) return ended_by_;
       const Result<ResponseHead> ended = ReadStream(*view, waiting, tell);
       if (!ended.ok() && ended.fault().code == kStopped) return ended_by_;
+      const std::string seen = session_.state().view.id;
+      if (!seen.empty() && seen != session_id_) continue;  // somebody has advanced
       if (ended.ok() && ended->status == 404)
         static_cast<void>(session_.OpenAgain(*view, waiting));  // the next round says what is wrong
     }

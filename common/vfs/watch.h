@@ -1,8 +1,7 @@
 // Watch: tells what differs in newer worlds from what a handle sees.
 //
 // A stream of changes is read until it is cut off or silent; then it is opened again, and goes on
-// behind the last event that was told. A stream whose session has ended goes on with the next
-// session, and tells that there is more than was told.
+// behind the last event that was told, also in the next session, where there is one.
 //
 // Threads: one at a time.
 #pragma once

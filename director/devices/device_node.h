@@ -3,7 +3,7 @@
 //
 //   a.glb.mesh, a.glb.d/lod1.glb   outputs: the package's last name and their suffixes
 //   .empty                         the package was cooked and has no outputs
-//   generated                      what its load generated (generated_list.h)
+//   _gen                           what its load generated (generated_list.h)
 //
 // The folder's place is the SHA-256 of the package's virtual path (node_path.h), so a node can
 // collide with nothing. A package that failed has no node.

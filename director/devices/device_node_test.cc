@@ -66,10 +66,10 @@ TEST_F(DeviceNodeTest, AGeneratorListsItsPackagesWithTheirNodes) {
   cooked.stage_path = "Staged/town.level";
   cooked.generated = {"_gen/cell_1.level", "_gen/cell_0.level"};
   const DeviceNode node = Make(cooked);
-  EXPECT_EQ(PathsIn(node), (NodePaths{"generated", "town.level.bin"}));
+  EXPECT_EQ(PathsIn(node), (NodePaths{"_gen", "town.level.bin"}));
   EXPECT_TRUE(node.Generates("Staged/town.level/_gen/cell_0.level"));
   EXPECT_FALSE(node.Generates("Staged/town.level/_gen/cell_2.level"));
-  EXPECT_EQ(node.Find("generated"), nullptr);
+  EXPECT_EQ(node.Find("_gen"), nullptr);
   const auto files = tree::ListTree(node.root, store_.Read());
   const auto list = DecodeGeneratedList(*store_.Find((*files)[0].digest));
   ASSERT_TRUE(list.ok()) << list.status();
@@ -83,15 +83,15 @@ TEST_F(DeviceNodeTest, AGeneratorListsItsPackagesWithTheirNodes) {
 TEST_F(DeviceNodeTest, AGeneratorWithoutOutputsHasBothFiles) {
   CookedPackage cooked = SampleCooked("/Game/town.level", {});
   cooked.generated = {"_gen/a"};
-  EXPECT_EQ(PathsIn(Make(cooked)), (NodePaths{".empty", "generated"}));
+  EXPECT_EQ(PathsIn(Make(cooked)), (NodePaths{".empty", "_gen"}));
 }
 
-TEST_F(DeviceNodeTest, APackageThatIsCalledGeneratedKeepsItsOutput) {
-  CookedPackage cooked = SampleCooked("/Game/Generated", {SampleOutput("", "b")});
+TEST_F(DeviceNodeTest, APackageWithTheNameOfTheListKeepsItsOutput) {
+  CookedPackage cooked = SampleCooked("/Game/_Gen", {SampleOutput("", "b")});
   cooked.generated = {"_gen/a"};
   const DeviceNode node = Make(cooked);
-  EXPECT_EQ(PathsIn(node), (NodePaths{".generated", "Generated"}));
-  EXPECT_EQ(node.Find("Generated")->digest, Digest::Of("b"));
+  EXPECT_EQ(PathsIn(node), (NodePaths{".generated", "_Gen"}));
+  EXPECT_EQ(node.Find("_Gen")->digest, Digest::Of("b"));
 }
 
 TEST_F(DeviceNodeTest, TheOrderOfOutputsDoesNotMatter) {
@@ -115,9 +115,9 @@ TEST_F(DeviceNodeTest, ANodeIsReadBack) {
   std::vector<CookedPackage> packages = {
       SampleCooked("/Game/a.glb", {SampleOutput(".mesh", "m"), SampleOutput(".d/lod1.glb", "1")}),
       SampleCooked("/Game/b", {}),
-      SampleCooked("/Game/generated", {SampleOutput("", "b"), SampleOutput(".x", "b")}),
-      SampleCooked("/Game/generated.level", {SampleOutput(".bin", "b")}),
-      SampleCooked("/Game/generated.level", {}),
+      SampleCooked("/Game/_gen", {SampleOutput("", "b"), SampleOutput(".x", "b")}),
+      SampleCooked("/Game/_gen.level", {SampleOutput(".bin", "b")}),
+      SampleCooked("/Game/_gen.level", {}),
       SampleCooked("/Game/town.level", {SampleOutput(".bin", "b")}),
       SampleCooked("/Game/town.level", {}),
       SampleCooked("/Game/.generated", {SampleOutput("", "b")}),
@@ -133,7 +133,7 @@ TEST_F(DeviceNodeTest, ANodeIsReadBack) {
 }
 
 TEST_F(DeviceNodeTest, ANodeWithTwoPossibleListsIsNotRead) {
-  CookedPackage cooked = SampleCooked("/Game/generated", {SampleOutput("", "b")});
+  CookedPackage cooked = SampleCooked("/Game/_gen", {SampleOutput("", "b")});
   cooked.generated = {"_gen/a"};
   const DeviceNode node = Make(cooked);
   EXPECT_TRUE(absl::IsInvalidArgument(ReadNode(node.key, node.root, store_.Read()).status()));

@@ -276,7 +276,7 @@ TEST_F(DeviceTreeTest, FoldersThatTwoLeasedRootsShareAreReadOnce) {
 TEST_F(DeviceTreeTest, ANodeThatCannotBeReadCostsNoOthers) {
   DeviceTree before(SampleWorld(1), Digest());
   // Two files of this node may be the list of what it generates.
-  CookedPackage odd = SampleCooked("/Game/generated", {SampleOutput("", "b")});
+  CookedPackage odd = SampleCooked("/Game/_gen", {SampleOutput("", "b")});
   odd.generated = {"_gen/a"};
   ASSERT_TRUE(Add(before, odd).ok());
   ASSERT_TRUE(Add(before, Texture("a.png", "a")).ok());

@@ -2,7 +2,7 @@
 // DeviceTree. Two worlds that differ in anything have different files, so they never share a root;
 // a director that was restarted finds the world of a root by this file.
 //
-//   galley-world 1
+//   galley-world 2
 //   project 3f9a2c11d0e84b6f9a2c11d0e84b6f00
 //   platform linux
 //   culture de
@@ -35,7 +35,7 @@ struct DeviceWorld {
   auto operator<=>(const DeviceWorld&) const = default;
 };
 
-inline constexpr int kDeviceWorldVersion = 1;
+inline constexpr int kDeviceWorldVersion = 2;
 inline constexpr size_t kWorldBytesMax = 512 << 10;
 inline constexpr size_t kWorldNameBytesMax = 255;
 inline constexpr size_t kWorldCulturesMax = 1000;

@@ -12,7 +12,7 @@ const DeviceWorld kFrenchWorld = {
 
 TEST(DeviceWorldTest, TheFileIsTextThatAPersonCanRead) {
   EXPECT_EQ(EncodeDeviceWorld(kFrenchWorld),
-            "galley-world 1\n"
+            "galley-world 2\n"
             "project 3f9a2c11\n"
             "platform linux\n"
             "culture de\n"
@@ -63,7 +63,7 @@ TEST(DeviceWorldTest, OtherFilesAreRefused) {
 
 TEST(DeviceWorldTest, AnotherVersionIsSaidToBeOne) {
   std::string text = EncodeDeviceWorld(kFrenchWorld);
-  text.replace(text.find(" 1\n"), 3, " 2\n");
+  text.replace(text.find(" 2\n"), 3, " 1\n");
   EXPECT_TRUE(absl::IsFailedPrecondition(DecodeDeviceWorld(text).status()));
 }
 

@@ -1,5 +1,6 @@
 // GeneratedList: the packages that a generator's load produced, and where their nodes are; a file
-// in the generator's node. Generated packages have no link in `static`.
+// in the generator's node, to which the link `_gen` leads. Generated packages have no links of
+// their own in `static`.
 //
 //   galley-generated 1
 //   <64 hex digits of the node> Game/maps/town.level/_gen/cell_0_1.level
@@ -29,12 +30,12 @@ struct GeneratedPackage {
 inline constexpr int kGeneratedListVersion = 1;
 inline constexpr size_t kGeneratedListBytesMax = 64 << 20;
 
-inline constexpr std::string_view kListName = "generated";
+inline constexpr std::string_view kListName = "_gen";
 inline constexpr std::string_view kOtherListName = ".generated";
 
 // The name of the list's file in the node of a package with this last name: kListName. A package
 // whose own name begins with it, in any case, may have an output of this name; there the list's
-// file is kOtherListName.
+// file is kOtherListName, to which no link leads.
 std::string_view GeneratedListName(std::string_view last_name);
 
 // REQUIRES: paths are plain (tree/plain_name.h), sorted, each once.

@@ -60,7 +60,7 @@ absl::StatusOr<StaticEntry> ShownFolders::EntryOf(const tree::LinkedDirectory& f
   if (link == nullptr) return NotFoundError("static has no entry {}", path);
   const std::optional<LinkEnd> end = ParseLinkTarget(path, link->target);
   if (!end) return DataLossError("static: the link {} leads to no node: {}", path, link->target);
-  const bool is_more = name.ends_with(".d") && !outputs_named_d_.contains(path);
+  const bool is_more = IsNamedMore(name) && !outputs_named_more_.contains(path);
   return StaticEntry{std::move(path), StaticLink{.end = *end, .is_more = is_more}};
 }
 

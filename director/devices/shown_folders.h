@@ -32,10 +32,10 @@ class ShownFolders {
     Place place = Place::kEqual;
   };
 
-  // The arguments outlive this object. `outputs_named_d`: StaticTree::outputs_named_d.
-  ShownFolders(const Digest& root, const std::set<std::string>& outputs_named_d,
+  // The arguments outlive this object. `outputs_named_more`: StaticTree::outputs_named_more.
+  ShownFolders(const Digest& root, const std::set<std::string>& outputs_named_more,
                const tree::ReadBlob& read, const FoldPath& fold)
-      : root_(root), outputs_named_d_(outputs_named_d), read_(read), fold_(fold) {}
+      : root_(root), outputs_named_more_(outputs_named_more), read_(read), fold_(fold) {}
 
   // The folder `digest`; the digest of no bytes is a folder without entries. Errors as `read`.
   absl::StatusOr<const tree::LinkedDirectory*> Read(const Digest& digest);
@@ -67,7 +67,7 @@ class ShownFolders {
   absl::Status ListBelow(const Digest& digest, const std::string& folder_path, Search& search);
 
   const Digest root_;
-  const std::set<std::string>& outputs_named_d_;
+  const std::set<std::string>& outputs_named_more_;
   const tree::ReadBlob& read_;
   const FoldPath& fold_;
   absl::flat_hash_map<Digest, std::unique_ptr<Folder>> folders_;  // look-up only

@@ -6,6 +6,7 @@
 #include "common/base/status_macros.h"
 #include "common/tree/path_limits.h"
 #include "common/tree/tree.h"
+#include "director/devices/generated_list.h"
 
 namespace galley::devices {
 namespace {
@@ -26,6 +27,8 @@ void AppendFitting(std::string path, std::variant<StaticFile, StaticLink> shown,
 
 }  // namespace
 
+bool IsNamedMore(std::string_view name) { return name.ends_with(kMoreSuffix) || name == kListName; }
+
 void AppendStaticEntries(const ShownPackage& package, std::vector<StaticEntry>& entries) {
   const record::OutputNames& outputs = package.outputs;
   if (package.file && package.file->digest.size_bytes() <= kStaticFileBytesMax) {
@@ -40,9 +43,10 @@ void AppendStaticEntries(const ShownPackage& package, std::vector<StaticEntry>& 
     AppendFitting(package.stage_path + suffix,
                   StaticLink{.end = {.node = node, .names = folders + 1}}, entries);
   }
-  if (!outputs.has_more) return;
-  AppendFitting(package.stage_path + std::string(kMoreSuffix),
-                StaticLink{.end = {.node = node, .names = 1}, .is_more = true}, entries);
+  const StaticLink more{.end = {.node = node, .names = 1}, .is_more = true};
+  if (outputs.has_more) AppendFitting(package.stage_path + std::string(kMoreSuffix), more, entries);
+  if (!outputs.may_generate || GeneratedListName(LastName(package.package)) != kListName) return;
+  AppendFitting(package.stage_path + "/" + std::string(kListName), more, entries);
 }
 
 }  // namespace galley::devices

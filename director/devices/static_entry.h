@@ -1,8 +1,9 @@
 // StaticEntry: an entry of the folder `static`, and the entries that a package has there.
 //
 // A package shows what is known of it before it is cooked: a small copied file as it is; else a
-// link for each output that a cook always makes, and, where a cook may make more, a link to the
-// folder of further outputs.
+// link for each output that a cook always makes. Where a cook may make more, `<package>.d` is a
+// link to the folder of further outputs; where it may generate packages, `<package>/_gen` is a link
+// to the list of them (generated_list.h).
 // Threads: none; pure functions.
 #pragma once
 
@@ -36,8 +37,8 @@ struct StaticFile {
 
 struct StaticLink {
   LinkEnd end;
-  // The link leads to the folder of further outputs, `<last name>.d`. It gives way to everything
-  // else that wants its name: whether there are further outputs is not known.
+  // The link leads to what only a cook tells: the folder of further outputs, or the list of what is
+  // generated. It gives way to everything else that wants its name.
   bool is_more = false;
   auto operator<=>(const StaticLink&) const = default;
 };
@@ -63,6 +64,10 @@ struct ShownPackage {
   // than kStaticFileBytesMax and was not hashed.
   std::optional<StaticFile> file;
 };
+
+// True for "<name>.d" and "_gen": a link of such a name is StaticLink::is_more, unless it leads to
+// an output of this very name (StaticTree::outputs_named_more).
+bool IsNamedMore(std::string_view name);
 
 // Appends the package's entries, in no order. A path that is too long for a tree (path_limits.h,
 // tree::kTreeDepthMax) has no entry: a cook by the book fails such a package. REQUIRES: paths are

@@ -27,9 +27,9 @@ struct StaticTree {
   Digest root;
   // Entries that are not shown, by folded path, path and content.
   std::vector<StaticEntry> hidden;
-  // The shown links to an output whose own name ends with ".d"; all other links with such a name
-  // lead to further outputs. Sorted; nearly always empty.
-  std::vector<std::string> outputs_named_d;
+  // The shown links to an output that IsNamedMore; all other links with such a name lead to what
+  // only a cook tells. Sorted; nearly always empty.
+  std::vector<std::string> outputs_named_more;
   bool operator==(const StaticTree&) const = default;
 };
 

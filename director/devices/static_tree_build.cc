@@ -135,7 +135,7 @@ bool StaticTreeBuild::Step(size_t entries_max, std::vector<NamedBlob>& blobs) {
 
 StaticTree StaticTreeBuild::Take() {
   GALLEY_CHECK(next_ == order_.size());
-  std::ranges::sort(tree_.outputs_named_d);
+  std::ranges::sort(tree_.outputs_named_more);
   return std::move(tree_);
 }
 
@@ -159,7 +159,7 @@ void StaticTreeBuild::AddEntry(const StaticEntry& entry, std::vector<NamedBlob>&
   }
   const StaticLink& link = std::get<StaticLink>(entry.shown);
   folder.links.push_back({std::string(rest), LinkTarget(entry.path, link.end)});
-  if (!link.is_more && rest.ends_with(".d")) tree_.outputs_named_d.push_back(entry.path);
+  if (!link.is_more && IsNamedMore(rest)) tree_.outputs_named_more.push_back(entry.path);
 }
 
 void StaticTreeBuild::CloseTo(size_t depth, std::vector<NamedBlob>& blobs) {

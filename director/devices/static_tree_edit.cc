@@ -81,11 +81,11 @@ Replaced TakeReplaced(std::vector<StaticEntry>& removed, std::vector<StaticEntry
 class StaticEditor {
  public:
   StaticEditor(const StaticTree& before, const tree::ReadBlob& read, const FoldPath& fold)
-      : named_d_before_(before.outputs_named_d.begin(), before.outputs_named_d.end()),
-        named_d_(named_d_before_),
+      : named_more_before_(before.outputs_named_more.begin(), before.outputs_named_more.end()),
+        named_more_(named_more_before_),
         root_(before.root),
         fold_(fold),
-        folders_(root_, named_d_before_, read, fold) {
+        folders_(root_, named_more_before_, read, fold) {
     for (const StaticEntry& entry : before.hidden) pool_.emplace(fold_(entry.path), Pooled{entry});
   }
 
@@ -267,10 +267,10 @@ class StaticEditor {
 
   StaticTree Result(const Digest& root) {
     for (const auto& [path, edit] : edits_) {
-      named_d_.erase(path);
+      named_more_.erase(path);
       const bool is_output_link =
           edit && std::holds_alternative<StaticLink>(edit->shown) && !edit->is_more();
-      if (is_output_link && path.ends_with(".d")) named_d_.insert(path);
+      if (is_output_link && IsNamedMore(LastName(path))) named_more_.insert(path);
     }
     StaticTree tree{.root = root};
     std::vector<std::tuple<std::string, StaticEntry>> hidden;
@@ -280,12 +280,12 @@ class StaticEditor {
       return order != 0 ? order < 0 : std::get<1>(a) < std::get<1>(b);
     });
     for (auto& [folded, entry] : hidden) tree.hidden.push_back(std::move(entry));
-    tree.outputs_named_d.assign(named_d_.begin(), named_d_.end());
+    tree.outputs_named_more.assign(named_more_.begin(), named_more_.end());
     return tree;
   }
 
-  const std::set<std::string> named_d_before_;
-  std::set<std::string> named_d_;
+  const std::set<std::string> named_more_before_;
+  std::set<std::string> named_more_;
   const Digest root_;
   const FoldPath& fold_;
   ShownFolders folders_;

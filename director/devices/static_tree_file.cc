@@ -61,7 +61,7 @@ std::optional<StaticEntry> EntryIn(const SealedLine& line) {
 
 std::string EncodeStaticTree(const StaticTree& tree) {
   std::vector<SealedLine> lines = {{"root", tree.root.ToString()}};
-  for (const std::string& path : tree.outputs_named_d) lines.push_back({"named_d", path});
+  for (const std::string& path : tree.outputs_named_more) lines.push_back({"named_more", path});
   for (const StaticEntry& entry : tree.hidden) lines.push_back(LineOf(entry));
   return Seal(kStaticKind, kStaticTreeVersion, lines);
 }
@@ -73,7 +73,7 @@ absl::StatusOr<StaticTree> DecodeStaticTree(std::string_view text) {
   if (!root.ok()) return absl::DataLossError("a static tree without a root");
   StaticTree tree{.root = *root};
   for (const SealedLine& line : lines) {
-    if (line.key == "named_d") tree.outputs_named_d.push_back(line.value);
+    if (line.key == "named_more") tree.outputs_named_more.push_back(line.value);
     if (line.key != "file" && line.key != "link" && line.key != "more") continue;
     std::optional<StaticEntry> entry = EntryIn(line);
     if (!entry) return DataLossError("a static tree with the line `{} {}`", line.key, line.value);

@@ -16,7 +16,7 @@ StaticTree OddTree() {
                      {"Game/a.d/x", StaticLink{.end = {.node = node, .names = 2}}},
                      {"Game/A.txt", StaticFile{Digest::Of("b"), false}},
                      {"Game/b.d", StaticLink{.end = {.node = node}, .is_more = true}}},
-          .outputs_named_d = {"Game/c.d", "Game/e f.d"}};
+          .outputs_named_more = {"Game/c.d", "Game/e f.d"}};
 }
 
 TEST(StaticTreeFileTest, ATreeIsReadBack) {
@@ -29,8 +29,8 @@ TEST(StaticTreeFileTest, ATreeIsReadBack) {
 
 TEST(StaticTreeFileTest, TheFileIsTextThatAPersonCanRead) {
   const std::string text = EncodeStaticTree(OddTree());
-  EXPECT_TRUE(text.starts_with("galley-static 1\nroot " + Digest::Of("root").ToString() +
-                               "\nnamed_d Game/c.d\nnamed_d Game/e f.d\nfile " +
+  EXPECT_TRUE(text.starts_with("galley-static 2\nroot " + Digest::Of("root").ToString() +
+                               "\nnamed_more Game/c.d\nnamed_more Game/e f.d\nfile " +
                                Digest::Of("a").ToString() + " x Game/a b.txt\nlink " +
                                NodeKeyOf("/Game/a").hex() + " 2 Game/a.d/x\n"))
       << text;
@@ -42,17 +42,17 @@ TEST(StaticTreeFileTest, DamageIsSaid) {
   EXPECT_TRUE(absl::IsDataLoss(DecodeStaticTree(text).status()));
   EXPECT_TRUE(absl::IsDataLoss(DecodeStaticTree("").status()));
   EXPECT_TRUE(absl::IsFailedPrecondition(
-      DecodeStaticTree(Seal("galley-static", 2, {{"root", Digest().ToString()}})).status()));
+      DecodeStaticTree(Seal("galley-static", 1, {{"root", Digest().ToString()}})).status()));
   const std::string hex = NodeKeyOf("/a").hex();
   for (const SealedLine& line :
        {SealedLine{"file", "x - a"}, SealedLine{"file", Digest().ToString() + " y a"},
         SealedLine{"file", Digest().ToString() + " x ../a"}, SealedLine{"link", hex + " 0 a"},
         SealedLine{"link", hex + " 2 a"}, SealedLine{"link", hex + " 1 "},
         SealedLine{"more", hex.substr(1) + " 1 a"}, SealedLine{"more", ""}}) {
-    const std::string sealed = Seal("galley-static", 1, {{"root", Digest().ToString()}, line});
+    const std::string sealed = Seal("galley-static", 2, {{"root", Digest().ToString()}, line});
     EXPECT_TRUE(absl::IsDataLoss(DecodeStaticTree(sealed).status())) << line.value;
   }
-  EXPECT_TRUE(absl::IsDataLoss(DecodeStaticTree(Seal("galley-static", 1, {})).status()));
+  EXPECT_TRUE(absl::IsDataLoss(DecodeStaticTree(Seal("galley-static", 2, {})).status()));
 }
 
 }  // namespace

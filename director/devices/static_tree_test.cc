@@ -153,7 +153,7 @@ TEST_F(StaticTreeTest, APackageThatIsCalledLikeAFolderOfFurtherOutputsStays) {
   const ShownPackage mesh = SampleLink("/Game/a.glb", {".mesh"}, true);
   const ShownPackage named_d = SampleLink("/Game/a.glb.d", {""});
   const StaticTree alone = Build({named_d});
-  EXPECT_EQ(alone.outputs_named_d, (Names{"Game/a.glb.d"}));
+  EXPECT_EQ(alone.outputs_named_more, (Names{"Game/a.glb.d"}));
   const auto both = Edit(alone, {}, {mesh});
   ASSERT_TRUE(both.ok()) << both.status();
   EXPECT_EQ(*both, Build({mesh, named_d}));
@@ -161,6 +161,24 @@ TEST_F(StaticTreeTest, APackageThatIsCalledLikeAFolderOfFurtherOutputsStays) {
   const auto mesh_alone = Edit(*both, {named_d}, {});
   ASSERT_TRUE(mesh_alone.ok()) << mesh_alone.status();
   EXPECT_EQ(*mesh_alone, Build({mesh}));
+}
+
+TEST_F(StaticTreeTest, ALinkToTheListOfWhatIsGeneratedGivesWayToAPackage) {
+  ShownPackage level = SampleLink("/Game/t.level", {".bin"});
+  level.outputs.may_generate = true;
+  const ShownPackage named_so = SampleLink("/Game/t.level/_gen", {""});
+  const StaticTree alone = Build({level});
+  EXPECT_EQ(Paths(alone), (Names{"Game/t.level.bin", "Game/t.level/_gen"}));
+  const auto both = Edit(alone, {}, {named_so});
+  ASSERT_TRUE(both.ok()) << both.status();
+  EXPECT_EQ(*both, Build({level, named_so}));
+  EXPECT_EQ(both->outputs_named_more, (Names{"Game/t.level/_gen"}));
+  const auto without = Edit(*both, {named_so}, {});
+  ASSERT_TRUE(without.ok()) << without.status();
+  EXPECT_EQ(*without, alone);
+  ShownPackage odd = SampleLink("/Game/_gen.level", {".bin"});
+  odd.outputs.may_generate = true;
+  EXPECT_EQ(Paths(Build({odd})), (Names{"Game/_gen.level.bin"})) << "its list has another name";
 }
 
 TEST_F(StaticTreeTest, AConflictThatEndsShowsTheOtherAgain) {

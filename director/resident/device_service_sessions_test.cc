@@ -110,6 +110,35 @@ TEST_F(DeviceServiceTest, ATreeThatIsYoungerThanAResultGetsItsNodeAllTheSame) {
   EXPECT_EQ(InTree(*file.root, "Game/a.png.ktx2"), Digest::Of("texture"));
 }
 
+TEST_F(DeviceServiceTest, AFolderThatOnlyACookTellsIsInTheRootThatItsAnswerNames) {
+  Write("content/town.level", "t");
+  Write("content/m.glb", "m");
+  Begin();
+  const std::string id = Open().id;
+  fake_.Cooks("/Game/m.glb", Made({{".glb", "mesh"}, {".d/lod1", "lod"}}));
+  fake_.Cooks("/Game/town.level", MadeWith({{".bin", "town"}}, {"_gen/cell.png"}));
+  fake_.Cooks("/Game/town.level/_gen/cell.png", Made({{".ktx2", "cell"}}));
+
+  const DeviceRefusal further = RefusalIn(GetIn(id, "Game/m.glb.d"));
+  EXPECT_EQ(further.kind, RefusalKind::kAbsent);
+  ASSERT_TRUE(further.root.has_value());
+  EXPECT_EQ(InTree(*further.root, "Game/m.glb.d/lod1"), Digest::Of("lod"));
+  EXPECT_EQ(RefusalIn(GetIn(id, "Game/m.glb.d")).root, further.root) << "it is known now";
+  EXPECT_EQ(fake_.AskedFor("/Game/m.glb"), 1);
+
+  const DeviceRefusal generated = RefusalIn(GetIn(id, "Game/town.level/_gen"));
+  ASSERT_TRUE(generated.root.has_value());
+  const auto list = InTree(*generated.root, "Game/town.level/_gen");
+  ASSERT_TRUE(list.has_value());
+  EXPECT_THAT(*memory_.Get(*list).value(), HasSubstr(" Game/town.level/_gen/cell.png\n"));
+  EXPECT_EQ(fake_.AskedFor("/Game/town.level/_gen/cell.png"), 0);
+  ASSERT_TRUE(RefusalIn(GetIn(id, "Game/town.level/_gen/cell.png.d")).root.has_value());
+  EXPECT_EQ(fake_.AskedFor("/Game/town.level/_gen/cell.png"), 1);
+  EXPECT_FALSE(RefusalIn(GetIn(id, "Game/town.level/_gen/none.png.d")).root.has_value());
+  EXPECT_FALSE(RefusalIn(GetIn(id, "Game/a.png.d")).root.has_value());
+  EXPECT_FALSE(RefusalIn(Get("Game/m.glb.d")).root.has_value()) << "no session, no root";
+}
+
 TEST_F(DeviceServiceTest, ASessionGoesOnWithTheNextDirectorInTheSameWorld) {
   Begin();
   const DeviceSessionState session = Open();

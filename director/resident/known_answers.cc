@@ -8,6 +8,7 @@
 
 #include "common/base/sabotage.h"
 #include "director/resident/store_answers.h"
+#include "director/resident/waiting_reads.h"
 
 namespace galley::director {
 namespace {
@@ -72,7 +73,8 @@ std::optional<DeviceAnswer> KnownAnswers::InSession(const SharedSessions::Seen& 
     file.root = seen.session.root;
     return file;
   }
-  PathRead path(read.path, platform->paths->OwnersOf(read.path));
+  AskedOwners asked = OwnersInSession(*platform->paths, read.path);
+  PathRead path(read.path, std::move(asked.owners));
   FillKnown({.shown = *seen.shown,
              .platform = read.platform,
              .cooked = cooked_,
@@ -88,6 +90,10 @@ std::optional<DeviceAnswer> KnownAnswers::InSession(const SharedSessions::Seen& 
   if (may_be_good) return std::nullopt;
   const auto* const found = std::get_if<FoundFile>(&outcome);
   if (found == nullptr) {
+    if (asked.is_folder && path.CookedFolderOwner()) {
+      shared_.NoteRead(read.session, path.Packages());
+      return IsFolder(read.path, seen.session.root);
+    }
     if (auto answer = AnswerOfOutcome(outcome, read)) return answer;
     return RefusalOf(std::get<devices::PathConflict>(outcome));
   }

@@ -19,6 +19,7 @@ namespace galley::director {
 namespace {
 
 constexpr std::string_view kGenerated = "/_gen/";
+constexpr std::string_view kGeneratedFolder = "/_gen";
 
 // A file of a session is asked for again each time, with its tag, and does not move its root.
 DeviceAnswer OfSession(DeviceAnswer answer, const devices::SessionView& session,
@@ -33,9 +34,10 @@ DeviceAnswer OfSession(DeviceAnswer answer, const devices::SessionView& session,
 
 // True: the world has no such path, and never had.
 bool IsAbsentForGood(const tree::FollowedPath& found, const std::string& path) {
-  const auto* const absent = std::get_if<tree::AbsentPath>(&found);
-  if (absent == nullptr) return std::holds_alternative<tree::FoundFolder>(found);
-  return absent->path.starts_with(devices::kResourceFolder) ||
+  const bool is_dangling = std::holds_alternative<tree::DanglingLink>(found);
+  if (path.ends_with(kGeneratedFolder)) return !is_dangling;
+  if (std::holds_alternative<tree::FoundFolder>(found)) return true;
+  return std::holds_alternative<tree::AbsentPath>(found) &&
          path.find(kGenerated) == std::string::npos;
 }
 
@@ -60,7 +62,9 @@ DeviceAnswer PastReads::AnswerFrozen(const SharedSessions::Seen& seen, const Fil
                          .text = fmt::format("the root {} was collected", root.ToString())};
   }
   if (!found.ok()) return RefusalOf(found.status());
-  if (std::holds_alternative<tree::TreeFile>(*found))
+  // The file at `_gen` stands for a folder.
+  const bool is_list = read.path.ends_with(kGeneratedFolder);
+  if (std::holds_alternative<tree::TreeFile>(*found) && !is_list)
     return OfSession(deps_.answers.AnswerOf(*found, root), seen.session, read);
   if (auto generated = FindGenerated(seen, read)) return *std::move(generated);
   if (IsAbsentForGood(*found, read.path))

@@ -10,6 +10,29 @@
 
 namespace galley::director {
 
+AskedOwners OwnersInSession(const PathIndex& paths, std::string_view path) {
+  AskedOwners asked{.owners = paths.OwnersOf(path)};
+  // Any name may be that of a generated package. Another file is no folder.
+  std::vector<PathOwner>& owners = asked.owners.owners;
+  const auto is_generated = [](const PathOwner& owner) { return !owner.generators.empty(); };
+  if (!std::ranges::all_of(owners, is_generated)) return asked;
+  for (PathOwner& owner : paths.FolderOwnersOf(path).owners) {
+    owners.push_back(std::move(owner));
+    asked.is_folder = true;
+  }
+  return asked;
+}
+
+std::optional<std::string> PathRead::CookedFolderOwner() const {
+  for (const PathOwner& owner : owners_.owners) {
+    if (!PathIndex::IsOfFolder(owner)) continue;
+    const auto known = known_.find(owner.package);
+    if (known != known_.end() && std::holds_alternative<PackageFilesPtr>(known->second))
+      return owner.package;
+  }
+  return std::nullopt;
+}
+
 std::vector<const PathOwner*> PathRead::All() const {
   std::vector<const PathOwner*> all;
   for (const PathOwner& owner : owners_.owners) all.push_back(&owner);

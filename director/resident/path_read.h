@@ -14,6 +14,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -48,6 +49,16 @@ struct NoFile {
 };
 using PathOutcome = std::variant<FoundFile, NoFile, PackageFault, devices::PathConflict>;
 
+// AskedOwners: the packages that may have a path of a session.
+struct AskedOwners {
+  PathOwners owners;
+  // The path may be a folder of which only a cook tells what it has: those who may have it are
+  // among the owners (PathIndex::FolderOwnersOf). Such a folder is never found; the session's tree
+  // has it afterwards.
+  bool is_folder = false;
+};
+AskedOwners OwnersInSession(const PathIndex& paths, std::string_view path);
+
 class PathRead {
  public:
   PathRead(std::string path, PathOwners owners)
@@ -60,6 +71,9 @@ class PathRead {
   // REQUIRES: nothing is wanted.
   PathOutcome Decide() const;
 
+  // The first package whose files were taken, and that may have the path as a folder of which only
+  // a cook tells what it has; nullopt: there is none.
+  std::optional<std::string> CookedFolderOwner() const;
   // The packages that may have the path, and their generators, sorted, each once.
   std::vector<std::string> Packages() const;
   // Whether one of these packages is generated.

@@ -85,6 +85,13 @@ DeviceFile FileAnswerOf(const FoundFile& found, const std::vector<std::string>& 
   return file;
 }
 
+DeviceRefusal IsFolder(const std::string& path, const Digest& root) {
+  DeviceRefusal refusal =
+      Absent(fmt::format("{} is no file; it may be a folder of the root", path));
+  refusal.root = root;
+  return refusal;
+}
+
 DeviceRefusal RefusalOf(const PackageFault& fault) {
   return {.kind = fault.is_infrastructure ? RefusalKind::kInfrastructure : RefusalKind::kFailed,
           .text = fault.error,
@@ -170,8 +177,15 @@ void WaitingReads::Plan(uint64_t id) {
   const ShownPlatform* const platform = read.shown->Find(read.ask.platform);
   if (platform == nullptr)
     return Finish(id, Absent(fmt::format("there is no platform {}", read.ask.platform)));
-  read.path = PathRead(read.ask.path, read.is_renewal() ? OwnerOf(*read.shown, read.ask.path)
-                                                        : platform->paths->OwnersOf(read.ask.path));
+  if (read.is_renewal()) {
+    read.path = PathRead(read.ask.path, OwnerOf(*read.shown, read.ask.path));
+  } else if (read.ask.session.empty()) {
+    read.path = PathRead(read.ask.path, platform->paths->OwnersOf(read.ask.path));
+  } else {
+    AskedOwners asked = OwnersInSession(*platform->paths, read.ask.path);
+    read.path = PathRead(read.ask.path, std::move(asked.owners));
+    read.is_folder = asked.is_folder;
+  }
   Fill(read);
   WithdrawUnwanted(read);
   Advance(id);
@@ -323,7 +337,10 @@ void WaitingReads::Decide(uint64_t id) {
   const PathOutcome outcome = reads_.at(id).path.Decide();
   if (const auto* found = std::get_if<FoundFile>(&outcome)) return TakeFile(id, *found);
   if (const auto* fault = std::get_if<PackageFault>(&outcome)) return TakeFault(id, *fault);
-  if (const auto* absent = std::get_if<NoFile>(&outcome)) return Finish(id, Absent(absent->text));
+  if (const auto* absent = std::get_if<NoFile>(&outcome)) {
+    if (reads_.at(id).is_folder && reads_.at(id).path.CookedFolderOwner()) return TakeFolder(id);
+    return Finish(id, Absent(absent->text));
+  }
   const auto& conflict = std::get<devices::PathConflict>(outcome);
   NoteConflict(reads_.at(id), conflict);
   Finish(id, RefusalOf(conflict));
@@ -354,6 +371,15 @@ void WaitingReads::TakeFile(uint64_t id, const FoundFile& found) {
   Finish(id, file);
 }
 
+void WaitingReads::TakeFolder(uint64_t id) {
+  const Read& read = reads_.at(id);
+  const std::string package = *read.path.CookedFolderOwner();
+  deps_.note_read(read.ask.platform, package);
+  deps_.shared.NoteRead(read.ask.session, read.path.Packages());
+  deps_.add_known(read.ask.platform, package);
+  grown_.insert_or_assign(id, CookedFolder{package});
+}
+
 void WaitingReads::TakeFault(uint64_t id, const PackageFault& fault) {
   const Read& read = reads_.at(id);
   if (!read.ask.session.empty()) {
@@ -364,20 +390,20 @@ void WaitingReads::TakeFault(uint64_t id, const PackageFault& fault) {
   Finish(id, RefusalOf(fault));
 }
 
-std::vector<std::pair<std::shared_ptr<FileCall>, DeviceFile>> WaitingReads::TakeGrown() {
-  std::vector<std::pair<std::shared_ptr<FileCall>, DeviceFile>> answers;
-  const std::map<uint64_t, FoundFile> waiting = grown_;
+std::vector<std::pair<std::shared_ptr<FileCall>, DeviceAnswer>> WaitingReads::TakeGrown() {
+  std::vector<std::pair<std::shared_ptr<FileCall>, DeviceAnswer>> answers;
+  const std::map<uint64_t, Awaited> waiting = grown_;
   has_renewed_ = false;
-  for (const auto& [id, found] : waiting) {
-    std::optional<DeviceFile> file = AdvanceSession(id, found);
-    if (!file) continue;
-    answers.emplace_back(Remove(id).ask.call, *std::move(file));
+  for (const auto& [id, awaited] : waiting) {
+    std::optional<DeviceAnswer> answer = AdvanceSession(id, awaited);
+    if (!answer) continue;
+    answers.emplace_back(Remove(id).ask.call, *std::move(answer));
   }
   return answers;
 }
 
-// nullopt: the tree does not have the file yet, or the session has ended.
-std::optional<DeviceFile> WaitingReads::AdvanceSession(uint64_t id, const FoundFile& found) {
+// nullopt: the tree does not have it yet, or the session has ended.
+std::optional<DeviceAnswer> WaitingReads::AdvanceSession(uint64_t id, const Awaited& awaited) {
   const FileRead& ask = reads_.at(id).ask;
   const auto seen = deps_.shared.Renew(ask.session, deps_.now());
   if (!seen.ok()) {
@@ -385,20 +411,31 @@ std::optional<DeviceFile> WaitingReads::AdvanceSession(uint64_t id, const FoundF
     return std::nullopt;
   }
   if (seen->newest == nullptr) return std::nullopt;
-  const devices::FileAnswer answer = seen->newest->Find(found.package, found.output.suffix);
-  const auto* cooked = std::get_if<devices::CookedFile>(&answer);
-  if (cooked == nullptr) return std::nullopt;
+  const std::optional<DeviceAnswer> answer = AnswerIn(*seen->newest, awaited, ask);
+  if (!answer) return std::nullopt;
   const auto advanced = deps_.shared.With([&](devices::DeviceSessions& sessions) {
     return sessions.Advance(ask.session, seen->newest, deps_.now());
   });
-  if (!advanced.ok()) return std::nullopt;
+  return advanced.ok() ? answer : std::nullopt;
+}
+
+// nullopt: the tree does not have it yet.
+std::optional<DeviceAnswer> WaitingReads::AnswerIn(const devices::DeviceView& view,
+                                                   const Awaited& awaited, const FileRead& ask) {
+  if (const auto* const folder = std::get_if<CookedFolder>(&awaited)) {
+    const bool is_there = view.nodes.Find(devices::NodeKeyOf(folder->package)) != nullptr;
+    return is_there ? std::optional<DeviceAnswer>(IsFolder(ask.path, view.root)) : std::nullopt;
+  }
   // A tree keeps the first result of a package, also where a second cook differs.
-  FoundFile shown = found;
+  FoundFile shown = std::get<FoundFile>(awaited);
+  const devices::FileAnswer answer = view.Find(shown.package, shown.output.suffix);
+  const auto* const cooked = std::get_if<devices::CookedFile>(&answer);
+  if (cooked == nullptr) return std::nullopt;
   if (shown.output.digest != cooked->digest) shown.key = std::nullopt;
   shown.output.digest = cooked->digest;
   shown.output.is_executable = cooked->is_executable;
   DeviceFile file = FileAnswerOf(shown, ask.known_tags);
-  file.root = seen->newest->root;
+  file.root = view.root;
   return file;
 }
 

@@ -18,6 +18,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -55,6 +56,8 @@ void FillKnown(const KnownFiles& known, PathRead& read);
 DeviceFile FileAnswerOf(const FoundFile& found, const std::vector<std::string>& known_tags);
 DeviceRefusal RefusalOf(const PackageFault& fault);
 DeviceRefusal RefusalOf(const devices::PathConflict& conflict);
+// The answer at a path that only may be a folder (AskedOwners): kAbsent, with the session's root.
+DeviceRefusal IsFolder(const std::string& path, const Digest& root);
 
 class WaitingReads {
  public:
@@ -101,7 +104,7 @@ class WaitingReads {
   bool IsGrowthAwaited() const { return !grown_.empty() || has_renewed_; }
   // The trees have grown. Moves the sessions whose files are there to their newest roots, and
   // returns these answers, which are given when the leases are flushed.
-  std::vector<std::pair<std::shared_ptr<FileCall>, DeviceFile>> TakeGrown();
+  std::vector<std::pair<std::shared_ptr<FileCall>, DeviceAnswer>> TakeGrown();
   // Ends the reads whose deadlines have passed.
   void Expire(absl::Time now);
   absl::Time due_at() const {
@@ -116,10 +119,17 @@ class WaitingReads {
     FileRead ask;
     ShownWorldPtr shown;
     PathRead path{"", {}};
+    bool is_folder = false;                // AskedOwners
     std::map<std::string, uint64_t> asks;  // packages that are asked for
     int moves = 0;
     bool is_renewal() const { return ask.call == nullptr; }
   };
+
+  // CookedFolder: a package whose node is to be in the tree, for whoever asked for a folder of it.
+  struct CookedFolder {
+    std::string package;
+  };
+  using Awaited = std::variant<FoundFile, CookedFolder>;
 
   void Plan(uint64_t id);
   void Advance(uint64_t id);
@@ -130,6 +140,7 @@ class WaitingReads {
   bool IsOfWorld(uint64_t id, const std::string& package, const WorldPtr& world);
   void Decide(uint64_t id);
   void TakeFile(uint64_t id, const FoundFile& found);
+  void TakeFolder(uint64_t id);
   void TakeFault(uint64_t id, const PackageFault& fault);
   void Finish(uint64_t id, const DeviceAnswer& answer);
   Read Remove(uint64_t id);
@@ -138,15 +149,17 @@ class WaitingReads {
   void WithdrawUnwanted(Read& read);
   void Fill(Read& read);
   void NoteConflict(const Read& read, const devices::PathConflict& conflict);
-  std::optional<DeviceFile> AdvanceSession(uint64_t id, const FoundFile& found);
+  std::optional<DeviceAnswer> AdvanceSession(uint64_t id, const Awaited& awaited);
+  static std::optional<DeviceAnswer> AnswerIn(const devices::DeviceView& view,
+                                              const Awaited& awaited, const FileRead& ask);
   Read* Find(uint64_t id);
 
   const Deps deps_;
   uint64_t last_id_ = 0;
   std::map<uint64_t, Read> reads_;
   std::set<std::pair<absl::Time, uint64_t>> deadlines_;
-  std::map<uint64_t, FoundFile> grown_;  // reads that wait for a growth
-  bool has_renewed_ = false;             // a renewal has ended since the last growth
+  std::map<uint64_t, Awaited> grown_;  // reads that wait for a growth
+  bool has_renewed_ = false;           // a renewal has ended since the last growth
   std::map<std::pair<std::string, std::string>, uint64_t> renewals_;  // by platform and package
   // Conflicts of the present world that were told: platform and path.
   std::set<std::pair<std::string, std::string>> conflicts_;

@@ -47,11 +47,13 @@ enum class RefusalKind : uint8_t {
 
 struct DeviceRefusal {
   RefusalKind kind = RefusalKind::kAbsent;
-  std::string text;            // a sentence for people
-  std::string package;         // virtual path; empty: none, or not known
-  std::string log;             // digest text of the log, a blob; empty: none
-  std::string cause;           // of kFailed and kInfrastructure: one word, as in a summary
-  std::optional<Digest> root;  // of kSuperseded: the newest root
+  std::string text;     // a sentence for people
+  std::string package;  // virtual path; empty: none, or not known
+  std::string log;      // digest text of the log, a blob; empty: none
+  std::string cause;    // of kFailed and kInfrastructure: one word, as in a summary
+  // kSuperseded: the newest root. kAbsent: the session's root, which has the folder, if there is
+  // one, of a path that is no file.
+  std::optional<Digest> root;
   std::optional<absl::Duration> retry_after;  // of kNotReady
   bool operator==(const DeviceRefusal&) const = default;
 };

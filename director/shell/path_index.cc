@@ -18,6 +18,8 @@ namespace galley::director {
 namespace {
 
 constexpr std::string_view kGenerated = "/_gen/";
+constexpr std::string_view kGeneratedFolder = "/_gen";
+constexpr std::string_view kFurtherFolder = ".d";
 
 bool IsGenerated(std::string_view name) { return name.find(kGenerated) != std::string_view::npos; }
 
@@ -43,6 +45,7 @@ struct PathIndex::Query {
   std::string path;  // virtual: with a leading '/'
   // Folders of the path at which mounts are staged: the size of the folder, and the mount's path.
   std::vector<std::pair<size_t, std::string>> mounts;
+  bool is_of_folder = false;   // FolderOwnersOf
   std::set<std::string> seen;  // packages
   PathOwners found;
 };
@@ -75,6 +78,21 @@ PathOwners PathIndex::OwnersOf(std::string_view path) const {
   query.path = fmt::format("/{}", path);
   AddMounts(query);
   for (const size_t stem_size : StemsOf(query.path)) LookUpStem(stem_size, query);
+  return TakeFound(query);
+}
+
+PathOwners PathIndex::FolderOwnersOf(std::string_view path) const {
+  const std::string_view suffix =
+      path.ends_with(kGeneratedFolder) ? kGeneratedFolder : kFurtherFolder;
+  if (!tree::IsPlainPath(path) || !path.ends_with(suffix) || path.size() == suffix.size())
+    return {};
+  Query query{.path = fmt::format("/{}", path), .is_of_folder = true};
+  AddMounts(query);
+  LookUpStem(query.path.size() - suffix.size(), query);
+  return TakeFound(query);
+}
+
+PathOwners PathIndex::TakeFound(Query& query) {
   const auto key = [](const PathOwner& owner) { return std::tie(owner.path, owner.package); };
   const auto less = [&](const PathOwner& a, const PathOwner& b) { return key(a) < key(b); };
   std::ranges::sort(query.found.owners, less);
@@ -162,6 +180,13 @@ void PathIndex::AddOwners(const Candidate& candidate, Query& query) const {
     (is_asked ? query.found.owners : query.found.twins).push_back(std::move(owner));
   };
   if (candidate.outputs == nullptr) return add(candidate.suffix, false);
+  if (query.is_of_folder) {
+    const bool may_have = candidate.suffix == kGeneratedFolder
+                              ? candidate.outputs->may_generate
+                              : candidate.outputs->has_more || !candidate.generators.empty();
+    if (may_have) add(candidate.suffix, false);
+    return;
+  }
   const std::string folded = content::FoldName(candidate.suffix);
   const std::vector<std::string>& always = candidate.outputs->always;
   for (const std::string& suffix : always) {

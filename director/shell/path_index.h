@@ -84,6 +84,15 @@ class PathIndex {
   // Returns no owner for a path that is not plain (tree::IsPlainPath).
   PathOwners OwnersOf(std::string_view path) const;
 
+  // The packages that may have the folder `path`, of which only a cook tells what it has:
+  //   <package>.d      of a package that may have further outputs, or that is generated
+  //   <package>/_gen   of a package that may generate others
+  // The suffix of an owner is ".d" or "/_gen", which no output has; none is certain.
+  PathOwners FolderOwnersOf(std::string_view path) const;
+  static bool IsOfFolder(const PathOwner& owner) {
+    return owner.suffix == ".d" || owner.suffix == "/_gen";
+  }
+
   // nullopt: there is no such package; for a generated package also: this world has not been told
   // of it (ProjectCatalog::Generated).
   std::optional<PackagePaths> PathsOf(std::string_view package) const;
@@ -92,6 +101,7 @@ class PathIndex {
   struct Query;
   struct Candidate;
 
+  static PathOwners TakeFound(Query& query);
   void AddMounts(Query& query) const;
   void LookUpStem(size_t stem_size, Query& query) const;
   void LookUpName(const std::string& name, size_t stem_size, Query& query) const;

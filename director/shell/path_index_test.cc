@@ -268,6 +268,30 @@ TEST_F(PathIndexTest, AGeneratedPackageIsCookedAfterItsGenerator) {
               ElementsAre("Game/city.level/_gen/cell_0_1.level.bin"));
 }
 
+TEST_F(PathIndexTest, AFolderLeadsToThePackageWhoseCookTellsWhatItHas) {
+  Write("content/city.level", "");
+  Write("content/m.glb", "");
+  Write("content/a.png", "");
+  const auto folder_owners = [&](std::string_view path) {
+    std::vector<std::string> texts;
+    for (const PathOwner& owner : Index().FolderOwnersOf(path).owners) texts.push_back(Text(owner));
+    return texts;
+  };
+  EXPECT_THAT(folder_owners("Game/m.glb.d"), ElementsAre("/Game/m.glb .d maybe"));
+  EXPECT_THAT(folder_owners("Game/city.level/_gen"), ElementsAre("/Game/city.level /_gen maybe"));
+  for (const char* const path :
+       {"Game/a.png.d", "Game/city.level.d", "Game/m.glb/_gen", "Game/m.glb", "Game/none.d",
+        "Game/.d", ".d", "/_gen", "_gen", ""}) {
+    EXPECT_THAT(folder_owners(path), IsEmpty()) << path;
+  }
+  const std::string cell = "Game/city.level/_gen/cell.png";
+  const std::string maybe = "/" + cell + " .d maybe after /Game/city.level";
+  EXPECT_THAT(folder_owners(cell + ".d"), ElementsAre(maybe));
+  ASSERT_EQ(catalog_->Generated("/" + cell, "texture", "").error, "");
+  EXPECT_THAT(folder_owners(cell + ".d"), ElementsAre(maybe)) << "whatever outputs it has";
+  EXPECT_THAT(folder_owners(cell + "/_gen"), IsEmpty());
+}
+
 TEST_F(PathIndexTest, GeneratorsComeOutermostFirst) {
   Write("content/city.level", "");
   const char* const path = "Game/city.level/_gen/cell.level/_gen/x";

@@ -2,6 +2,8 @@
  *
  *   read_file URL PLATFORM CACHE_FOLDER PATH...
  *
+ * A path that ends in '/' is a folder: all files in it and below it; "/" is the whole tree.
+ *
  * Built against the header and the archive alone:
  *
  *   cc read_file.c -lgalley_vfs -lstdc++ -lpthread
@@ -43,6 +45,37 @@ static int read_all(galley_vfs* vfs, const char* path) {
   return left == 0 ? 0 : 1;
 }
 
+/* A folder whose entries are being read. */
+struct folder {
+  galley_vfs* vfs;
+  const char* path; /* "" is the top */
+  int failed;
+};
+
+static int read_below(galley_vfs* vfs, const char* path);
+
+static int read_entry(void* context, const galley_vfs_entry* entry) {
+  struct folder* in = context;
+  const size_t size = strlen(in->path) + strlen(entry->name) + 2;
+  char* path = malloc(size);
+  if (path == NULL) return 1;
+  snprintf(path, size, "%s%s%s", in->path, in->path[0] == '\0' ? "" : "/", entry->name);
+  in->failed |= entry->is_folder ? read_below(in->vfs, path) : read_all(in->vfs, path);
+  free(path);
+  return 0;
+}
+
+/* Returns 0 if every file below the folder was read. */
+static int read_below(galley_vfs* vfs, const char* path) {
+  struct folder folder;
+  folder.vfs = vfs;
+  folder.path = path;
+  folder.failed = 0;
+  if (galley_vfs_list(vfs, path, read_entry, &folder) == GALLEY_VFS_OK) return folder.failed;
+  tell_error(vfs);
+  return 1;
+}
+
 int main(int argc, char** argv) {
   galley_vfs_options options;
   galley_vfs* vfs = NULL;
@@ -63,7 +96,12 @@ int main(int argc, char** argv) {
     galley_vfs_destroy(vfs);
     return 1;
   }
-  for (i = 4; i < argc; ++i) failed |= read_all(vfs, argv[i]);
+  for (i = 4; i < argc; ++i) {
+    const size_t length = strlen(argv[i]);
+    const int is_folder = length > 0 && argv[i][length - 1] == '/';
+    if (is_folder) argv[i][length - 1] = '\0';
+    failed |= is_folder ? read_below(vfs, argv[i]) : read_all(vfs, argv[i]);
+  }
   galley_vfs_destroy(vfs);
   return failed;
 }

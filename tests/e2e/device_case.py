@@ -75,6 +75,8 @@ class SessionTree:
         for path, target in links.items():
             end = posixpath.normpath(posixpath.join(posixpath.dirname(path), target)).split("/", 4)
             assert path.startswith("static/") and end[0] == "resource" and len(end) == 5, (path, target)
+            if path.endswith("/_gen"):
+                continue  # leads to the list of what is generated
             for name, file in nodes.get("/".join(end[:4]), {}).items():
                 if name == end[4] or name.startswith(end[4] + "/"):
                     found[path.removeprefix("static/") + name.removeprefix(end[4])] = file
@@ -85,7 +87,7 @@ class SessionTree:
     def generated(self, node, nodes):
         """The files of the packages that a node lists, by their paths in the cooked tree."""
         found = {}
-        for name in ("generated", ".generated"):
+        for name in ("_gen", ".generated"):
             text = self.blob(node[name][0]).decode(errors="replace") if name in node else ""
             if not text.startswith("galley-generated 1\n"):
                 continue  # no list, or an output of this name

@@ -6,7 +6,7 @@ A seed is printed; GALLEY_SEED=<seed> draws the same orders again.
 import os, random, signal, subprocess, time, unittest
 
 from device_case import quoted
-from device_tree_test import TreeCase
+from device_tree_test import Everything, TreeCase
 from harness import BIN, COPY
 
 READ_FILE = os.path.join(BIN, "read_file")
@@ -35,13 +35,24 @@ class VfsTest(TreeCase):
         found, said = self.read(url, "deck", order)  # the same game, started again
         self.assertEqual(found, expected, said)
         self.assertEqual(self.galley("serve", "--stop", "--project", project).returncode, 0)
-        linked = [path for path in order if "/_gen/" not in path]
-        found, said = self.read(url, "deck", rng.sample(linked, len(linked)))
-        self.assertEqual(found, {path: expected[path] for path in linked}, said)
+        found, said = self.read(url, "deck", rng.sample(order, len(order)))
+        self.assertEqual(found, expected, said)
         self.assertIn("the cache alone is used", said)
         found, said = self.read(url, "deck", ["Game/none"])
         self.assertEqual(found, {})
         self.assertIn("there is no such file", said)
+
+    def test_a_walk_over_all_folders_finds_every_file_also_what_only_a_cook_tells(self):
+        Everything(self, random.Random(self.seed()))
+        project = self.path("game")
+        expected = {path: file[0] for path, file in self.book(project, "pc")["pc"].items()}
+        self.assertTrue(any("/_gen/" in path for path in expected) and any(".d/" in path for path in expected))
+        client = self.serve_http(project, "--workers", "2")
+        found, said = self.read(self.url(client), "pc", ["/"])
+        self.assertEqual(found, expected, said)
+        self.assertEqual(self.galley("serve", "--stop", "--project", project).returncode, 0)
+        found, said = self.read(self.url(client), "pc", ["Game/"])
+        self.assertEqual(found, {path: digest for path, digest in expected.items() if path.startswith("Game/")}, said)
 
     def test_a_game_that_is_killed_goes_on_where_it_was(self):
         rng = random.Random(self.seed())
