@@ -10,10 +10,12 @@
 #include <new>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "common/vfs/client.h"
 #include "common/vfs/folder.h"
+#include "common/vfs/session_tree.h"
 #include "common/vfs/sockets.h"
 
 namespace vfs = galley::vfs;
@@ -146,6 +148,19 @@ std::unique_ptr<vfs::Client> MakeClient(const galley_vfs_options& options) {
       .disk = vfs::SystemDisk()});
 }
 
+// REQUIRES: there is something.
+galley_vfs_info InfoOf(const vfs::ShownPath& shown, size_t struct_size) {
+  galley_vfs_info info{.struct_size = struct_size, .is_folder = 0, .is_cooked = 1, .size = -1};
+  if (const auto* const file = std::get_if<vfs::FileAt>(&shown))
+    info.size = static_cast<int64_t>(file->blob.size);
+  if (std::holds_alternative<vfs::ShownFolder>(shown)) info.is_folder = 1;
+  if (const auto* const uncooked = std::get_if<vfs::NotCookedAt>(&shown)) {
+    info.is_folder = uncooked->is_folder ? 1 : 0;
+    info.is_cooked = 0;
+  }
+  return info;
+}
+
 bool IsUsable(const galley_vfs* vfs) { return vfs != nullptr && vfs->client != nullptr; }
 
 int64_t ReadAt(const galley_vfs_file& file, uint64_t offset, void* buffer, size_t size) noexcept
@@ -271,6 +286,22 @@ int galley_vfs_list(galley_vfs* vfs, const char* folder,
           .name = entry.name.c_str(), .is_folder = entry.is_folder ? 1 : 0, .size = entry.size};
       if (const int stop = visit(context, &shown); stop != 0) return stop;
     }
+    return static_cast<int>(GALLEY_VFS_OK);
+  });
+}
+
+int galley_vfs_look(galley_vfs* vfs, const char* path, galley_vfs_info* info) {
+  if (!IsUsable(vfs) || info == nullptr) return GALLEY_VFS_INVALID;
+  return Guard(vfs, [&] {
+    const std::string of = TextOr(path, "");
+    if (!of.empty() && !vfs::IsPlainPath(of))
+      return Fail(vfs, {GALLEY_VFS_INVALID, of + " is no plain path"});
+    const vfs::Result<vfs::ShownPath> shown = vfs->client->Look(of, /*is_from_cache=*/false);
+    if (!shown.ok()) return Fail(vfs, shown.fault());
+    if (std::holds_alternative<vfs::NothingAt>(*shown))
+      return Fail(vfs, {GALLEY_VFS_ABSENT, of + ": there is no such path"});
+    const galley_vfs_info told = InfoOf(*shown, info->struct_size);
+    std::memcpy(info, &told, std::min(info->struct_size, sizeof told));
     return static_cast<int>(GALLEY_VFS_OK);
   });
 }

@@ -160,6 +160,17 @@ typedef struct galley_vfs_entry {
 int galley_vfs_list(galley_vfs* vfs, const char* folder,
                     int (*visit)(void* context, const galley_vfs_entry* entry), void* context);
 
+typedef struct galley_vfs_info {
+  size_t struct_size; /* sizeof(galley_vfs_info), set by the caller */
+  int is_folder;      /* of what is not cooked: going by its name */
+  int is_cooked;      /* 0: only a cook tells the rest, and whether it is there at all */
+  int64_t size;       /* of a cooked file; -1: not known before it is opened */
+} galley_vfs_info;
+
+/* Tells what is at a path ("" is the top). GALLEY_VFS_ABSENT: the world has no such path. Cooks
+ * nothing, and waits for folders of the tree alone. Blocks. */
+int galley_vfs_look(galley_vfs* vfs, const char* path, galley_vfs_info* info);
+
 /* Gets files into the cache, one after the other, and goes on where one cannot be had. `done`, which
  * may be NULL, is told what each came to. Returns GALLEY_VFS_OK, or the first error. Blocks.
  * Several threads may share the work. */

@@ -1,6 +1,7 @@
 #include "common/vfs/galley_vfs.h"
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -88,6 +89,15 @@ class GalleyVfsTest : public testing::Test {
     status.struct_size = sizeof status;
     EXPECT_EQ(galley_vfs_get_status(vfs_, &status), GALLEY_VFS_OK);
     return status;
+  }
+  // "folder", "file" or "uncooked", and the size; or the number of the error.
+  std::string Look(const char* path) {
+    galley_vfs_info info{};
+    info.struct_size = sizeof info;
+    const int code = galley_vfs_look(vfs_, path, &info);
+    if (code != GALLEY_VFS_OK) return std::to_string(code);
+    const std::string kind = info.is_folder != 0 ? "folder " : "file ";
+    return (info.is_cooked != 0 ? kind : "uncooked " + kind) + std::to_string(info.size);
   }
   std::filesystem::path FileOf(const std::string& bytes) const {
     const BlobId blob = BlobId::Of(bytes);
@@ -336,6 +346,47 @@ TEST_F(GalleyVfsTest, FoldersAreListedWithoutACook) {
   EXPECT_EQ(galley_vfs_list(vfs_, "", note, &names), GALLEY_VFS_OK);
   EXPECT_EQ(names, "a.ktx2 b.ktx2 Game ");
   EXPECT_EQ(galley_vfs_list(vfs_, "Other", note, &names), GALLEY_VFS_ABSENT);
+}
+
+TEST_F(GalleyVfsTest, PathsAreLookedAtWithoutACook) {
+  director_.SetFile("more.d", "a folder, by its name");
+  director_.SetFile("_gen", "the same");
+  Begin();
+  EXPECT_EQ(Look("Game/a.ktx2"), "file 7");
+  EXPECT_EQ(Look("Game/b.ktx2"), "uncooked file -1");
+  EXPECT_EQ(Look("Game/more.d"), "uncooked folder -1");
+  EXPECT_EQ(Look("Game/more.d/map.bin"), "uncooked file -1");
+  EXPECT_EQ(Look("Game/_gen"), "uncooked folder -1");
+  EXPECT_EQ(Look("Game/_gen/cell.bin"), "uncooked file -1");
+  EXPECT_EQ(Look("Game"), "folder -1");
+  EXPECT_EQ(Look(""), "folder -1");
+  for (const std::string& request : director_.TakeRequests())
+    EXPECT_THAT(request, testing::Not(HasSubstr("/Game/"))) << "nothing is cooked";
+  Read("Game/b.ktx2");
+  EXPECT_EQ(Look("Game/b.ktx2"), "file 21");
+}
+
+TEST_F(GalleyVfsTest, ALookSaysWhyItSeesNothing) {
+  Begin();
+  EXPECT_EQ(Look("Game/none.ktx2"), std::to_string(GALLEY_VFS_ABSENT));
+  EXPECT_EQ(Error(), "Game/none.ktx2: there is no such path");
+  EXPECT_EQ(Look("Game/a.ktx2/below"), std::to_string(GALLEY_VFS_ABSENT));
+  EXPECT_EQ(Look("Game/../a.ktx2"), std::to_string(GALLEY_VFS_INVALID));
+  EXPECT_EQ(galley_vfs_look(vfs_, "Game", nullptr), GALLEY_VFS_INVALID);
+  std::filesystem::remove_all(folder_ / "cache");
+  director_.SetAway(true);
+  Begin();
+  EXPECT_EQ(Look("Game/a.ktx2"), std::to_string(GALLEY_VFS_OFFLINE));
+}
+
+TEST_F(GalleyVfsTest, ALookOfAnOlderProgramLeavesWhatItDoesNotKnow) {
+  Begin();
+  galley_vfs_info info{};
+  info.struct_size = offsetof(galley_vfs_info, size);
+  info.size = 42;
+  EXPECT_EQ(galley_vfs_look(vfs_, "Game/a.ktx2", &info), GALLEY_VFS_OK);
+  EXPECT_EQ(info.is_cooked, 1);
+  EXPECT_EQ(info.size, 42);
 }
 
 TEST_F(GalleyVfsTest, TheCacheKeepsItsQuota) {
