@@ -6,13 +6,13 @@
  *
  * Built against the header and the archive alone:
  *
- *   cc read_file.c -lgalley_vfs -lstdc++ -lpthread
+ *   cc read_file.c $(pkg-config --cflags --libs --static galley_vfs) -o read_file
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/vfs/galley_vfs.h"
+#include <galley_vfs.h>
 
 static void tell(void* context, int level, const char* text) {
   (void)context;
