@@ -148,6 +148,8 @@ ordered_json ToJson(const CookerDescription& cooker) {
   for (const OutputRule& rule : cooker.outputs) value["outputs"].push_back(ToJson(rule));
   if (cooker.has_more) value["has_more"] = true;
   if (cooker.may_generate) value["may_generate"] = true;
+  if (!cooker.generates_if.empty()) value["generates_if"] = cooker.generates_if;
+  if (!cooker.generates_if_has.empty()) value["generates_if_has"] = cooker.generates_if_has;
   value["documentation"] = cooker.documentation;
   if (cooker.source_bytes_max > 0) value["source_bytes_max"] = cooker.source_bytes_max;
   value["holds_source"] = cooker.holds_source;
@@ -329,6 +331,9 @@ absl::StatusOr<CookerDescription> CookerFromJson(const json& object, const std::
   const json& outputs = reader.List("outputs");
   cooker.has_more = reader.Flag("has_more");
   cooker.may_generate = reader.Flag("may_generate");
+  if (reader.Member("generates_if") != nullptr) cooker.generates_if = reader.String("generates_if");
+  if (reader.Member("generates_if_has") != nullptr)
+    cooker.generates_if_has = reader.String("generates_if_has");
   cooker.documentation = reader.String("documentation");
   cooker.source_bytes_max = reader.Count("source_bytes_max");
   cooker.holds_source = reader.Flag("holds_source", true);

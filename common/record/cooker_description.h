@@ -83,6 +83,10 @@ struct CookerDescription {
   bool has_more = false;
   // A cook may generate packages; a cook that does is refused otherwise.
   bool may_generate = false;
+  // Not empty: only a cook for which this setting is not its default may; and, where
+  // `generates_if_has` is not empty, only one for which the setting's JSON has this text.
+  std::string generates_if = "";
+  std::string generates_if_has = "";
 };
 
 // JSON: { "schema": "galley.cookers.v2", "cookers": [ ... ] }, sorted by name (docs/formats.md).

@@ -44,6 +44,8 @@ CookerDescription Texture() {
   cooker.source_bytes_max = 1 << 20;
   cooker.has_more = true;
   cooker.may_generate = true;
+  cooker.generates_if = "usage";
+  cooker.generates_if_has = "color";
   return cooker;
 }
 

@@ -74,12 +74,25 @@ void AddSuffixes(const OutputRule& rule, LazySettings& settings,
     suffixes.push_back(WithMember(rule.suffix, member));
 }
 
+bool MayGenerate(const CookerDescription& cooker, LazySettings& settings) {
+  if (!cooker.may_generate || cooker.generates_if.empty()) return cooker.may_generate;
+  const json* const setting = settings.Find(cooker.generates_if);
+  if (setting == nullptr) return false;
+  if (!cooker.generates_if_has.empty())
+    return setting->dump().find(cooker.generates_if_has) != std::string::npos;
+  const auto described =
+      std::ranges::find(cooker.settings, cooker.generates_if, &SettingDescription::name);
+  return described == cooker.settings.end() ||
+         *setting != json::parse(described->default_json, nullptr, /*allow_exceptions=*/false);
+}
+
 }  // namespace
 
 OutputNames OutputNamesOf(const CookerDescription& cooker, std::string_view settings_json,
                           const PlatformParameters& parameters) {
-  OutputNames names{.always = {}, .has_more = cooker.has_more, .may_generate = cooker.may_generate};
   LazySettings settings(settings_json);
+  OutputNames names{
+      .always = {}, .has_more = cooker.has_more, .may_generate = MayGenerate(cooker, settings)};
   for (const OutputRule& rule : cooker.outputs) {
     if (HoldsFor(rule, settings, parameters)) AddSuffixes(rule, settings, names.always);
   }

@@ -104,5 +104,27 @@ TEST(OutputNamesTest, TheCookerSaysWhetherThereMayBeMore) {
   EXPECT_NE(more, exact);
 }
 
+TEST(OutputNamesTest, ASettingSaysWhetherPackagesMayBeGenerated) {
+  CookerDescription cooker = CookerWith({{.suffix = ".a"}});
+  cooker.may_generate = true;
+  cooker.generates_if = "cell_size";
+  cooker.settings = {{.name = "cell_size",
+                      .type = SettingType::kNumber,
+                      .default_json = "0",
+                      .documentation = ""}};
+  const auto may = [&](std::string_view settings) {
+    return OutputNamesOf(cooker, settings, {}).may_generate;
+  };
+  EXPECT_FALSE(may(R"({"cell_size":0})"));
+  EXPECT_FALSE(may("{}"));
+  EXPECT_TRUE(may(R"({"cell_size":64})"));
+  cooker.generates_if = "argv";
+  cooker.generates_if_has = "{result}";
+  EXPECT_FALSE(may(R"({"argv":["sh","{input}"]})"));
+  EXPECT_TRUE(may(R"({"argv":["sh","--out={result}"]})"));
+  cooker.may_generate = false;
+  EXPECT_FALSE(may(R"({"argv":["{result}"]})"));
+}
+
 }  // namespace
 }  // namespace galley::record

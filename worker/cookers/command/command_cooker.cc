@@ -79,6 +79,8 @@ CommandCooker::CommandCooker() {
   description_.identity = "2";
   description_.outputs = {{.suffix = "*", .each_setting = "outputs"}};
   description_.may_generate = true;
+  description_.generates_if = "argv";
+  description_.generates_if_has = "{result}";
   description_.documentation = "Runs an external program.";
   description_.holds_source = false;
   description_.looks = {{.kind = record::ObservationKind::kName},

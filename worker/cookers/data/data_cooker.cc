@@ -46,6 +46,7 @@ DataCooker::DataCooker() {
   description_.extensions = {"json", "level", "material"};
   description_.outputs = {{.suffix = ".cbor"}};
   description_.may_generate = true;
+  description_.generates_if = "cell_size";
   description_.documentation = "JSON to deterministic CBOR; finds references.";
   description_.source_bytes_max = kJsonBytesMax;
   description_.settings = {
