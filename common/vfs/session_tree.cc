@@ -74,7 +74,24 @@ Result<ShownPath> SessionTree::Find(const std::string& path) const {
   if (std::holds_alternative<FolderAt>(*at)) return ShownPath(ShownFolder{});
   if (std::holds_alternative<NotCooked>(*at))
     return ShownPath(NotCookedAt{.is_folder = IsNamedFolder(path)});
-  return ShownPath(NothingAt{});
+  // The package is cooked, and has nothing there: the folder was listed, and is empty.
+  const Result<bool> is_listed = IsLinkToMore(path);
+  if (!is_listed.ok()) return is_listed.fault();
+  return *is_listed ? ShownPath(ShownFolder{}) : ShownPath(NothingAt{});
+}
+
+Result<bool> SessionTree::IsLinkToMore(const std::string& path) const {
+  if (!IsNamedFolder(path)) return false;
+  const size_t slash = path.rfind('/');
+  const Result<PathEntry> parent =
+      Follow(InStatic(path.substr(0, slash == std::string::npos ? 0 : slash)));
+  if (!parent.ok()) return parent.fault();
+  const auto* const folder = std::get_if<FolderAt>(&*parent);
+  if (folder == nullptr) return false;
+  const Result<std::string> bytes = read_(folder->blob);
+  if (!bytes.ok()) return bytes.fault();
+  const Found found = FindEntry(*bytes, LastName(path));
+  return found.entry && found.entry->kind == FolderEntry::Kind::kLink;
 }
 
 Result<SessionTree::Packages> SessionTree::ReadList(const BlobId& list) const {
@@ -151,18 +168,10 @@ Result<std::optional<ShownListing>> SessionTree::List(const std::string& folder)
                                 : folder.substr(0, further + 2);
     return Listed(ShownListing{.entries = {}, .asks = {ask}});
   }
-  if (!std::holds_alternative<NothingAt>(*at) || !IsNamedFolder(folder)) return Listed();
-  // The package is cooked, and has no such folder, though the world shows it.
-  const size_t slash = folder.rfind('/');
-  const std::string above = slash == std::string::npos ? "" : folder.substr(0, slash);
-  const Result<PathEntry> parent = Follow(InStatic(above));
-  if (!parent.ok()) return parent.fault();
-  const auto* const in = std::get_if<FolderAt>(&*parent);
-  if (in == nullptr) return Listed();
-  const Result<std::string> bytes = read_(in->blob);
-  if (!bytes.ok()) return bytes.fault();
-  const Found link = FindEntry(*bytes, LastName(folder));
-  return link.entry ? Listed(ShownListing{}) : Listed();
+  if (!std::holds_alternative<NothingAt>(*at)) return Listed();
+  const Result<bool> is_listed = IsLinkToMore(folder);
+  if (!is_listed.ok()) return is_listed.fault();
+  return *is_listed ? Listed(ShownListing{}) : Listed();
 }
 
 Result<std::optional<ShownListing>> SessionTree::ListFolder(const std::string& path,

@@ -61,6 +61,8 @@ class SessionTree {
     std::string_view rest;  // of the path, behind the package's
   };
 
+  // The world shows a link at the path that leads to what only a cook tells.
+  Result<bool> IsLinkToMore(const std::string& path) const;
   Result<PathEntry> Follow(const std::string& path) const { return FollowPath(root_, path, read_); }
   Result<Packages> ReadList(const BlobId& list) const;
   Result<ShownPath> FindGenerated(const Packages& packages, const std::string& path) const;

@@ -120,6 +120,8 @@ TEST_F(SessionTreeTest, PathsOfTheWorldAreFoundWhetherOrNotTheyAreCooked) {
   EXPECT_EQ(At("Game"), "folder");
   EXPECT_EQ(At(""), "folder");
   EXPECT_EQ(At("Game/other"), "nothing");
+  EXPECT_EQ(At("Game/c.glb.d"), "folder") << "an empty one: the package has nothing there";
+  EXPECT_EQ(At("Game/c.glb.d/x"), "nothing");
 }
 
 TEST_F(SessionTreeTest, GeneratedPathsAreFoundByTheListOfTheirGenerator) {
