@@ -70,6 +70,7 @@ endif()
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(UTF8PROC REQUIRED IMPORTED_TARGET libutf8proc)
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
+pkg_check_modules(FUSE3 REQUIRED IMPORTED_TARGET fuse3>=3.14)
 # Shared objects only, so a shared object of ours alone links them (director/metrics).
 pkg_check_modules(PROMETHEUS_CORE REQUIRED IMPORTED_TARGET prometheus-cpp-core)
 pkg_check_modules(PROMETHEUS_PULL REQUIRED IMPORTED_TARGET prometheus-cpp-pull)

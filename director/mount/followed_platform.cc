@@ -1,0 +1,125 @@
+#include "director/mount/followed_platform.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+#include <variant>
+
+#include "common/base/log.h"
+
+namespace galley::mount {
+namespace {
+
+constexpr std::chrono::seconds kRetry(1);
+
+}  // namespace
+
+void FollowedPlatform::Follow(Changed changed) {
+  follows_ = true;
+  hearer_ = std::thread([this] { Hear(); });
+  teller_ = std::thread([this, changed = std::move(changed)] { GoOn(changed); });
+}
+
+void FollowedPlatform::Stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    has_stopped_ = true;
+    noted_.notify_all();
+  }
+  client_.Cancel();
+  if (hearer_.joinable()) hearer_.join();
+  if (teller_.joinable()) teller_.join();
+}
+
+// ------------------------------------------------------------------ newer versions
+
+void FollowedPlatform::Hear() {
+  while (true) {
+    const vfs::Result<int> ended = client_.WatchChanges([this](const vfs::Change& change) {
+      Note(change);
+      return 0;
+    });
+    std::unique_lock lock(mutex_);
+    if (noted_.wait_for(lock, kRetry, [this] { return has_stopped_; })) return;
+    if (!ended.ok()) LogWarning("changes are not heard of: {}", ended.fault().text);
+  }
+}
+
+void FollowedPlatform::Note(const vfs::Change& change) {
+  if (change.kind == GALLEY_VFS_BROKEN)
+    LogWarning("package={} cannot be cooked: {}", change.path, change.text);
+  const std::lock_guard lock(mutex_);
+  if (change.kind == GALLEY_VFS_MORE) changes_.is_all = true;
+  const bool is_path = change.kind == GALLEY_VFS_ADDED || change.kind == GALLEY_VFS_MODIFIED ||
+                       change.kind == GALLEY_VFS_REMOVED || change.kind == GALLEY_VFS_STALE;
+  if (is_path) changes_.paths.push_back(change.path);
+  // A package that fails may be answered by its last good version, or no longer be.
+  if (is_path || changes_.is_all) noted_.notify_all();
+}
+
+void FollowedPlatform::GoOn(const Changed& changed) {
+  while (true) {
+    Changes changes;
+    {
+      std::unique_lock lock(mutex_);
+      noted_.wait(lock,
+                  [this] { return has_stopped_ || changes_.is_all || !changes_.paths.empty(); });
+      if (has_stopped_) return;
+      changes = std::exchange(changes_, {});
+    }
+    const vfs::Result<bool> advanced = client_.Advance();
+    std::vector<std::string> later;
+    if (advanced.ok()) {
+      log_.NoteChanged();
+      later = changed(changes);
+      changes.is_all = false;
+    } else {
+      later = std::move(changes.paths);
+    }
+    std::unique_lock lock(mutex_);
+    const bool waits = !advanced.ok() || !later.empty();
+    changes_.is_all = changes_.is_all || changes.is_all;
+    std::ranges::move(later, std::back_inserter(changes_.paths));
+    if (waits && noted_.wait_for(lock, kRetry, [this] { return has_stopped_; })) return;
+  }
+}
+
+// ------------------------------------------------------------------ files
+
+vfs::Result<vfs::ShownPath> FollowedPlatform::LookHere(const std::string& path) {
+  return client_.Look(path, /*is_from_cache=*/true);
+}
+
+vfs::Result<vfs::ShownPath> FollowedPlatform::Look(const std::string& path,
+                                                   const std::atomic<bool>& stop) {
+  return client_.Look(path, /*is_from_cache=*/false, &stop);
+}
+
+vfs::Result<std::vector<vfs::ShownEntry>> FollowedPlatform::List(const std::string& path,
+                                                                 const std::atomic<bool>& stop) {
+  return client_.List(path, &stop);
+}
+
+vfs::Result<OpenedFile> FollowedPlatform::Open(const std::string& path,
+                                               const std::atomic<bool>& stop) {
+  vfs::Result<vfs::Client::Opened> opened = client_.Open(path, &stop);
+  if (!opened.ok() && opened.fault().code == GALLEY_VFS_SUPERSEDED && follows_) {
+    // The project has changed, and the stream of changes has not said so yet.
+    const vfs::Result<bool> advanced = client_.Advance();
+    if (!advanced.ok()) return advanced.fault();
+    opened = client_.Open(path, &stop);
+  }
+  if (!opened.ok()) return opened.fault();
+  const vfs::Result<vfs::ShownPath> shown = LookHere(path);
+  const auto* const file = shown.ok() ? std::get_if<vfs::FileAt>(&*shown) : nullptr;
+  return OpenedFile{.file = std::move(opened->file),
+                    .blob = opened->blob,
+                    .is_executable = file != nullptr && file->is_executable};
+}
+
+vfs::Result<std::shared_ptr<vfs::OpenFile>> FollowedPlatform::OpenBlob(
+    const vfs::BlobId& blob, const std::atomic<bool>& stop) {
+  return client_.OpenBlob(blob, &stop);
+}
+
+}  // namespace galley::mount

@@ -1,0 +1,68 @@
+// FollowedPlatform: a platform as its director serves it, in the newest version of the project; or,
+// where a root is given, one version of it.
+//
+// A thread hears of changes, and another one goes to the newest version and then tells what differs.
+// Threads: as MountSource; Follow and Stop: one.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "common/vfs/client.h"
+#include "director/mount/mount_log.h"
+#include "director/mount/mount_source.h"
+
+namespace galley::mount {
+
+class FollowedPlatform final : public MountSource {
+ public:
+  // `paths` may show something else. `is_all`: any path may.
+  struct Changes {
+    std::vector<std::string> paths;
+    bool is_all = false;
+  };
+
+  // `log` outlives this object.
+  FollowedPlatform(vfs::ClientOptions options, MountLog& log)
+      : client_(std::move(options)), log_(log) {}
+  ~FollowedPlatform() override { Stop(); }
+
+  // Makes the cache's folder. Called before everything else.
+  vfs::Outcome Begin() { return client_.Begin(); }
+  // Calls `changed` after each step to a newer version, until Stop. What it returns is told again
+  // later.
+  using Changed = std::function<std::vector<std::string>(const Changes& changes)>;
+  void Follow(Changed changed);
+  void Stop();
+  std::string root() const { return client_.status().session.view.root.ToText(); }
+
+  vfs::Result<vfs::ShownPath> LookHere(const std::string& path) override;
+  vfs::Result<vfs::ShownPath> Look(const std::string& path, const std::atomic<bool>& stop) override;
+  vfs::Result<std::vector<vfs::ShownEntry>> List(const std::string& path,
+                                                 const std::atomic<bool>& stop) override;
+  vfs::Result<OpenedFile> Open(const std::string& path, const std::atomic<bool>& stop) override;
+  vfs::Result<std::shared_ptr<vfs::OpenFile>> OpenBlob(const vfs::BlobId& blob,
+                                                       const std::atomic<bool>& stop) override;
+  void Cancel() override { client_.Cancel(); }
+
+ private:
+  void Hear();
+  void GoOn(const Changed& changed);
+  void Note(const vfs::Change& change);
+
+  vfs::Client client_;
+  MountLog& log_;
+  std::mutex mutex_;
+  std::condition_variable noted_;
+  Changes changes_;           // not told yet; guarded by mutex_
+  bool has_stopped_ = false;  // guarded by mutex_
+  bool follows_ = false;
+  std::thread hearer_, teller_;
+};
+
+}  // namespace galley::mount

@@ -1,0 +1,80 @@
+// MountRequests: answers the requests of the kernel about a mount, over a MountSource.
+//
+//   lookup    cooks nothing: a file that is not cooked has the size 0 and attributes that the kernel
+//             does not keep; so `ls` cooks nothing
+//   getattr   cooks the file: its size is asked for
+//   open      is ENOSYS: the kernel opens without asking, and keeps pages and attributes
+//   opendir   waits for the packages of a folder of which only a cook tells what it has; so readdir,
+//             which holds a lock of the kernel, does not wait
+//
+// A request that may wait runs on a thread of WaitPool, and ends with the caller's interrupt.
+//
+// Source: libfuse's fuse_lowlevel.h; measurements in docs/mount.md.
+// Threads: any; requests come from several.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "director/mount/fuse_api.h"
+#include "director/mount/mount_log.h"
+#include "director/mount/mount_nodes.h"
+#include "director/mount/mount_source.h"
+#include "director/mount/open_files.h"
+#include "director/mount/wait_pool.h"
+
+namespace galley::mount {
+
+class MountRequests {
+ public:
+  // The arguments outlive this object.
+  MountRequests(MountSource& source, MountLog& log);
+
+  // To be given to libfuse with this object as user data.
+  static fuse_lowlevel_ops Operations();
+
+  // These paths may show something else. Tells the kernel to look up again the files that it knows;
+  // returns those that have to be told later, because somebody waits for a look-up beside them.
+  // Called without locks, and by one thread.
+  std::vector<std::string> Renew(fuse_session* session, std::vector<std::string> paths);
+  // The paths of the files that the kernel knows, and that are not what the source shows.
+  std::vector<std::string> Outdated(const std::atomic<bool>& stop);
+  // Waits until no request is under way. No request comes any more.
+  void Stop();
+
+ private:
+  class Request;
+  using RequestPtr = std::shared_ptr<Request>;
+
+  void LookUp(fuse_req_t req, uint64_t parent, const std::string& name);
+  void GetAttributes(fuse_req_t req, uint64_t id);
+  void Read(fuse_req_t req, uint64_t id, size_t size, uint64_t offset);
+  void OpenFolder(fuse_req_t req, uint64_t id, const fuse_file_info& info);
+
+  void Wait(fuse_req_t req, std::function<void(Request& request)> act);
+  void ReplyEntry(fuse_req_t req, const std::string& path, const vfs::ShownPath& shown);
+  void ReplyFault(fuse_req_t req, const std::string& path, const vfs::Fault& fault);
+  vfs::Result<vfs::ShownPath> LookSlowly(const std::string& parent, const std::string& path,
+                                         const std::atomic<bool>& stop);
+  vfs::Result<std::shared_ptr<vfs::OpenFile>> OpenNode(const MountNode& node,
+                                                       const std::atomic<bool>& stop);
+  static void ReplyBytes(fuse_req_t req, const vfs::OpenFile& file, size_t size, uint64_t offset);
+  void BeginLookUp(uint64_t parent);
+  void EndLookUp(uint64_t parent);
+
+  MountSource& source_;
+  MountLog& log_;
+  MountNodes nodes_;
+  OpenFiles files_;
+  std::mutex mutex_;
+  std::map<uint64_t, int> looking_up_;  // folders in which look-ups wait; guarded by mutex_
+  WaitPool pool_;
+};
+
+}  // namespace galley::mount

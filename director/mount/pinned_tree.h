@@ -1,0 +1,43 @@
+// PinnedTree: one root that a cook has published, whose blobs a director serves. Nothing is cooked.
+//
+// Threads: as MountSource.
+#pragma once
+
+#include "common/vfs/blobs.h"
+#include "common/vfs/ground.h"
+#include "common/vfs/waiting.h"
+#include "director/mount/mount_source.h"
+
+namespace galley::mount {
+
+class PinnedTree final : public MountSource {
+ public:
+  PinnedTree(vfs::ClientOptions options, const vfs::BlobId& root)
+      : ground_(std::move(options)), blobs_(ground_), root_(root) {}
+
+  // Makes the cache's folder. Called before everything else.
+  vfs::Outcome Begin() { return blobs_.Begin(); }
+  // The root is one of a session, in which files may still be cooked: it is for FollowedPlatform.
+  // Faults: the director does not have the root, or it is no folder.
+  vfs::Result<bool> IsOfSession();
+
+  vfs::Result<vfs::ShownPath> LookHere(const std::string& path) override;
+  vfs::Result<vfs::ShownPath> Look(const std::string& path, const std::atomic<bool>& stop) override;
+  vfs::Result<std::vector<vfs::ShownEntry>> List(const std::string& path,
+                                                 const std::atomic<bool>& stop) override;
+  vfs::Result<OpenedFile> Open(const std::string& path, const std::atomic<bool>& stop) override;
+  vfs::Result<std::shared_ptr<vfs::OpenFile>> OpenBlob(const vfs::BlobId& blob,
+                                                       const std::atomic<bool>& stop) override;
+  void Cancel() override { ground_.is_cancelled = true; }
+
+ private:
+  vfs::Result<vfs::ShownPath> Find(const std::string& path, bool may_fetch,
+                                   const vfs::Waiting& waiting);
+  bool MayFetch() const { return ground_.reach.MayAsk(ground_.options.clock()); }
+
+  vfs::Ground ground_;
+  vfs::Blobs blobs_;
+  const vfs::BlobId root_;
+};
+
+}  // namespace galley::mount
