@@ -1,5 +1,8 @@
 // Disk: the files of a cache, on any system. Errors are faults with the system's text;
-// GALLEY_VFS_ABSENT: there is no such file.
+// GALLEY_VFS_ABSENT: there is no such file; GALLEY_VFS_NO_SPACE: the disk, or the user's share of
+// it, is full; GALLEY_VFS_IO: everything else, a file that may not be read included.
+//
+// Links are never followed to a file, and nothing waits for what is no file (a pipe, a device).
 //
 // Paths are UTF-8, with '/'. Threads: any; an OpenFile: read_at any, others one.
 #pragma once
@@ -21,6 +24,7 @@ struct FileFacts {
   uint64_t size = 0;
   int64_t used_s = 0;  // modification time, in seconds since 1970
   bool is_folder = false;
+  bool is_other = false;  // neither a file nor a folder: a link, a pipe, a device
 };
 
 class OpenFile {
@@ -28,25 +32,28 @@ class OpenFile {
   virtual ~OpenFile() = default;
   // Reads at most `size` bytes at the offset; fewer only at the end of the file.
   virtual Result<size_t> ReadAt(uint64_t offset, void* buffer, size_t size) const = 0;
+  // After a fault the file may have the beginning of the bytes.
   virtual Outcome Append(std::string_view bytes) = 0;
   virtual Result<uint64_t> Size() const = 0;
   virtual Result<uint64_t> Id() const = 0;  // FileFacts::id
-  // True: nobody else has the file open for writing, here or in another process, until it is
-  // closed.
+  // True: nobody else has locked the file, here or in another process, until it is closed. Where
+  // the file system has no locks: nobody else in this process.
   virtual bool Lock() = 0;
 };
 
 class Disk {
  public:
   virtual ~Disk() = default;
+  // kNotAFile: something else is there: a link, a folder, a pipe.
   virtual Result<std::unique_ptr<OpenFile>> OpenToRead(const std::string& path) = 0;
-  // Makes the file if need be, and keeps what it has.
+  // kNotAFile as above. Makes the file if need be, and keeps what it has.
   virtual Result<std::unique_ptr<OpenFile>> OpenToAppend(const std::string& path) = 0;
   // Replaces `to`. Whoever has `to` open keeps what it has.
   virtual Outcome Rename(const std::string& from, const std::string& to) = 0;
-  // An absent file is no fault.
+  // Removes a file, a link (not its target), or a folder without entries. An absent file is no
+  // fault.
   virtual Outcome Remove(const std::string& path) = 0;
-  // Makes the folder and those above it.
+  // Makes the folder and those above it. GALLEY_VFS_IO: something else is there.
   virtual Outcome MakeFolder(const std::string& path) = 0;
   // Returns the entries of the folder, in no order. An absent folder is empty.
   virtual Result<std::vector<FileFacts>> List(const std::string& folder) = 0;

@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
+#include <mutex>
+#include <optional>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -17,18 +19,43 @@ namespace {
 Fault FaultOf(int error, const std::string& path) {
   int code = GALLEY_VFS_IO;
   if (error == ENOENT || error == ENOTDIR) code = GALLEY_VFS_ABSENT;
-  if (error == ENOSPC || error == EDQUOT || error == EFBIG) code = GALLEY_VFS_NO_SPACE;
+  if (error == ENOSPC || error == EDQUOT) code = GALLEY_VFS_NO_SPACE;
   return {code, path + ": " + std::generic_category().message(error)};
 }
 
 static_assert(sizeof(off_t) == 8, "compile with _FILE_OFFSET_BITS=64");
 
+// OwnLocks: which files this process has locked, for file systems that know no locks.
+//
+// Threads: any.
+class OwnLocks {
+ public:
+  using Key = std::pair<dev_t, ino_t>;
+  // False: it is locked already.
+  bool Add(const Key& key) {
+    const std::lock_guard lock(mutex_);
+    return locked_.insert(key).second;
+  }
+  void Remove(const Key& key) {
+    const std::lock_guard lock(mutex_);
+    locked_.erase(key);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::set<Key> locked_;  // guarded by mutex_
+};
+
 class PosixFile final : public OpenFile {
  public:
-  PosixFile(int descriptor, std::string path) : descriptor_(descriptor), path_(std::move(path)) {}
+  PosixFile(int descriptor, std::string path, OwnLocks& locks)
+      : descriptor_(descriptor), path_(std::move(path)), locks_(locks) {}
   PosixFile(const PosixFile&) = delete;
   PosixFile& operator=(const PosixFile&) = delete;
-  ~PosixFile() override { ::close(descriptor_); }
+  ~PosixFile() override {
+    if (locked_) locks_.Remove(*locked_);
+    ::close(descriptor_);
+  }
 
   Result<size_t> ReadAt(uint64_t offset, void* buffer, size_t size) const override {
     size_t done = 0;
@@ -61,11 +88,23 @@ class PosixFile final : public OpenFile {
     if (::fstat(descriptor_, &facts) != 0) return FaultOf(errno, path_);
     return static_cast<uint64_t>(facts.st_ino);
   }
-  bool Lock() override { return ::flock(descriptor_, LOCK_EX | LOCK_NB) == 0; }
+  bool Lock() override {
+    struct stat facts {};
+    if (locked_ || ::fstat(descriptor_, &facts) != 0) return locked_.has_value();
+    // Only another holder is a reason to refuse: some file systems of networks and of Android
+    // answer ENOLCK, ENOTSUP, ENOSYS or EINVAL to every lock.
+    const bool is_held = ::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    const OwnLocks::Key key(facts.st_dev, facts.st_ino);
+    if (is_held || !locks_.Add(key)) return false;
+    locked_ = key;
+    return true;
+  }
 
  private:
   const int descriptor_;
   const std::string path_;
+  OwnLocks& locks_;
+  std::optional<OwnLocks::Key> locked_;
 };
 
 class PosixDisk final : public Disk {
@@ -82,17 +121,13 @@ class PosixDisk final : public Disk {
   }
   Outcome Remove(const std::string& path) override {
     if (::unlink(path.c_str()) == 0 || errno == ENOENT || errno == ENOTDIR) return std::nullopt;
-    return FaultOf(errno, path);
+    const int error = errno;
+    if ((error == EISDIR || error == EPERM) && ::rmdir(path.c_str()) == 0) return std::nullopt;
+    return FaultOf(error, path);
   }
   Outcome MakeFolder(const std::string& path) override {
     for (size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
-      const std::string part = path.substr(0, end);
-      struct stat facts {};
-      const bool is_made = ::mkdir(part.c_str(), 0777) == 0 || errno == EEXIST;
-      const int error = errno;
-      const bool is_there =
-          is_made || (::stat(part.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode));
-      if (!is_there) return Fault{GALLEY_VFS_IO, FaultOf(error, part).text};
+      if (Outcome failed = MakeOneFolder(path.substr(0, end))) return failed;
       if (end == std::string::npos) return std::nullopt;
     }
   }
@@ -117,7 +152,8 @@ class PosixDisk final : public Disk {
                      .id = static_cast<uint64_t>(facts.st_ino),
                      .size = static_cast<uint64_t>(facts.st_size),
                      .used_s = static_cast<int64_t>(facts.st_mtime),
-                     .is_folder = S_ISDIR(facts.st_mode)};
+                     .is_folder = S_ISDIR(facts.st_mode),
+                     .is_other = !S_ISDIR(facts.st_mode) && !S_ISREG(facts.st_mode)};
   }
   void Touch(const std::string& path, int64_t used_s) override {
     timespec times[2] = {{.tv_sec = static_cast<time_t>(used_s), .tv_nsec = 0},
@@ -126,14 +162,41 @@ class PosixDisk final : public Disk {
   }
 
  private:
-  static Result<std::unique_ptr<OpenFile>> Open(const std::string& path, int flags) {
+  static Fault NotAFile(const std::string& path) {
+    return {kNotAFile, path + ": something else than a file is there; remove it"};
+  }
+  static Outcome MakeOneFolder(const std::string& path) {
+    if (::mkdir(path.c_str(), 0777) == 0) return std::nullopt;
+    const int error = errno;
+    struct stat facts {};
+    const bool is_there = ::stat(path.c_str(), &facts) == 0;
+    if (is_there && S_ISDIR(facts.st_mode)) return std::nullopt;
+    if (is_there || error == EEXIST)
+      return Fault{GALLEY_VFS_IO, path + ": something else than a folder is there; remove it"};
+    Fault fault = FaultOf(error, path);
+    if (fault.code != GALLEY_VFS_NO_SPACE) fault.code = GALLEY_VFS_IO;
+    return fault;
+  }
+  // A pipe must not be waited for, and a link not be followed.
+  Result<std::unique_ptr<OpenFile>> Open(const std::string& path, int flags) {
     int descriptor = -1;
     do {
-      descriptor = ::open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW, 0666);
+      descriptor =
+          ::open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0666);
     } while (descriptor < 0 && errno == EINTR);
+    // FreeBSD answers EMLINK where others answer ELOOP. A socket, and a pipe nobody reads: ENXIO.
+    const bool is_refused =
+        descriptor < 0 && (errno == ELOOP || errno == EMLINK || errno == EISDIR || errno == ENXIO);
+    if (is_refused) return NotAFile(path);
     if (descriptor < 0) return FaultOf(errno, path);
-    return std::unique_ptr<OpenFile>(std::make_unique<PosixFile>(descriptor, path));
+    auto file = std::make_unique<PosixFile>(descriptor, path, locks_);
+    struct stat facts {};
+    if (::fstat(descriptor, &facts) != 0) return FaultOf(errno, path);
+    if (!S_ISREG(facts.st_mode)) return NotAFile(path);
+    return std::unique_ptr<OpenFile>(std::move(file));
   }
+
+  OwnLocks locks_;
 };
 
 }  // namespace

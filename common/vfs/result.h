@@ -14,8 +14,10 @@ namespace galley::vfs {
 // Codes of faults inside the library, beside those of galley_vfs_result.
 // kNotCached: the cache does not have a blob, and neither has whoever was asked for it.
 // kStopped: whoever took an answer wants no more of it.
+// kNotAFile: a link, a folder or a device lies in place of a file.
 inline constexpr int kNotCached = -100;
 inline constexpr int kStopped = -101;
+inline constexpr int kNotAFile = -102;
 
 // Fault: `text` is for people.
 struct Fault {
