@@ -39,6 +39,8 @@ Result<uint64_t> HashFile(const OpenFile& file, Sha256& hash) {
 
 Fault Absent() { return {kNotCached, "the cache does not have it"}; }
 
+bool IsFile(const FileFacts& facts) { return !facts.is_folder && !facts.is_other; }
+
 // A file that is not where it should be is no path that the world lacks.
 Fault OfDisk(Fault fault) {
   if (fault.code == GALLEY_VFS_ABSENT) fault.code = GALLEY_VFS_IO;
@@ -65,8 +67,8 @@ std::string BlobCache::PathOf(const BlobId& blob) const {
 // ------------------------------------------------------------------ blobs
 
 Outcome BlobCache::Begin() {
-  if (Outcome failed = options_.disk.MakeFolder(options_.folder + "/blobs")) return failed;
-  if (Outcome failed = options_.disk.MakeFolder(options_.folder + "/part")) return failed;
+  if (Outcome failed = MakeFolder(options_.folder + "/blobs")) return failed;
+  if (Outcome failed = MakeFolder(options_.folder + "/part")) return failed;
   RemoveOldParts();
   return Look();
 }
@@ -81,6 +83,7 @@ Outcome BlobCache::Look() {
     const auto files = options_.disk.List(options_.folder + "/blobs/" + folder.name);
     if (!files.ok()) return files.fault();
     for (const FileFacts& file : *files) {
+      if (!IsFile(file)) continue;
       ++found.blobs;
       found.bytes += file.size;
     }
@@ -111,35 +114,50 @@ Result<bool> BlobCache::IsRight(const BlobId& blob, const OpenFile& file) const 
 
 Result<std::shared_ptr<OpenFile>> BlobCache::Open(const BlobId& blob) {
   const std::string path = PathOf(blob);
-  const Result<FileFacts> facts = options_.disk.Look(path);
-  if (!facts.ok() && facts.fault().code == GALLEY_VFS_ABSENT) return Absent();
-  if (!facts.ok()) return facts.fault();
   Result<std::unique_ptr<OpenFile>> opened = options_.disk.OpenToRead(path);
   if (!opened.ok() && opened.fault().code == GALLEY_VFS_ABSENT) return Absent();
+  if (!opened.ok() && opened.fault().code == kNotAFile) return RemoveWrong(blob);
   if (!opened.ok()) return opened.fault();
   std::shared_ptr<OpenFile> file = std::move(*opened);
-  bool is_verified = false;
+  const Result<bool> is_right = IsVerified(blob, *file);
+  // A disk that cannot read a file says nothing about its bytes.
+  if (!is_right.ok()) return is_right.fault();
+  if (!*is_right) return RemoveWrong(blob);
+  const Result<FileFacts> facts = options_.disk.Look(path);
+  const int64_t now = options_.now_s();
+  if (facts.ok() && (facts->used_s + kTouchS < now || facts->used_s > now))
+    options_.disk.Touch(path, now);
+  return file;
+}
+
+// False: the bytes are wrong. They are hashed once in a process.
+Result<bool> BlobCache::IsVerified(const BlobId& blob, const OpenFile& file) {
+  const Result<uint64_t> size = file.Size();
+  if (!size.ok()) return size.fault();
+  if (*size != blob.size) return false;
   {
     const std::lock_guard lock(mutex_);
-    is_verified = facts->size == blob.size && verified_.Contains(blob.hash);
+    if (verified_.Contains(blob.hash)) return true;
   }
-  if (!is_verified) {
-    // A file that cannot be read is as good as damaged.
-    const Result<bool> is_right =
-        facts->size == blob.size ? IsRight(blob, *file) : Result<bool>(false);
-    if (!is_right.ok() || !*is_right) {
-      static_cast<void>(options_.disk.Remove(path));
-      NoteRemoved({blob.hash, facts->size});
-      const std::lock_guard lock(mutex_);
-      ++counts_.damaged;
-      return Absent();
-    }
+  const Result<bool> is_right = IsRight(blob, file);
+  if (!is_right.ok() || !*is_right) return is_right;
+  const std::lock_guard lock(mutex_);
+  verified_.Insert(blob.hash);
+  return true;
+}
+
+// Something else than the blob lies in its place. Returns what to tell whoever wanted it.
+Fault BlobCache::RemoveWrong(const BlobId& blob) {
+  const std::string path = PathOf(blob);
+  const Result<FileFacts> facts = options_.disk.Look(path);
+  const Outcome failed = options_.disk.Remove(path);
+  {
     const std::lock_guard lock(mutex_);
-    verified_.Insert(blob.hash);
+    ++counts_.damaged;
   }
-  const int64_t now = options_.now_s();
-  if (facts->used_s + kTouchS < now || facts->used_s > now) options_.disk.Touch(path, now);
-  return file;
+  if (failed) return {GALLEY_VFS_IO, failed->text + "; it is not what it should be: remove it"};
+  if (facts.ok() && IsFile(*facts)) NoteRemoved({blob.hash, facts->size});
+  return Absent();
 }
 
 Result<std::string> BlobCache::Read(const BlobId& blob) {
@@ -155,7 +173,7 @@ Result<std::string> BlobCache::Read(const BlobId& blob) {
 
 bool BlobCache::Has(const BlobId& blob) {
   const Result<FileFacts> facts = options_.disk.Look(PathOf(blob));
-  return facts.ok() && facts->size == blob.size;
+  return facts.ok() && IsFile(*facts) && facts->size == blob.size;
 }
 
 void BlobCache::NoteRemoved(const BlobId& blob) {
@@ -175,24 +193,48 @@ Result<std::unique_ptr<BlobPart>> BlobCache::BeginPart(const BlobId& blob) {
   }
   if (const Outcome failed = MakeRoom(blob.size)) return *failed;
   // Another process, or another thread, may fetch the same blob: then each fetches its own.
+  Fault last{GALLEY_VFS_IO, "all parts of " + blob.ToText() + " are locked"};
   for (int i = 0; i < kPartsMax; ++i) {
     const std::string path =
         options_.folder + "/part/" + NameOf(blob) + (i == 0 ? "" : "." + std::to_string(i));
-    Result<std::unique_ptr<OpenFile>> file = options_.disk.OpenToAppend(path);
-    if (!file.ok()) return OfDisk(file.fault());
-    if (!(*file)->Lock()) continue;
-    // Whoever had the lock before may have removed the file.
-    const Result<FileFacts> there = options_.disk.Look(path);
-    const Result<uint64_t> id = (*file)->Id();
-    if (!there.ok() || !id.ok() || there->id != *id) continue;
-    auto part = std::make_unique<BlobPart>(*std::move(file), path);
-    const Result<uint64_t> size = HashFile(*part->file_, part->hash_);
-    if (!size.ok()) return size.fault();
-    part->size_ = *size;
-    if (part->size_ <= blob.size) return part;
-    Drop(*part);
+    Result<std::unique_ptr<BlobPart>> part = OpenPart(path);
+    if (!part.ok() && part.fault().code == GALLEY_VFS_NO_SPACE) return part.fault();
+    if (!part.ok() && part.fault().code != kNotCached) last = OfDisk(part.fault());
+    if (!part.ok()) continue;
+    if ((*part)->size_ <= blob.size) return part;
+    Drop(**part);
   }
-  return Fault{GALLEY_VFS_IO, "all parts of " + blob.ToText() + " are locked"};
+  return last;
+}
+
+// kNotCached: somebody else has it. Whatever lies in its place and is no file is removed.
+Result<std::unique_ptr<BlobPart>> BlobCache::OpenPart(const std::string& path) {
+  Result<std::unique_ptr<OpenFile>> file = options_.disk.OpenToAppend(path);
+  if (!file.ok() && file.fault().code == kNotAFile) {
+    if (const Outcome failed = options_.disk.Remove(path)) return *failed;
+    file = options_.disk.OpenToAppend(path);
+  } else if (!file.ok() && file.fault().code == GALLEY_VFS_ABSENT) {
+    if (const Outcome failed = MakeFolder(options_.folder + "/part")) return *failed;
+    file = options_.disk.OpenToAppend(path);
+  }
+  if (!file.ok()) return file.fault();
+  if (!(*file)->Lock()) return Absent();
+  // Whoever had the lock before may have removed the file.
+  const Result<FileFacts> there = options_.disk.Look(path);
+  const Result<uint64_t> id = (*file)->Id();
+  if (!there.ok() || !id.ok() || there->id != *id) return Absent();
+  auto part = std::make_unique<BlobPart>(*std::move(file), path);
+  const Result<uint64_t> size = HashFile(*part->file_, part->hash_);
+  if (!size.ok()) return size.fault();
+  part->size_ = *size;
+  return part;
+}
+
+// A file in its place is removed.
+Outcome BlobCache::MakeFolder(const std::string& path) {
+  Outcome failed = options_.disk.MakeFolder(path);
+  if (!failed || failed->code == GALLEY_VFS_NO_SPACE || options_.disk.Remove(path)) return failed;
+  return options_.disk.MakeFolder(path);
 }
 
 Outcome BlobCache::Finish(const BlobId& blob, BlobPart& part) {
@@ -202,9 +244,9 @@ Outcome BlobCache::Finish(const BlobId& blob, BlobPart& part) {
     ++counts_.damaged;
     return Fault{GALLEY_VFS_DAMAGED, "the bytes are not those of " + blob.ToText()};
   }
-  if (Outcome failed = options_.disk.MakeFolder(FolderOf(blob))) return failed;
+  if (Outcome failed = MakeFolder(FolderOf(blob))) return failed;
   const bool was_there = Has(blob);
-  if (Outcome failed = options_.disk.Rename(part.path_, PathOf(blob))) return OfDisk(*failed);
+  if (Outcome failed = RenameTo(part.path_, PathOf(blob))) return failed;
   part.file_.reset();
   const std::lock_guard lock(mutex_);
   verified_.Insert(blob.hash);
@@ -212,6 +254,15 @@ Outcome BlobCache::Finish(const BlobId& blob, BlobPart& part) {
   ++counts_.blobs;
   counts_.bytes += blob.size;
   return std::nullopt;
+}
+
+// Whatever lies in its place and is no file is removed.
+Outcome BlobCache::RenameTo(const std::string& from, const std::string& to) {
+  const Outcome failed = options_.disk.Rename(from, to);
+  if (!failed) return std::nullopt;
+  if (failed->code == GALLEY_VFS_NO_SPACE || options_.disk.Remove(to)) return OfDisk(*failed);
+  const Outcome again = options_.disk.Rename(from, to);
+  return again ? Outcome(OfDisk(*again)) : std::nullopt;
 }
 
 // Removed while it is locked, so that nobody goes on with it.
@@ -240,8 +291,9 @@ Outcome BlobCache::MakeRoom(uint64_t bytes) {
     const std::string path = options_.folder + "/blobs/" + folder.name;
     const auto files = options_.disk.List(path);
     if (!files.ok()) continue;
-    for (const FileFacts& file : *files)
-      blobs.push_back({file.used_s, path + "/" + file.name, file.size});
+    for (const FileFacts& file : *files) {
+      if (IsFile(file)) blobs.push_back({file.used_s, path + "/" + file.name, file.size});
+    }
   }
   std::ranges::sort(blobs, {}, [](const Old& one) { return std::pair(one.used_s, one.path); });
   const uint64_t wanted = options_.bytes_max / 10 * 9;

@@ -5,7 +5,8 @@
 //
 // A blob is hashed when it is first opened in this process. One with wrong bytes is removed, and
 // counted: whoever opens it hears that it is not cached. Nothing is synced to the disk: a torn file
-// has the wrong hash.
+// has the wrong hash. A link, a pipe or an empty folder in place of a blob or a part is removed,
+// and never followed.
 //
 // Several processes may use a folder: blobs are renamed into place, and what one of them removes
 // another finds absent. The quota is of what this process finds when it begins and puts; it removes
@@ -70,7 +71,8 @@ class BlobCache {
 
   // Makes the folder, and looks at what it has. Called before everything else.
   Outcome Begin();
-  // kNotCached: it is not there, or was damaged.
+  // kNotCached: it is not there, or was damaged. GALLEY_VFS_IO: the disk cannot read it, and it
+  // stays; or it was damaged, and cannot be removed.
   Result<std::shared_ptr<OpenFile>> Open(const BlobId& blob);
   // Returns the whole bytes of a small blob. Faults as Open.
   Result<std::string> Read(const BlobId& blob);
@@ -90,6 +92,11 @@ class BlobCache {
   std::string PathOf(const BlobId& blob) const;
   std::string FolderOf(const BlobId& blob) const;
   Result<bool> IsRight(const BlobId& blob, const OpenFile& file) const;
+  Result<bool> IsVerified(const BlobId& blob, const OpenFile& file);
+  Fault RemoveWrong(const BlobId& blob);
+  Result<std::unique_ptr<BlobPart>> OpenPart(const std::string& path);
+  Outcome MakeFolder(const std::string& path);
+  Outcome RenameTo(const std::string& from, const std::string& to);
   void NoteRemoved(const BlobId& blob);
   Outcome Look();
   Outcome MakeRoom(uint64_t bytes);
