@@ -8,21 +8,31 @@
 // has the wrong hash. A link, a pipe or an empty folder in place of a blob or a part is removed,
 // and never followed.
 //
-// Several processes may use a folder: blobs are renamed into place, and what one of them removes
-// another finds absent. The quota is of what this process finds when it begins and puts; it removes
-// the blobs that were used the longest ago, down to nine tenths.
+// The quota is of blobs and parts together. Room is made as bytes come, in steps of kStepBytes, by
+// removing files that were used the longest ago, down to nine tenths; and on a full disk until the
+// bytes find room. Parts that are being fetched are never removed. At most 2 * kIdlePartsMax parts
+// lie there that nobody fetches.
 //
-// Threads: any. A BlobPart: one.
+// Several processes may use a folder: blobs are renamed into place, and what one of them removes
+// another finds absent. Each counts what it finds when it begins and when it makes room, so that
+// several may go beyond the quota by what they fetch at the time. Where the file system has no
+// locks, two processes may write one part: its bytes are then wrong, and it is fetched once more.
+//
+// Memory: 32 bytes for each of at most kVerifiedMax blobs. Threads: any. A BlobPart: one.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "common/vfs/blob_id.h"
+#include "common/vfs/cache_files.h"
 #include "common/vfs/disk.h"
 #include "common/vfs/hash_set.h"
 #include "common/vfs/result.h"
@@ -30,36 +40,51 @@
 
 namespace galley::vfs {
 
-// BlobPart: a blob that is being fetched.
+class BlobCache;
+
+// BlobPart: a blob that is being fetched. At its end, what it has stays for the next try.
 class BlobPart {
  public:
-  BlobPart(std::unique_ptr<OpenFile> file, std::string path)
-      : file_(std::move(file)), path_(std::move(path)) {}
+  // `cache` outlives this object.
+  BlobPart(BlobCache& cache, const BlobId& blob, std::unique_ptr<OpenFile> file, std::string path)
+      : cache_(cache), blob_(blob), file_(std::move(file)), path_(std::move(path)) {}
+  BlobPart(const BlobPart&) = delete;
+  BlobPart& operator=(const BlobPart&) = delete;
+  ~BlobPart();
 
   // How many bytes are there: from an earlier process, or from an earlier try.
   uint64_t size() const { return size_; }
-  Outcome Append(std::string_view bytes);
 
  private:
   friend class BlobCache;
 
-  std::unique_ptr<OpenFile> file_;
+  // Writes bytes, and removes from `bytes` what the file has of them, also after a fault.
+  Outcome Write(std::string_view& bytes);
+
+  BlobCache& cache_;
+  const BlobId blob_;
+  std::unique_ptr<OpenFile> file_;  // nullptr: the part has ended
   const std::string path_;
   Sha256 hash_;
   uint64_t size_ = 0;
+  uint64_t reserved_ = 0;  // of the quota; at least size_
 };
 
 struct BlobCacheCounts {
-  uint64_t blobs = 0, bytes = 0;  // that lie there
-  uint64_t damaged = 0;           // blobs that had wrong bytes, since the process began
-  uint64_t evicted = 0;           // and that were removed for want of room
+  uint64_t blobs = 0;    // that lie there
+  uint64_t bytes = 0;    // of blobs and parts
+  uint64_t damaged = 0;  // blobs that had wrong bytes, since the process began
+  uint64_t evicted = 0;  // and that were removed for want of room
 };
 
 class BlobCache {
  public:
   static constexpr int64_t kTouchS = 60;  // a use is noted once in so long
-  static constexpr int64_t kPartAgeS =
-      7 * 86'400;  // parts that nobody has gone on with are removed
+  // Parts that nobody has gone on with for so long are removed.
+  static constexpr int64_t kPartAgeS = 7 * 86'400;
+  static constexpr size_t kIdlePartsMax = 256;
+  static constexpr uint64_t kStepBytes = 1 << 20;
+  static constexpr size_t kVerifiedMax = 1 << 18;
 
   struct Options {
     Disk& disk;
@@ -81,31 +106,58 @@ class BlobCache {
 
   // Begins to fetch a blob, or goes on with it. GALLEY_VFS_NO_SPACE: it is larger than the quota.
   Result<std::unique_ptr<BlobPart>> BeginPart(const BlobId& blob);
-  // The part has all bytes. GALLEY_VFS_DAMAGED: they are not those of the blob; the part is
-  // removed.
-  Outcome Finish(const BlobId& blob, BlobPart& part);
-  // Lets the part go, and removes it.
+  // REQUIRES: the blob is as long. GALLEY_VFS_NO_SPACE: the disk is full, and nothing can be
+  // removed; or other parts have the quota. The part may have some of the bytes then.
+  Outcome Append(BlobPart& part, std::string_view bytes);
+  // The part has all bytes, and ends. GALLEY_VFS_DAMAGED: they are not those of the blob; the part
+  // is removed.
+  Outcome Finish(BlobPart& part);
+  // Ends the part, and removes it.
   void Drop(BlobPart& part);
   BlobCacheCounts counts() const;
 
  private:
+  friend class BlobPart;
+
   std::string PathOf(const BlobId& blob) const;
   std::string FolderOf(const BlobId& blob) const;
   Result<bool> IsRight(const BlobId& blob, const OpenFile& file) const;
   Result<bool> IsVerified(const BlobId& blob, const OpenFile& file);
   Fault RemoveWrong(const BlobId& blob);
-  Result<std::unique_ptr<BlobPart>> OpenPart(const std::string& path);
+  void NoteVerified(const Hash& hash);
+  void NoteRemoved(const CacheFile& file);
   Outcome MakeFolder(const std::string& path);
+
+  Result<std::unique_ptr<BlobPart>> BeginAnyPart(const BlobId& blob);
+  Result<std::unique_ptr<BlobPart>> OpenPart(const BlobId& blob, const std::string& path);
+  bool IsWhole(BlobPart& part) const;
+  Outcome MoveIntoPlace(BlobPart& part);
   Outcome RenameTo(const std::string& from, const std::string& to);
-  void NoteRemoved(const BlobId& blob);
-  Outcome Look();
+  void EndPart(BlobPart& part);
+  void Leave(BlobPart& part);
+  void TrimParts();
+  bool RemoveIdlePart(const CacheFile& part);
+
+  template <typename Act>
+  Outcome WithRoom(const BlobId& blob, uint64_t bytes, const Act& act);
+  Outcome Reserve(BlobPart& part, uint64_t bytes);
+  uint64_t Taken() const;
+  Result<std::vector<CacheFile>> Look();
   Outcome MakeRoom(uint64_t bytes);
-  void RemoveOldParts();
+  bool Evict(const CacheFile& file);
+  bool EvictForDisk(uint64_t bytes);
 
   const Options options_;
+  // Held while files are counted, removed, or moved into place, so that the counts are right.
+  // Taken before mutex_.
+  std::mutex files_mutex_;
   mutable std::mutex mutex_;
-  BlobCacheCounts counts_;  // guarded by mutex_
-  HashSet verified_;        // guarded by mutex_
+  BlobCacheCounts counts_;        // without parts; guarded by mutex_
+  uint64_t idle_part_bytes_ = 0;  // of parts that nobody here fetches; guarded by mutex_
+  uint64_t live_part_bytes_ = 0;  // reserved for the others; guarded by mutex_
+  std::set<std::string> live_;    // paths of the others; guarded by mutex_
+  size_t left_parts_ = 0;         // since the last TrimParts; guarded by mutex_
+  HashSet verified_;              // guarded by mutex_
 };
 
 }  // namespace galley::vfs

@@ -32,10 +32,10 @@ class BlobCacheTest : public testing::Test {
     if (!part.ok()) return part.fault();
     while ((*part)->size() < bytes.size()) {
       const auto at = static_cast<size_t>((*part)->size());
-      if (Outcome failed = (*part)->Append(std::string_view(bytes).substr(at, 1'000)))
+      if (Outcome failed = cache_->Append(**part, std::string_view(bytes).substr(at, 1'000)))
         return failed;
     }
-    return cache_->Finish(blob, **part);
+    return cache_->Finish(**part);
   }
   // The bytes of a blob, or the fault's text.
   std::string Get(const std::string& bytes) {
@@ -124,6 +124,133 @@ TEST_F(BlobCacheTest, AFolderThatSomebodyRemovedIsMadeAgain) {
   Begin();
   ASSERT_FALSE(disk_.Remove("/c/part"));
   EXPECT_FALSE(Put("bytes"));
+}
+
+// ------------------------------------------------------------------ room
+
+// Bytes that differ for each number.
+std::string NumberedBytes(int number, size_t size) {
+  std::string bytes = std::to_string(number) + " ";
+  bytes.resize(size, static_cast<char>('a' + number % 26));
+  return bytes;
+}
+
+TEST_F(BlobCacheTest, PartsAreInTheQuota) {
+  Begin(/*bytes_max=*/100'000);
+  for (int i = 0; i < 30; ++i) {  // cut off in the middle
+    const std::string bytes = NumberedBytes(i, 10'000);
+    auto part = cache_->BeginPart(BlobId::Of(bytes));
+    ASSERT_TRUE(part.ok());
+    ASSERT_FALSE(cache_->Append(**part, bytes.substr(0, 9'000)));
+    EXPECT_LE(disk_.BytesIn("/c"), 100'000u);
+    EXPECT_LE(cache_->counts().bytes, 100'000u);
+  }
+  EXPECT_GT(disk_.BytesIn("/c/part"), 50'000u) << "some stay";
+  EXPECT_FALSE(Put(NumberedBytes(99, 95'000)));
+  EXPECT_LE(disk_.BytesIn("/c"), 100'000u);
+  Begin(/*bytes_max=*/50'000);  // a smaller one
+  EXPECT_FALSE(Put(NumberedBytes(98, 10'000)));
+  EXPECT_LE(disk_.BytesIn("/c"), 50'000u);
+}
+
+TEST_F(BlobCacheTest, FilesThatAreOnTheirWayTogetherKeepTheQuota) {
+  Begin(/*bytes_max=*/100'000);
+  const std::string one = NumberedBytes(1, 60'000), two = NumberedBytes(2, 60'000);
+  auto first = cache_->BeginPart(BlobId::Of(one)), second = cache_->BeginPart(BlobId::Of(two));
+  ASSERT_TRUE(first.ok() && second.ok());
+  ASSERT_FALSE(cache_->Append(**first, one.substr(0, 1'000)));
+  const Outcome failed = cache_->Append(**second, two.substr(0, 1'000));
+  ASSERT_TRUE(failed);
+  EXPECT_EQ(failed->code, GALLEY_VFS_NO_SPACE);
+  EXPECT_THAT(failed->text, HasSubstr("cache_bytes_max"));
+  ASSERT_FALSE(cache_->Append(**first, one.substr(1'000)));
+  ASSERT_FALSE(cache_->Finish(**first));
+  EXPECT_FALSE(cache_->Append(**second, two)) << "now the first one can be evicted";
+  EXPECT_FALSE(cache_->Finish(**second));
+  EXPECT_LE(disk_.BytesIn("/c"), 100'000u);
+}
+
+TEST_F(BlobCacheTest, AnAnnouncementEvictsNothing) {
+  Begin(/*bytes_max=*/10 << 20);
+  for (int i = 0; i < 90; ++i) ASSERT_FALSE(Put(NumberedBytes(i, 100 << 10)));
+  const uint64_t before = cache_->counts().blobs;
+  auto part = cache_->BeginPart({Sha256::Of("large"), 9 << 20});
+  ASSERT_TRUE(part.ok());
+  EXPECT_EQ(cache_->counts().blobs, before) << "no byte has come yet";
+  ASSERT_FALSE(cache_->Append(**part, "the first bytes"));
+  EXPECT_GT(cache_->counts().blobs, before - 25) << "room is made in steps";
+}
+
+TEST_F(BlobCacheTest, OnAFullDiskFilesAreEvicted) {
+  Begin();
+  for (int i = 0; i < 10; ++i) ASSERT_FALSE(Put(NumberedBytes(i, 10'000)));
+  disk_.SetSpace(105'500);  // a part of the next piece finds room, too
+  EXPECT_FALSE(Put(NumberedBytes(10, 30'000)));
+  EXPECT_EQ(Get(NumberedBytes(10, 30'000)), NumberedBytes(10, 30'000));
+  EXPECT_GT(cache_->counts().evicted, 0u);
+  EXPECT_EQ(Get(NumberedBytes(9, 10'000)), NumberedBytes(9, 10'000)) << "not more than is needed";
+}
+
+TEST_F(BlobCacheTest, ADiskThatStaysFullIsAnErrorThatSaysWhatIsNeeded) {
+  Begin();
+  disk_.SetSpace(5'500);
+  const Outcome failed = Put(NumberedBytes(1, 10'000));
+  ASSERT_TRUE(failed);
+  EXPECT_EQ(failed->code, GALLEY_VFS_NO_SPACE);
+  EXPECT_THAT(failed->text, HasSubstr("5000 bytes more are needed in /c"));
+  disk_.SetSpace(20'000);
+  EXPECT_FALSE(Put(NumberedBytes(1, 10'000))) << "it goes on behind what was written";
+  EXPECT_EQ(Get(NumberedBytes(1, 10'000)), NumberedBytes(1, 10'000));
+  EXPECT_EQ(cache_->counts().damaged, 0u);
+}
+
+// Every call in turn is the first one that finds the disk full.
+TEST_F(BlobCacheTest, ADiskThatIsFullAtAnyStepHarmsNothing) {
+  Begin();
+  ASSERT_FALSE(Put("kept"));
+  for (uint64_t left = 0;; ++left) {
+    const std::string bytes = NumberedBytes(static_cast<int>(left), 3'000);
+    disk_.SetWritesLeft(left);
+    const Outcome failed = Put(bytes);
+    disk_.SetWritesLeft(UINT64_MAX);
+    if (!failed) break;
+    EXPECT_EQ(failed->code, GALLEY_VFS_NO_SPACE) << left << failed->text;
+    Get(bytes);
+    EXPECT_EQ(code_, kNotCached) << left;
+    EXPECT_FALSE(Put(bytes)) << left;
+    EXPECT_EQ(Get(bytes), bytes) << left;
+    ASSERT_LT(left, 50u);
+  }
+}
+
+TEST_F(BlobCacheTest, PartsThatNobodyGoesOnWithAreBounded) {
+  Begin();
+  for (int i = 0; i < 1'000; ++i) {
+    const std::string bytes = NumberedBytes(i, 100);
+    auto part = cache_->BeginPart(BlobId::Of(bytes));
+    ASSERT_TRUE(part.ok());
+    ASSERT_FALSE(cache_->Append(**part, bytes.substr(0, i % 2 == 0 ? 10 : 0)));
+  }
+  const auto parts = [&] { return disk_.List("/c/part")->size(); };
+  EXPECT_LE(parts(), 2 * BlobCache::kIdlePartsMax);
+  disk_.SetFile("/c/part/x", "");
+  Begin();
+  EXPECT_LE(parts(), BlobCache::kIdlePartsMax);
+  now_s_ += 8 * 86'400;
+  Begin();
+  EXPECT_EQ(parts(), 0u);
+}
+
+TEST_F(BlobCacheTest, APartThatAnotherProcessWroteToIsNotTaken) {
+  Begin();
+  const std::string bytes = NumberedBytes(1, 2'000);
+  auto part = cache_->BeginPart(BlobId::Of(bytes));
+  ASSERT_TRUE(part.ok());
+  ASSERT_FALSE((*disk_.OpenToAppend(PartOf(bytes)))->Append("from elsewhere"));
+  ASSERT_FALSE(cache_->Append(**part, bytes));
+  EXPECT_EQ(cache_->Finish(**part)->code, GALLEY_VFS_DAMAGED);
+  EXPECT_FALSE(Put(bytes));
+  EXPECT_EQ(Get(bytes), bytes);
 }
 
 }  // namespace

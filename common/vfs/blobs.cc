@@ -17,17 +17,25 @@ Blobs::Blobs(Ground& ground)
 
 Result<std::shared_ptr<OpenFile>> Blobs::Open(const BlobId& blob, bool may_fetch,
                                               const Waiting& waiting) {
-  Result<std::shared_ptr<OpenFile>> file = cache_.Open(blob);
-  if (file.ok() || file.fault().code != kNotCached) return file;
-  if (const Outcome failed = Fetch(blob, may_fetch, waiting)) return *failed;
-  return cache_.Open(blob);
+  return Get<std::shared_ptr<OpenFile>>([&] { return cache_.Open(blob); }, blob, may_fetch,
+                                        waiting);
 }
 
 Result<std::string> Blobs::Read(const BlobId& blob, bool may_fetch, const Waiting& waiting) {
-  Result<std::string> bytes = cache_.Read(blob);
-  if (bytes.ok() || bytes.fault().code != kNotCached) return bytes;
-  if (const Outcome failed = Fetch(blob, may_fetch, waiting)) return *failed;
-  return cache_.Read(blob);
+  return Get<std::string>([&] { return cache_.Read(blob); }, blob, may_fetch, waiting);
+}
+
+// Others may evict a blob between its coming and its use, where the quota is small.
+template <typename Value, typename Look>
+Result<Value> Blobs::Get(const Look& look, const BlobId& blob, bool may_fetch,
+                         const Waiting& waiting) {
+  for (int tries = 1;; ++tries) {
+    Result<Value> got = look();
+    if (got.ok() || got.fault().code != kNotCached) return got;
+    if (tries > kTriesMax)
+      return Fault{GALLEY_VFS_NO_SPACE, "the cache is too small for what is read at a time"};
+    if (const Outcome failed = Fetch(blob, may_fetch, waiting)) return *failed;
+  }
 }
 
 Outcome Blobs::Fetch(const BlobId& blob, bool may_fetch, const Waiting& waiting) {

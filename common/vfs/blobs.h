@@ -28,7 +28,7 @@ class Blobs {
 
   // Blocks. `may_fetch`: false while the director is away. Faults: GALLEY_VFS_OFFLINE: the cache
   // does not have it, and it may not be fetched, or cannot; kNotCached: the director does not
-  // have it either.
+  // have it either; GALLEY_VFS_NO_SPACE: as BlobCache::Append, or others evict it again and again.
   Result<std::shared_ptr<OpenFile>> Open(const BlobId& blob, bool may_fetch,
                                          const Waiting& waiting);
   // The bytes of a small one. Faults as Open.
@@ -45,6 +45,8 @@ class Blobs {
     ~FetchEnd() { blobs.EndFetch(blob); }
   };
 
+  template <typename Value, typename Look>
+  Result<Value> Get(const Look& look, const BlobId& blob, bool may_fetch, const Waiting& waiting);
   Outcome Fetch(const BlobId& blob, bool may_fetch, const Waiting& waiting);
   Outcome BeginFetch(const BlobId& blob, const Waiting& waiting);
   void EndFetch(const BlobId& blob);

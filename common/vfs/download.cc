@@ -30,7 +30,7 @@ Outcome Download::TakeBody(std::string_view bytes) {
   if (bytes.empty()) return std::nullopt;
   if (bytes.size() > blob_.size - have())
     return Fault{GALLEY_VFS_DAMAGED, "more bytes came than " + blob_.ToText() + " has"};
-  return part_->Append(bytes);
+  return cache_.Append(*part_, bytes);
 }
 
 }  // namespace galley::vfs

@@ -45,7 +45,7 @@ class Download {
   bool has_begun() const { return part_ != nullptr; }
   const BlobId& blob() const { return blob_; }
   // Faults as BlobCache::Finish.
-  Outcome Finish() { return cache_.Finish(blob_, *part_); }
+  Outcome Finish() { return cache_.Finish(*part_); }
   void Drop() { cache_.Drop(*part_); }
 
  private:
