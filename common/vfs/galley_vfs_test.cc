@@ -448,6 +448,25 @@ TEST_F(GalleyVfsTest, ADirectorThatIsAwayForAMomentIsSeenToComeBack) {
   EXPECT_THAT(log_, HasSubstr("reached again"));
 }
 
+TEST_F(GalleyVfsTest, AKeptConnectionThatHasEndedIsNotUsed) {
+  Begin();
+  Read("Game/a.ktx2");
+  director_.EndConnections();
+  EXPECT_EQ(Read("Game/b.ktx2"), "cooked when asked for");
+  EXPECT_EQ(director_.vain_sends(), 0);
+}
+
+TEST_F(GalleyVfsTest, AKeptConnectionThatEndsBeforeAnAnswerCostsNoTry) {
+  Begin();
+  Read("Game/a.ktx2");
+  const size_t connects = director_.connects();
+  director_.HangUpNext(1);
+  const uint64_t before = now_ms_;
+  EXPECT_EQ(Read("Game/b.ktx2"), "cooked when asked for");
+  EXPECT_EQ(director_.connects(), connects + 1);
+  EXPECT_LT(now_ms_ - before, 3'000u);
+}
+
 TEST_F(GalleyVfsTest, AFailureOfOneFileHoldsUpNoOther) {
   director_.SetFile("bad.spv", "fails");
   director_.SetFile("c.ktx2", "c");

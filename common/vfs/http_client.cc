@@ -25,12 +25,23 @@ std::string HttpClient::HeadOf(const Request& request) const {
   return head + "\r\n";
 }
 
+// A connection that the server has ended, or on which it has said something without being asked, is
+// closed. It is seen by a look that does not wait.
 void* HttpClient::TakeKept() {
-  const std::lock_guard lock(mutex_);
-  if (kept_.empty()) return nullptr;
-  void* const connection = kept_.back();
-  kept_.pop_back();
-  return connection;
+  while (true) {
+    void* connection = nullptr;
+    {
+      const std::lock_guard lock(mutex_);
+      if (kept_.empty()) return nullptr;
+      connection = kept_.back();
+      kept_.pop_back();
+    }
+    char byte = 0;
+    const ptrdiff_t got =
+        options_.net.receive(options_.net.context, connection, &byte, 1, /*timeout_ms=*/0);
+    if (got == -1) return connection;
+    options_.net.close(options_.net.context, connection);
+  }
 }
 
 void HttpClient::Keep(void* connection) {

@@ -1,6 +1,7 @@
 // HttpClient: requests to one director, over connections that are kept for the next request.
 //
-// A request whose kept connection ended before an answer began is sent once more over a new one.
+// A kept connection is looked at before it is used. A request whose kept connection ends all the
+// same before an answer begins is sent once more over a new one.
 // An answer that wants to lead elsewhere (3xx) is an answer like others: nothing is followed.
 //
 // Threads: any. A call blocks as long as its Waiting says.
@@ -79,7 +80,7 @@ class HttpClient {
   Outcome Send(void* connection, std::string_view bytes, const Waiting& waiting) const;
   Fault WhyNot(const Waiting& waiting, ptrdiff_t result) const;
   void Keep(void* connection);
-  void* TakeKept();
+  void* TakeKept();  // nullptr: none is usable
 
   const Options options_;
   std::atomic<uint64_t> received_bytes_ = 0;

@@ -88,6 +88,29 @@ class FakeDirector {
     const std::lock_guard lock(mutex_);
     raw_ = std::move(answer);
   }
+  // Ends all connections that are open now, as a director that is restarted does.
+  void EndConnections() {
+    const std::lock_guard lock(mutex_);
+    for (Connection* const one : connections_) {
+      one->answer.clear();
+      one->is_cut = true;
+    }
+    told_.notify_all();
+  }
+  // How often was something sent over a connection that had ended.
+  int vain_sends() const {
+    const std::lock_guard lock(mutex_);
+    return vain_sends_;
+  }
+  // The next requests end their connection before a byte of the answer.
+  void HangUpNext(int requests) {
+    const std::lock_guard lock(mutex_);
+    hang_ups_ = requests;
+  }
+  size_t connects() const {
+    const std::lock_guard lock(mutex_);
+    return connects_;
+  }
   BlobId root() const {
     const std::lock_guard lock(mutex_);
     return root_;
@@ -117,32 +140,39 @@ class FakeDirector {
   static void* Connect(void* context, const char*, uint16_t, int, char* text, size_t size) {
     auto* const self = static_cast<FakeDirector*>(context);
     const std::lock_guard lock(self->mutex_);
-    if (!self->is_away_) return new Connection;
-    std::strncpy(text, "refused", size);
-    return nullptr;
+    if (self->is_away_) {
+      std::strncpy(text, "refused", size);
+      return nullptr;
+    }
+    ++self->connects_;
+    return *self->connections_.insert(new Connection).first;
   }
   static void Close(void* context, void* connection) {
     auto* const self = static_cast<FakeDirector*>(context);
     const std::lock_guard lock(self->mutex_);
     self->streams_.erase(static_cast<Connection*>(connection));
+    self->connections_.erase(static_cast<Connection*>(connection));
     delete static_cast<Connection*>(connection);
   }
   static ptrdiff_t Send(void* context, void* connection, const void* bytes, size_t size, int) {
     auto* const self = static_cast<FakeDirector*>(context);
     auto& to = *static_cast<Connection*>(connection);
     const std::lock_guard lock(self->mutex_);
+    if (to.is_cut) ++self->vain_sends_;
     if (self->is_away_ || to.is_cut) return -2;
     to.request.append(static_cast<const char*>(bytes), size);
     self->Answer(to);
     return static_cast<ptrdiff_t>(size);
   }
   // A few bytes at a time.
-  static ptrdiff_t Receive(void* context, void* connection, void* buffer, size_t size, int) {
+  static ptrdiff_t Receive(void* context, void* connection, void* buffer, size_t size,
+                           int timeout_ms) {
     auto* const self = static_cast<FakeDirector*>(context);
     auto& from = *static_cast<Connection*>(connection);
     std::unique_lock lock(self->mutex_);
     const bool is_idle = from.answer.empty() && !from.is_endless && !from.is_cut;
-    if (is_idle && !self->is_away_) self->told_.wait_for(lock, std::chrono::milliseconds(2));
+    if (is_idle && !self->is_away_ && timeout_ms > 0)
+      self->told_.wait_for(lock, std::chrono::milliseconds(2));
     if (from.answer.empty() && from.is_endless) from.answer = std::string(1'000, 'x');
     if (from.answer.empty()) return from.is_cut || self->is_away_ ? 0 : -1;
     const size_t count = std::min({size, from.answer.size(), size_t{1'000}});
@@ -163,6 +193,11 @@ class FakeDirector {
     const std::vector<std::string> line =
         absl::StrSplit(request.substr(0, request.find("\r\n")), ' ');
     requests_.push_back(line[0] + " " + line[1]);
+    if (hang_ups_ > 0) {
+      --hang_ups_;
+      connection.is_cut = true;
+      return;
+    }
     if (is_silent_) return;
     if (!endless_.empty()) {
       connection.answer += endless_;
@@ -318,11 +353,12 @@ class FakeDirector {
   int last_session_ = 0;
   BlobId root_;
   bool is_away_ = false;
-  int cuts_ = 0, spoils_ = 0, not_ready_ = 0;
+  int cuts_ = 0, spoils_ = 0, not_ready_ = 0, hang_ups_ = 0, vain_sends_ = 0;
+  size_t connects_ = 0;
   size_t cut_after_ = 0;
   std::string raw_, endless_;
   bool is_silent_ = false;
-  std::set<Connection*> streams_;
+  std::set<Connection*> streams_, connections_;
   std::vector<std::string> requests_;
 };
 
