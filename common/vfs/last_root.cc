@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "common/vfs/replace_file.h"
+
 namespace galley::vfs {
 namespace {
 
@@ -38,26 +40,8 @@ std::optional<BlobId> LastRoot::Load() const {
 }
 
 Outcome LastRoot::Save(const BlobId& root) const {
-  if (Outcome failed = disk_.MakeFolder(folder_)) return failed;
   const std::string sealed = std::string(kHead) + root.ToText();
-  const std::string path = folder_ + "/" + name_;
-  for (int i = 0; i < 16; ++i) {  // another process may be writing
-    const std::string next = path + ".new" + std::to_string(i);
-    const Result<std::unique_ptr<OpenFile>> file = disk_.OpenToAppend(next);
-    if (!file.ok()) return file.fault();
-    if (!(*file)->Lock()) continue;
-    const Result<uint64_t> size = (*file)->Size();
-    const bool is_new = size.ok() && *size == 0;
-    if (is_new) {
-      if (Outcome failed = (*file)->Append(sealed + " " + ToHex(Sha256::Of(sealed)) + "\n")) {
-        static_cast<void>(disk_.Remove(next));
-        return failed;
-      }
-      return disk_.Rename(next, path);
-    }
-    static_cast<void>(disk_.Remove(next));  // left by a process that was killed
-  }
-  return Fault{GALLEY_VFS_IO, path + " cannot be written: others write it all the time"};
+  return ReplaceFile(disk_, folder_ + "/" + name_, sealed + " " + ToHex(Sha256::Of(sealed)) + "\n");
 }
 
 }  // namespace galley::vfs

@@ -1,8 +1,12 @@
 #include "common/vfs/seen_files.h"
 
 #include <algorithm>
+#include <functional>
+#include <memory>
 #include <string_view>
 #include <vector>
+
+#include "common/vfs/replace_file.h"
 
 namespace galley::vfs {
 namespace {
@@ -13,73 +17,142 @@ constexpr size_t kLineBytesMax = 8 << 10;
 
 std::string SealOf(std::string_view text) { return ToHex(Sha256::Of(text)).substr(0, kSealSize); }
 
+// The text of a line behind its seal; empty: the line is damaged.
+std::string_view TextIn(std::string_view line) {
+  if (line.size() < kSealSize + 2 || line[kSealSize] != ' ') return {};
+  const std::string_view text = line.substr(kSealSize + 1);
+  return SealOf(text) == line.substr(0, kSealSize) ? text : std::string_view();
+}
+
 // The blob of a line for this path; nullopt: it is of another path, or damaged.
 std::optional<BlobId> BlobIn(std::string_view line, std::string_view path) {
-  if (line.size() < kSealSize + 2 || line[kSealSize] != ' ') return std::nullopt;
-  const std::string_view text = line.substr(kSealSize + 1);
+  // A seal is dear: most lines are of other paths.
+  if (!line.ends_with(path)) return std::nullopt;
+  const std::string_view text = TextIn(line);
   const size_t space = text.find(' ');
   if (space == std::string_view::npos || text.substr(space + 1) != path) return std::nullopt;
-  if (SealOf(text) != line.substr(0, kSealSize)) return std::nullopt;
   return BlobId::Parse(text.substr(0, space));
+}
+
+// Calls `take` with each line of a list, without its end.
+template <typename Take>
+void ForEachLine(const OpenFile& list, const Take& take) {
+  std::string held;  // what is read and has no line's end yet
+  std::vector<char> piece(kPieceBytes);
+  for (uint64_t offset = 0;;) {
+    const Result<size_t> got = list.ReadAt(offset, piece.data(), piece.size());
+    if (!got.ok() || *got == 0) return;
+    offset += *got;
+    held.append(piece.data(), *got);
+    size_t begin = 0;
+    for (size_t end; (end = held.find('\n', begin)) != std::string::npos; begin = end + 1)
+      take(std::string_view(held).substr(begin, end - begin));
+    held.erase(0, begin);
+    if (held.size() > kLineBytesMax) held.clear();  // it is no list of ours
+  }
 }
 
 }  // namespace
 
 Outcome SeenFiles::Begin() {
-  if (Outcome failed = disk_.MakeFolder(folder_)) return failed;
-  Result<std::vector<FileFacts>> lists = disk_.List(folder_);
-  if (!lists.ok()) return lists.fault();
-  std::ranges::sort(*lists, std::greater<>(), &FileFacts::used_s);
-  for (size_t i = kWorldsMax; i < lists->size(); ++i)
-    static_cast<void>(disk_.Remove(folder_ + "/" + (*lists)[i].name));
+  if (Outcome failed = disk_.MakeFolder(folder_)) {
+    if (failed->code == GALLEY_VFS_NO_SPACE || disk_.Remove(folder_)) return failed;
+    if (Outcome again = disk_.MakeFolder(folder_)) return again;
+  }
+  RemoveOldLists("");
   return std::nullopt;
+}
+
+// `kept`: the name of a list that stays.
+void SeenFiles::RemoveOldLists(const std::string& kept) const {
+  Result<std::vector<FileFacts>> lists = disk_.List(folder_);
+  if (!lists.ok()) return;
+  std::ranges::sort(*lists, std::greater<>(), &FileFacts::used_s);
+  size_t left = kWorldsMax - (kept.empty() ? 0 : 1);
+  for (const FileFacts& list : *lists) {
+    const std::string path = folder_ + "/" + list.name;
+    const bool is_list = ParseHex(list.name).has_value();
+    if (list.name == kept) continue;
+    if (is_list && left > 0) {
+      --left;
+    } else if (IsNewName(list.name)) {
+      RemoveNew(disk_, path);
+    } else {
+      static_cast<void>(disk_.Remove(path));
+    }
+  }
 }
 
 Outcome SeenFiles::Note(const BlobId& world, const std::string& path, const BlobId& blob) {
   const std::string text = blob.ToText() + " " + path;
   const Hash key = Sha256::Of(text);
-  {
-    const std::lock_guard lock(mutex_);
-    if (world_ != world) noted_ = {};
-    world_ = world;
-    if (noted_.Contains(key)) return std::nullopt;
-  }
-  // An earlier process may have noted it: a list must not grow with each start of a game.
-  if (Find(world, path) != blob) {
-    if (Outcome failed = Append(world, text)) return failed;
-  }
   const std::lock_guard lock(mutex_);
-  if (world_ == world) noted_.Insert(key);
+  if (world_ != world) EnterWorld(world);
+  if (noted_.Contains(key)) return std::nullopt;
+  // Behind a line that a killed process has torn, it begins a line of its own.
+  if (Outcome failed = Append("\n" + SealOf(text) + " " + text + "\n")) return failed;
+  noted_.Insert(key);
   return std::nullopt;
 }
 
-Outcome SeenFiles::Append(const BlobId& world, const std::string& text) {
-  const Result<std::unique_ptr<OpenFile>> list = disk_.OpenToAppend(ListOf(world));
+// An earlier process may have noted much: a list must not grow with each start of a game.
+void SeenFiles::EnterWorld(const BlobId& world) {
+  world_ = world;
+  noted_ = {};
+  const Result<std::unique_ptr<OpenFile>> list = disk_.OpenToRead(ListOf(world));
+  if (!list.ok()) return;
+  ForEachLine(**list, [&](std::string_view line) {
+    const std::string_view text = TextIn(line);
+    if (!text.empty()) noted_.Insert(Sha256::Of(text));
+  });
+}
+
+Outcome SeenFiles::Append(const std::string& line) {
+  const std::string path = ListOf(world_);
+  Result<std::unique_ptr<OpenFile>> list = disk_.OpenToAppend(path);
+  if (!list.ok() && list.fault().code != GALLEY_VFS_NO_SPACE) {
+    // Somebody has put something else there, or removed the folder.
+    if (list.fault().code == kNotAFile) static_cast<void>(disk_.Remove(path));
+    if (list.fault().code == GALLEY_VFS_ABSENT) static_cast<void>(disk_.MakeFolder(folder_));
+    list = disk_.OpenToAppend(path);
+  }
   if (!list.ok()) return list.fault();
-  // Behind a line that a killed process has torn, it begins a line of its own.
-  return (*list)->Append("\n" + SealOf(text) + " " + text + "\n");
+  const Result<uint64_t> size = (*list)->Size();
+  if (!size.ok()) return size.fault();
+  if (*size == 0) RemoveOldLists(ToHex(world_.hash));
+  if (*size + line.size() <= kListBytesMax) return (*list)->Append(line);
+  if (Outcome failed = Forget()) return failed;
+  list = disk_.OpenToAppend(path);
+  return list.ok() ? (*list)->Append(line) : Outcome(list.fault());
+}
+
+// Keeps the newer half of the list, and whole lines.
+Outcome SeenFiles::Forget() {
+  std::string kept;
+  {
+    const Result<std::unique_ptr<OpenFile>> list = disk_.OpenToRead(ListOf(world_));
+    if (!list.ok()) return list.fault();
+    ForEachLine(**list, [&](std::string_view line) {
+      if (TextIn(line).empty()) return;
+      kept.append(line).append("\n");
+      if (kept.size() > kListBytesMax) kept.erase(0, kept.find('\n', kListBytesMax / 2) + 1);
+    });
+  }
+  if (kept.size() > kListBytesMax / 2)
+    kept.erase(0, kept.find('\n', kept.size() - kListBytesMax / 2) + 1);
+  if (Outcome failed = ReplaceFile(disk_, ListOf(world_), kept)) return failed;
+  EnterWorld(world_);
+  return std::nullopt;
 }
 
 std::optional<BlobId> SeenFiles::Find(const BlobId& world, const std::string& path) const {
   const Result<std::unique_ptr<OpenFile>> list = disk_.OpenToRead(ListOf(world));
   if (!list.ok()) return std::nullopt;
   std::optional<BlobId> found;
-  std::string held;  // what is read and has no line's end yet
-  std::vector<char> piece(kPieceBytes);
-  for (uint64_t offset = 0;;) {
-    const Result<size_t> got = (*list)->ReadAt(offset, piece.data(), piece.size());
-    if (!got.ok() || *got == 0) return found;
-    offset += *got;
-    held.append(piece.data(), *got);
-    size_t begin = 0;
-    for (size_t end; (end = held.find('\n', begin)) != std::string::npos; begin = end + 1) {
-      const std::optional<BlobId> blob =
-          BlobIn(std::string_view(held).substr(begin, end - begin), path);
-      if (blob) found = blob;
-    }
-    held.erase(0, begin);
-    if (held.size() > kLineBytesMax) held.clear();  // it is no list of ours
-  }
+  ForEachLine(**list, [&](std::string_view line) {
+    if (const std::optional<BlobId> blob = BlobIn(line, path)) found = blob;
+  });
+  return found;
 }
 
 }  // namespace galley::vfs

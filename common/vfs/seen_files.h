@@ -5,9 +5,12 @@
 //   seen/<64 hex of the file `world`>   a line for each path, in the order of the calls:
 //     <16 hex> <64 hex>/<size> <path>\n     the beginning of the SHA-256 of the text behind it
 //
-// Lines that are damaged or torn are passed over. At most kWorldsMax lists are kept, the newest.
+// Lines that are damaged or torn are passed over. At most kWorldsMax lists are kept, the newest; a
+// list that would have more than kListBytesMax bytes forgets its older half. A path that is
+// forgotten is noted again when it is opened again. Several processes may note at the same time:
+// then a list may forget some of their lines.
 //
-// Threads: any. Memory: at most 32 bytes for each path.
+// Threads: any. Memory: at most 32 bytes for each line of one list, which is 2 MiB.
 #pragma once
 
 #include <cstddef>
@@ -25,6 +28,7 @@ namespace galley::vfs {
 class SeenFiles {
  public:
   static constexpr size_t kWorldsMax = 16;
+  static constexpr size_t kListBytesMax = 4 << 20;
 
   // `disk` outlives this object.
   SeenFiles(Disk& disk, const std::string& cache_folder)
@@ -33,20 +37,23 @@ class SeenFiles {
   // Makes the folder, and removes old lists. Called before everything else.
   Outcome Begin();
   // The path, which is plain, leads to this file in the world. Faults: the disk's. Cost: linear in
-  // the list, once for each path.
+  // the list, for the first path of a world.
   Outcome Note(const BlobId& world, const std::string& path, const BlobId& blob);
   // nullopt: nobody noted it. Cost: linear in the list.
   std::optional<BlobId> Find(const BlobId& world, const std::string& path) const;
 
  private:
-  Outcome Append(const BlobId& world, const std::string& text);
   std::string ListOf(const BlobId& world) const { return folder_ + "/" + ToHex(world.hash); }
+  void EnterWorld(const BlobId& world);
+  Outcome Append(const std::string& line);
+  Outcome Forget();
+  void RemoveOldLists(const std::string& kept) const;
 
   Disk& disk_;
   const std::string folder_;
-  std::mutex mutex_;
-  BlobId world_;   // of noted_; guarded by mutex_
-  HashSet noted_;  // in this process; guarded by mutex_
+  std::mutex mutex_;  // held while a list is written, too
+  BlobId world_;      // of noted_, of no bytes: none; guarded by mutex_
+  HashSet noted_;     // texts of lines, in this process or before it; guarded by mutex_
 };
 
 }  // namespace galley::vfs
