@@ -87,7 +87,7 @@ typedef struct galley_vfs_options {
   size_t struct_size;   /* sizeof(galley_vfs_options); all that follows may be 0 but for three */
   const char* url;      /* "http://host:port", or with `net` of TLS "https://host:port" */
   const char* platform; /* a platform of the project */
-  const char* cache_folder;    /* made if need be; programs of one project may share it */
+  const char* cache_folder;    /* made if need be; several programs may share it */
   const char* const* cultures; /* e.g. "de"; the files of L10N/de are seen where there are some */
   size_t culture_count;
   const char* token;         /* the director's, for other addresses than loopback */

@@ -6,8 +6,8 @@ namespace galley::vfs {
 
 Session::Session(Ground& ground)
     : ground_(ground),
-      last_root_(ground.options.disk, ground.options.cache_folder, ground.options.platform,
-                 ground.options.cultures) {
+      last_root_(ground.options.disk, ground.options.cache_folder, ground.options.url,
+                 ground.options.platform, ground.options.cultures) {
   if (ground.options.root) state_.view.root = *ground.options.root;
 }
 
