@@ -11,6 +11,7 @@ namespace {
 constexpr size_t kPieceBytes = 256 << 10;
 constexpr uint64_t kReadBytesMax = 64 << 20;  // of a blob that is read whole
 constexpr int kPartsMax = 64;                 // of one blob
+constexpr uint64_t kLooks = 16;               // at the folder, while the quota is fetched once
 
 std::string NameOf(const BlobId& blob) {
   return ToHex(blob.hash) + "-" + std::to_string(blob.size);
@@ -383,7 +384,9 @@ Outcome BlobCache::Reserve(BlobPart& part, uint64_t bytes) {
   const uint64_t ahead = std::min(part.reserved_ + kStepBytes, part.blob_.size);
   const uint64_t more = std::max(needed, ahead) - part.reserved_;
   const std::lock_guard files_lock(files_mutex_);
-  if (Taken() + more > options_.bytes_max) {
+  unlooked_bytes_ += more;
+  const bool is_look_due = unlooked_bytes_ > options_.bytes_max / kLooks;
+  if (is_look_due || Taken() + more > options_.bytes_max) {
     if (Outcome failed = MakeRoom(more)) return failed;
   }
   part.reserved_ += more;
@@ -398,6 +401,7 @@ uint64_t BlobCache::Taken() const { return counts().bytes; }
 Result<std::vector<CacheFile>> BlobCache::Look() {
   Result<std::vector<CacheFile>> files = ListCacheFiles(options_.disk, options_.folder);
   if (!files.ok()) return files;
+  unlooked_bytes_ = 0;
   const std::lock_guard lock(mutex_);
   counts_.blobs = counts_.bytes = idle_part_bytes_ = 0;
   for (const CacheFile& file : *files) {

@@ -14,9 +14,10 @@
 // lie there that nobody fetches.
 //
 // Several processes may use a folder: blobs are renamed into place, and what one of them removes
-// another finds absent. Each counts what it finds when it begins and when it makes room, so that
-// several may go beyond the quota by what they fetch at the time. Where the file system has no
-// locks, two processes may write one part: its bytes are then wrong, and it is fetched once more.
+// another finds absent. Each counts what lies there when it begins, when it makes room, and after
+// each sixteenth of the quota that it fetches: so far each may go beyond the quota. Where the file
+// system has no locks, two processes may write one part: its bytes are then wrong, and it is
+// fetched once more.
 //
 // Memory: 32 bytes for each of at most kVerifiedMax blobs. Threads: any. A BlobPart: one.
 #pragma once
@@ -151,6 +152,7 @@ class BlobCache {
   // Held while files are counted, removed, or moved into place, so that the counts are right.
   // Taken before mutex_.
   std::mutex files_mutex_;
+  uint64_t unlooked_bytes_ = 0;  // reserved since the last Look; guarded by files_mutex_
   mutable std::mutex mutex_;
   BlobCacheCounts counts_;        // without parts; guarded by mutex_
   uint64_t idle_part_bytes_ = 0;  // of parts that nobody here fetches; guarded by mutex_

@@ -102,6 +102,17 @@ class FakeDirector {
     const std::lock_guard lock(mutex_);
     return vain_sends_;
   }
+  // How ranges are answered: as they should be, by the whole file, by another range, by 416.
+  enum class Ranges { kRight, kWhole, kWrong, kRefused };
+  void SetRanges(Ranges ranges) {
+    const std::lock_guard lock(mutex_);
+    ranges_ = ranges;
+  }
+  // At most so many bytes come at a time.
+  void SetPiece(size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    piece_ = bytes;
+  }
   // The next requests end their connection before a byte of the answer.
   void HangUpNext(int requests) {
     const std::lock_guard lock(mutex_);
@@ -175,7 +186,7 @@ class FakeDirector {
       self->told_.wait_for(lock, std::chrono::milliseconds(2));
     if (from.answer.empty() && from.is_endless) from.answer = std::string(1'000, 'x');
     if (from.answer.empty()) return from.is_cut || self->is_away_ ? 0 : -1;
-    const size_t count = std::min({size, from.answer.size(), size_t{1'000}});
+    const size_t count = std::min({size, from.answer.size(), self->piece_});
     std::memcpy(buffer, from.answer.data(), count);
     from.answer.erase(0, count);
     return static_cast<ptrdiff_t>(count);
@@ -271,8 +282,13 @@ class FakeDirector {
     std::string fields = absl::StrCat("Repr-Digest: sha-256=:", digest,
                                       ":\r\nGalley-Root: ", root_.ToText(), "\r\n");
     int status = 200;
-    if (const size_t at = request.find("Range: bytes="); at != std::string::npos) {
-      const size_t from = std::stoul(request.substr(at + 13));
+    const size_t at = request.find("Range: bytes=");
+    if (at != std::string::npos && ranges_ == Ranges::kRefused) {
+      connection.answer += Problem(416, "no such range");
+      return;
+    }
+    if (at != std::string::npos && ranges_ != Ranges::kWhole) {
+      const size_t from = ranges_ == Ranges::kWrong ? 1 : std::stoul(request.substr(at + 13));
       absl::StrAppend(&fields, "Content-Range: bytes ", from, "-", bytes.size() - 1, "/",
                       bytes.size(), "\r\n");
       bytes.erase(0, from);
@@ -357,6 +373,8 @@ class FakeDirector {
   size_t connects_ = 0;
   size_t cut_after_ = 0;
   std::string raw_, endless_;
+  Ranges ranges_ = Ranges::kRight;
+  size_t piece_ = 1'000;
   bool is_silent_ = false;
   std::set<Connection*> streams_, connections_;
   std::vector<std::string> requests_;
