@@ -10,7 +10,9 @@
 #include <cstdint>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <mutex>
+#include <random>
 #include <set>
 #include <string>
 #include <string_view>
@@ -31,11 +33,27 @@ class FakeDirector {
   // Files of the folder "Game", by name. A cooked one is in the tree; others come when asked for.
   void SetFile(const std::string& name, const std::string& bytes, bool is_cooked = false) {
     const std::lock_guard lock(mutex_);
-    files_[name] = bytes;
-    world_ += name + bytes;  // another one
-    if (is_cooked) cooked_.insert(name);
-    if (!is_cooked) cooked_.erase(name);
-    MakeRoot();
+    newest_ = std::make_shared<World>(*newest_);
+    newest_->roots.clear();
+    newest_->files[name] = bytes;
+    newest_->text += name + bytes;  // another one
+    if (is_cooked) newest_->cooked.insert(name);
+    if (!is_cooked) newest_->cooked.erase(name);
+    worlds_[BlobId::Of(newest_->text)] = newest_;
+    MakeRoot(*newest_);
+  }
+  // The files of the world whose file `world` this is.
+  std::map<std::string, std::string> FilesOf(const BlobId& world) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = worlds_.find(world);
+    return found == worlds_.end() ? std::map<std::string, std::string>() : found->second->files;
+  }
+  // So many of a thousand requests are answered wrongly, in a way that is drawn: cut off, with a
+  // wrong byte, by 500, 503 or nonsense, or not at all; and so many connections are refused.
+  void SetChaos(uint32_t seed, uint32_t per_mille) {
+    const std::lock_guard lock(mutex_);
+    random_.seed(seed);
+    chaos_ = per_mille;
   }
   void SetAway(bool is_away) {
     const std::lock_guard lock(mutex_);
@@ -124,7 +142,7 @@ class FakeDirector {
   }
   BlobId root() const {
     const std::lock_guard lock(mutex_);
-    return root_;
+    return newest_->root;
   }
   // "GET /v1/...", in their order.
   std::vector<std::string> TakeRequests() {
@@ -147,11 +165,18 @@ class FakeDirector {
     bool is_cut = false;
     bool is_endless = false;
   };
+  struct World {
+    std::map<std::string, std::string> files;
+    std::set<std::string> cooked;
+    std::string text;
+    BlobId root;
+    std::set<BlobId> roots;  // that it has, and had before it grew
+  };
 
   static void* Connect(void* context, const char*, uint16_t, int, char* text, size_t size) {
     auto* const self = static_cast<FakeDirector*>(context);
     const std::lock_guard lock(self->mutex_);
-    if (self->is_away_) {
+    if (self->is_away_ || self->IsDrawn(3)) {
       std::strncpy(text, "refused", size);
       return nullptr;
     }
@@ -200,6 +225,7 @@ class FakeDirector {
       body = static_cast<size_t>(std::stoul(connection.request.substr(at + 16)));
     if (connection.request.size() < head + 4 + body) return;
     const std::string request = connection.request.substr(0, head);
+    const std::string body_text = connection.request.substr(head + 4, body);
     connection.request.erase(0, head + 4 + body);
     const std::vector<std::string> line =
         absl::StrSplit(request.substr(0, request.find("\r\n")), ' ');
@@ -209,7 +235,7 @@ class FakeDirector {
       connection.is_cut = true;
       return;
     }
-    if (is_silent_) return;
+    if (is_silent_ || !MayAnswer(connection)) return;
     if (!endless_.empty()) {
       connection.answer += endless_;
       connection.is_endless = true;
@@ -222,19 +248,53 @@ class FakeDirector {
     }
     if (line[0] == "POST") {
       const std::string id = "s" + std::to_string(++last_session_);
-      sessions_.insert(id);
-      connection.answer += Text(201, Json(State(id)));
+      const std::shared_ptr<World> world = WorldFor(body_text);
+      if (world != nullptr) sessions_[id] = world;
+      connection.answer +=
+          world == nullptr ? Problem(410, "an older world") : Text(201, Json(State(id)));
     } else if (line[1].starts_with("/v1/blob/")) {
       const auto found = blobs_.find(BlobId::Parse(line[1].substr(9)).value_or(BlobId{}));
       if (found == blobs_.end()) {
         connection.answer += Problem(404, "no blob");
       } else {
-        GiveFile(connection, request, found->second);
+        GiveFile(connection, request, found->second, *newest_);
       }
     } else if (line[1].starts_with("/v1/sessions/")) {
       AnswerSession(connection, line[0], line[1].substr(13), request);
     } else {
       connection.answer += Problem(404, "nothing there");
+    }
+  }
+  // True once in `of` times that chaos strikes.
+  bool IsDrawn(uint32_t of) { return random_() % 1'000 < chaos_ && random_() % of == 0; }
+  // False: the answer is drawn, and given.
+  bool MayAnswer(Connection& connection) {
+    if (chaos_ == 0 || !IsDrawn(1)) return true;
+    switch (random_() % 8) {
+      case 0:
+        connection.is_cut = true;
+        return false;
+      case 1:
+        connection.answer += Problem(500, "chaos");
+        return false;
+      case 2:
+        connection.answer += Text(503, "{\"text\": \"chaos\"}", "Retry-After: 0\r\n");
+        return false;
+      case 3:
+        connection.answer += "chaos\r\n\r\n";
+        return false;
+      case 4:
+        spoils_ = 1;
+        return true;
+      case 5:
+        ranges_ = static_cast<Ranges>(random_() % 4);
+        return true;
+      case 6:
+        cuts_ = 1;
+        cut_after_ = random_() % 5'000;
+        return true;
+      default:
+        return random_() % 4 != 0;  // not at all
     }
   }
   void AnswerSession(Connection& connection, const std::string& method, const std::string& rest,
@@ -264,23 +324,25 @@ class FakeDirector {
       return;
     }
     const std::string name = rest.substr(id.size() + 6);  // "/Game/"
-    const auto file = files_.find(name);
-    if (file == files_.end()) {
+    World& world = *sessions_[id];
+    const auto file = world.files.find(name);
+    if (file == world.files.end()) {
       connection.answer += Problem(404, "no such path");
     } else if (file->second == "fails") {
       connection.answer += Problem(422, "the shader has an error");
     } else {
-      cooked_.insert(name);
-      MakeRoot();
-      GiveFile(connection, request, file->second);
+      world.cooked.insert(name);
+      MakeRoot(world);
+      GiveFile(connection, request, file->second, world);
     }
   }
-  void GiveFile(Connection& connection, const std::string& request, std::string bytes) {
+  void GiveFile(Connection& connection, const std::string& request, std::string bytes,
+                const World& world) {
     const Hash hash = Sha256::Of(bytes);
     const std::string digest = absl::Base64Escape(
         absl::string_view(reinterpret_cast<const char*>(hash.data()), hash.size()));
     std::string fields = absl::StrCat("Repr-Digest: sha-256=:", digest,
-                                      ":\r\nGalley-Root: ", root_.ToText(), "\r\n");
+                                      ":\r\nGalley-Root: ", world.root.ToText(), "\r\n");
     int status = 200;
     const size_t at = request.find("Range: bytes=");
     if (at != std::string::npos && ranges_ == Ranges::kRefused) {
@@ -316,7 +378,20 @@ class FakeDirector {
                 "Content-Type: application/problem+json\r\n");
   }
   std::vector<std::pair<std::string, std::string>> State(const std::string& id) const {
-    return {{"session", id}, {"root", root_.ToText()}, {"newest_root", root_.ToText()}};
+    return {{"session", id},
+            {"root", sessions_.at(id)->root.ToText()},
+            {"newest_root", newest_->root.ToText()}};
+  }
+  // The world of the root that a request for a session names; the newest one, if it names none;
+  // nullptr: none has that root.
+  std::shared_ptr<World> WorldFor(const std::string& body) const {
+    if (body.find("\"root\"") == std::string::npos) return newest_;
+    for (const auto& [id, world] : worlds_) {
+      for (const BlobId& root : world->roots) {
+        if (body.find(root.ToText()) != std::string::npos) return world;
+      }
+    }
+    return nullptr;
   }
   static std::string Json(const std::vector<std::pair<std::string, std::string>>& members) {
     std::string json = "{\"frozen\": false";
@@ -334,12 +409,12 @@ class FakeDirector {
     return {.name = name, .digest = Digest::Parse(folder.ToText()).value()};
   }
   // A tree as director/devices makes them: a link for each file, and nodes for the cooked ones.
-  void MakeRoot() {
+  void MakeRoot(World& world) {
     tree::LinkedDirectory links, nodes;
-    for (const auto& [name, bytes] : files_) {
+    for (const auto& [name, bytes] : world.files) {
       const std::string node = ToHex(Sha256::Of("/Game/" + name));
       links.links.push_back({.name = name, .target = "../../resource/00/00/" + node + "/" + name});
-      if (!cooked_.contains(name)) continue;
+      if (!world.cooked.contains(name)) continue;
       Put(bytes);
       const BlobId folder = Put(
           tree::EncodeLinkedDirectory({.files = {{.name = name, .digest = Digest::Of(bytes)}}}));
@@ -347,7 +422,8 @@ class FakeDirector {
     }
     std::ranges::sort(nodes.directories, {}, &tree::DirectoryNode::name);
     const BlobId game = Put(tree::EncodeLinkedDirectory(links));
-    tree::LinkedDirectory root{.files = {{.name = "world", .digest = Digest::Of(world_)}}};
+    Put(world.text);
+    tree::LinkedDirectory root{.files = {{.name = "world", .digest = Digest::Of(world.text)}}};
     if (!nodes.directories.empty()) {
       const BlobId cd = Put(tree::EncodeLinkedDirectory(nodes));
       const BlobId ab = Put(tree::EncodeLinkedDirectory({.directories = {In("00", cd)}}));
@@ -356,23 +432,23 @@ class FakeDirector {
     }
     root.directories.push_back(
         In("static", Put(tree::EncodeLinkedDirectory({.directories = {In("Game", game)}}))));
-    root_ = Put(tree::EncodeLinkedDirectory(root));
+    world.roots.insert(world.root = Put(tree::EncodeLinkedDirectory(root)));
   }
 
   mutable std::mutex mutex_;
   std::condition_variable told_;
-  std::map<std::string, std::string> files_;
-  std::set<std::string> cooked_;
-  std::string world_;
+  std::shared_ptr<World> newest_ = std::make_shared<World>();
+  std::map<BlobId, std::shared_ptr<World>> worlds_;  // by their files `world`
   std::map<BlobId, std::string> blobs_;
-  std::set<std::string> sessions_;
+  std::map<std::string, std::shared_ptr<World>> sessions_;
   int last_session_ = 0;
-  BlobId root_;
   bool is_away_ = false;
   int cuts_ = 0, spoils_ = 0, not_ready_ = 0, hang_ups_ = 0, vain_sends_ = 0;
   size_t connects_ = 0;
   size_t cut_after_ = 0;
   std::string raw_, endless_;
+  std::mt19937 random_;
+  uint32_t chaos_ = 0;
   Ranges ranges_ = Ranges::kRight;
   size_t piece_ = 1'000;
   bool is_silent_ = false;
