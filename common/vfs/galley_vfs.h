@@ -90,9 +90,12 @@ typedef struct galley_vfs_options {
   const char* cache_folder;    /* made if need be; several programs may share it */
   const char* const* cultures; /* e.g. "de"; the files of L10N/de are seen where there are some */
   size_t culture_count;
-  const char* token;         /* the director's, for other addresses than loopback */
-  uint64_t cache_bytes_max;  /* 0: 4 GiB */
-  int connect_ms;            /* how long to try to connect; 0: 2,000 */
+  const char* token;        /* the director's, for other addresses than loopback */
+  uint64_t cache_bytes_max; /* 0: 4 GiB */
+  /* How long to try to connect; 0: 2,000. Not in it: the look-up of a name in `url` by the system,
+   * which neither this nor galley_vfs_cancel ends (often 5 to 30 s without an answer). It is done
+   * once for a handle, and at most every 30 s after a failure. "localhost" and addresses need none. */
+  int connect_ms;
   int wait_ms;               /* how long one call may take at most; 0: 300,000 */
   int takes_last_good;       /* not 0: a file that fails is answered by its last good version */
   const galley_vfs_net* net; /* NULL: plain sockets. Copied; its context outlives the handle */

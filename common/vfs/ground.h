@@ -12,11 +12,13 @@
 #include <utility>
 #include <vector>
 
+#include "common/vfs/address_book.h"
 #include "common/vfs/blob_id.h"
 #include "common/vfs/disk.h"
 #include "common/vfs/galley_vfs.h"
 #include "common/vfs/http_client.h"
 #include "common/vfs/reach.h"
+#include "common/vfs/sockets.h"
 #include "common/vfs/url.h"
 #include "common/vfs/waiting.h"
 
@@ -44,7 +46,7 @@ struct Ground {
   explicit Ground(ClientOptions of)
       : options(std::move(of)),
         http({.url = options.url,
-              .net = options.net,
+              .net = WithAddresses(options.net),
               .token = options.token,
               .connect_ms = options.connect_ms}) {}
 
@@ -67,7 +69,14 @@ struct Ground {
       Log(GALLEY_VFS_WARNING, "the cache alone is used for a while: " + why.text);
   }
 
+  // Plain sockets look names up in the handle's own book.
+  galley_vfs_net WithAddresses(galley_vfs_net net) {
+    if (net.connect == PlainNet().connect && net.context == nullptr) net.context = &addresses;
+    return net;
+  }
+
   const ClientOptions options;
+  AddressBook addresses;
   HttpClient http;
   Reach reach;
   std::atomic<bool> is_cancelled = false;

@@ -7,7 +7,8 @@
 
 namespace galley::vfs {
 
-// Has no context.
+// The context is null. It may be set to an AddressBook, which outlives the connections: then a
+// name is looked up once, and not for each connection.
 galley_vfs_net PlainNet();
 
 }  // namespace galley::vfs

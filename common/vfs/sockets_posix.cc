@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -14,6 +15,7 @@
 #include <string>
 #include <system_error>
 
+#include "common/vfs/address_book.h"
 #include "common/vfs/sockets.h"
 
 namespace galley::vfs {
@@ -53,19 +55,30 @@ int ConnectTo(int descriptor, const addrinfo& address, Time until) {
 
 using Addresses = std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)>;
 
-// An address is not looked up; a name is, and that has no limit of time.
-Addresses Resolve(const char* host, uint16_t port, int& failed) {
+// `flags`: AI_NUMERICHOST: nothing is looked up.
+Addresses Resolve(const std::string& host, uint16_t port, int flags, int& failed) {
   addrinfo wanted{};
   wanted.ai_socktype = SOCK_STREAM;
-  wanted.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
+  wanted.ai_flags = flags | AI_NUMERICSERV;
   addrinfo* found = nullptr;
-  const std::string service = std::to_string(port);
-  failed = ::getaddrinfo(host, service.c_str(), &wanted, &found);
-  if (failed == EAI_NONAME) {
-    wanted.ai_flags = AI_ADDRCONFIG | AI_NUMERICSERV;
-    failed = ::getaddrinfo(host, service.c_str(), &wanted, &found);
-  }
+  failed = ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &wanted, &found);
   return Addresses(failed == 0 ? found : nullptr, &::freeaddrinfo);
+}
+
+// Has no limit of time where `host` is a name.
+AddressBook::Found LookUp(const std::string& host) {
+  int failed = 0;
+  Addresses found = Resolve(host, 1, AI_NUMERICHOST, failed);
+  if (failed == EAI_NONAME) found = Resolve(host, 1, AI_ADDRCONFIG, failed);
+  AddressBook::Found book;
+  for (const addrinfo* one = found.get(); one != nullptr; one = one->ai_next) {
+    std::array<char, NI_MAXHOST> text{};
+    if (::getnameinfo(one->ai_addr, one->ai_addrlen, text.data(), text.size(), nullptr, 0,
+                      NI_NUMERICHOST) == 0)
+      book.addresses.emplace_back(text.data());
+  }
+  if (book.addresses.empty()) book.error = ::gai_strerror(failed == 0 ? EAI_NONAME : failed);
+  return book;
 }
 
 // -1: `error` says why.
@@ -96,25 +109,42 @@ void SetOptions(int descriptor) {
 #endif
 }
 
-// The time is shared by all addresses, so that one that is silent leaves some for the next.
-void* Connect(void*, const char* host, uint16_t port, int timeout_ms, char* text,
-              size_t text_size) {
+// Connects to an address; -1: `error` says why.
+int OpenAddress(const std::string& address, uint16_t port, Time until, int& error) {
   int failed = 0;
-  const Addresses addresses = Resolve(host, port, failed);
-  if (addresses == nullptr) {
-    std::snprintf(text, text_size, "%s", ::gai_strerror(failed));
+  const Addresses one = Resolve(address, port, AI_NUMERICHOST, failed);
+  error = EHOSTUNREACH;
+  return one == nullptr ? -1 : Open(*one, until, error);
+}
+
+uint64_t MillisecondsOf(Time time) {
+  return static_cast<uint64_t>(
+      std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count());
+}
+
+// The time is shared by all addresses, so that one that is silent leaves some for the next.
+void* Connect(void* context, const char* host, uint16_t port, int timeout_ms, char* text,
+              size_t text_size) {
+  AddressBook own;
+  AddressBook& book = context == nullptr ? own : *static_cast<AddressBook*>(context);
+  const Time begin = Time::clock::now();
+  const Time end = begin + std::chrono::milliseconds(timeout_ms);
+  const AddressBook::Found found = book.Find(host, MillisecondsOf(begin), &LookUp);
+  if (found.addresses.empty()) {
+    std::snprintf(text, text_size, "%s", found.error.c_str());
     return nullptr;
   }
-  int count = 0;
-  for (const addrinfo* one = addresses.get(); one != nullptr; one = one->ai_next) ++count;
   int error = EHOSTUNREACH;
-  for (const addrinfo* one = addresses.get(); one != nullptr; one = one->ai_next) {
-    const Time until = Time::clock::now() + std::chrono::milliseconds(timeout_ms / count);
-    const int descriptor = Open(*one, until, error);
+  auto left = static_cast<int>(found.addresses.size());
+  for (const std::string& address : found.addresses) {
+    const Time now = Time::clock::now();
+    const int descriptor =
+        OpenAddress(address, port, now + std::max(end - now, Time::duration(0)) / left--, error);
     if (descriptor < 0) continue;
     SetOptions(descriptor);
     return new Connection{descriptor};
   }
+  book.NoteUnreached(host);
   std::snprintf(text, text_size, "%s", std::generic_category().message(error).c_str());
   return nullptr;
 }
