@@ -191,6 +191,7 @@ class Walker {
       return;
     }
     looked.names = HashOfNames({names.begin(), names.end()});
+    is_sandbox = is_sandbox || IsMountOfGalley(folder, looked.stat, fd);
     looked.is_sandbox = is_sandbox && Leaves(folder);
     if (looked.is_sandbox) return Note(std::move(looked));
     bool is_whole = true;
@@ -200,6 +201,14 @@ class Walker {
     }
     if (!is_whole) looked.stat = FileStat();
     Note(std::move(looked));
+  }
+
+  // A mount of cooked files (`galley mount`) has the file of sandboxes, and does not list it.
+  static bool IsMountOfGalley(const Folder& folder, const FileStat& stat, int fd) {
+    const Ancestor* const above =
+        folder.ancestors == nullptr ? nullptr : folder.ancestors->parent.get();
+    return above != nullptr && above->device != stat.device &&
+           ::faccessat(fd, kSandboxFile.data(), F_OK, AT_SYMLINK_NOFOLLOW) == 0;
   }
 
   void Note(SeenFolder folder) GALLEY_EXCLUDES(mutex_) {

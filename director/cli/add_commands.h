@@ -27,5 +27,8 @@ void AddCook(CLI::App& app, Arguments& arguments);
 void AddDirectorCommands(CLI::App& app, Arguments& arguments);
 void AddTreeCommands(CLI::App& app, Arguments& arguments);
 void AddStoreCommands(CLI::App& app, Arguments& arguments);
+void AddMount(CLI::App& app, Arguments& arguments);
+// The options with which a device's client reaches a director.
+void AddDeviceConnection(CLI::App& command, DeviceOptions& o);
 
 }  // namespace galley::cli

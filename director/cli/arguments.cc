@@ -107,6 +107,7 @@ void AddCommands(CLI::App& app, Arguments& arguments) {
              [&] { return RunDoctor(global); });
 
   AddStoreCommands(app, arguments);
+  AddMount(app, arguments);
   // The command takes no project, because it only prints.
   CLI::App* completion = app.add_subcommand(
       "completion", "Print the completions of a shell: source <(galley completion bash)");
@@ -119,7 +120,7 @@ void AddCommands(CLI::App& app, Arguments& arguments) {
   completion->add_option("shell", arguments.shell, "The shell")
       ->required()
       ->check(CLI::IsMember(kShells));
-  for (const char* name : {"query", "path", "release", "container", "device", "mount", "trust"}) {
+  for (const char* name : {"query", "path", "release", "container", "device", "trust"}) {
     AddLater(app, arguments, name);
   }
 }

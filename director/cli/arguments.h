@@ -31,6 +31,7 @@ struct Arguments {
   StoreRevokeOptions store_revoke;
   StoreVerifyOptions store_verify;
   StoreServeOptions store_serve;
+  MountOptions mount;
   std::string directory = ".", package, platform, export_directory, first, second, output;
   bool link = false;
   ListOptions list;

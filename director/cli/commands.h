@@ -131,5 +131,27 @@ int RunLs(const GlobalOptions& options, const ListOptions& list);
 int RunClean(const GlobalOptions& options, const FarDirector& far,
              const std::vector<std::string>& packages);
 int RunDoctor(const GlobalOptions& options);
+// DeviceOptions: of `galley device ...` and `galley mount`; each command takes some of them.
+struct DeviceOptions {
+  std::string url, platform;
+  std::string path;                // in the cooked tree; empty: its top
+  std::vector<std::string> paths;  // for sync; empty: all
+  std::string directory, output;
+  std::vector<std::string> cultures;
+  std::string cache;       // empty: in the user's folder of caches
+  std::string cache_size;  // empty: the library's
+  std::string token_file;  // empty: the variable GALLEY_DEVICE_TOKEN
+  std::string ca, pin;     // of TLS
+  int wait_s = 300;
+  bool takes_last_good = false, is_recursive = false, is_long = false;
+};
+struct MountOptions {
+  GlobalOptions global;
+  DeviceOptions device;  // url empty: the project's director
+  std::string shown;     // a platform, or a root
+  std::string folder;
+  bool is_for_all_users = false;
+};
+int RunMount(const MountOptions& options);
 
 }  // namespace galley::cli

@@ -133,7 +133,7 @@ absl::Status FindRoots(store::Store& store, Found& found) {
   return absl::OkStatus();
 }
 
-std::string TimeText(absl::Time time) {
+std::string SinceText(absl::Time time) {
   return absl::FormatTime(absl::RFC3339_sec, time, absl::UTCTimeZone());
 }
 
@@ -142,7 +142,7 @@ nlohmann::json JsonOf(const store::RevokeOptions& asked, const Found& found) {
                          {"worker", asked.what.worker},
                          {"since", asked.what.since == absl::InfinitePast()
                                        ? nlohmann::json()
-                                       : nlohmann::json(TimeText(asked.what.since))},
+                                       : nlohmann::json(SinceText(asked.what.since))},
                          {"results", nlohmann::json::array()},
                          {"packages", nlohmann::json::array()},
                          {"roots", nlohmann::json::array()}};
@@ -150,7 +150,7 @@ nlohmann::json JsonOf(const store::RevokeOptions& asked, const Found& found) {
     json["results"].push_back({{"key", result.key.ToString()},
                                {"worker", result.worker},
                                {"machine", result.machine},
-                               {"taken", TimeText(result.taken)},
+                               {"taken", SinceText(result.taken)},
                                {"received_from", result.received_from},
                                {"ours", result.is_ours}});
   }
@@ -175,7 +175,7 @@ void Print(const store::RevokeOptions& asked, const Found& found) {
   for (const auto& [package, of_it] : found.packages) platforms.insert(of_it.begin(), of_it.end());
   PrintLine("{} {}{}: {}{}{}", asked.is_dry ? "would take back what" : "took back what",
             asked.what.worker + " made",
-            asked.what.since == absl::InfinitePast() ? "" : " since " + TimeText(asked.what.since),
+            asked.what.since == absl::InfinitePast() ? "" : " since " + SinceText(asked.what.since),
             Counted(found.report.results.size(), "result"),
             found.packages.empty()
                 ? ""

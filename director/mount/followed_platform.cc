@@ -86,29 +86,32 @@ void FollowedPlatform::GoOn(const Changed& changed) {
 
 // ------------------------------------------------------------------ files
 
+template <typename Call>
+auto FollowedPlatform::InNewest(const Call& call) -> decltype(call()) {
+  auto result = call();
+  if (result.ok() || result.fault().code != GALLEY_VFS_SUPERSEDED || !follows_) return result;
+  const vfs::Result<bool> advanced = client_.Advance();
+  if (!advanced.ok()) return advanced.fault();
+  return call();
+}
+
 vfs::Result<vfs::ShownPath> FollowedPlatform::LookHere(const std::string& path) {
   return client_.Look(path, /*is_from_cache=*/true);
 }
 
 vfs::Result<vfs::ShownPath> FollowedPlatform::Look(const std::string& path,
                                                    const std::atomic<bool>& stop) {
-  return client_.Look(path, /*is_from_cache=*/false, &stop);
+  return InNewest([&] { return client_.Look(path, /*is_from_cache=*/false, &stop); });
 }
 
 vfs::Result<std::vector<vfs::ShownEntry>> FollowedPlatform::List(const std::string& path,
                                                                  const std::atomic<bool>& stop) {
-  return client_.List(path, &stop);
+  return InNewest([&] { return client_.List(path, &stop); });
 }
 
 vfs::Result<OpenedFile> FollowedPlatform::Open(const std::string& path,
                                                const std::atomic<bool>& stop) {
-  vfs::Result<vfs::Client::Opened> opened = client_.Open(path, &stop);
-  if (!opened.ok() && opened.fault().code == GALLEY_VFS_SUPERSEDED && follows_) {
-    // The project has changed, and the stream of changes has not said so yet.
-    const vfs::Result<bool> advanced = client_.Advance();
-    if (!advanced.ok()) return advanced.fault();
-    opened = client_.Open(path, &stop);
-  }
+  vfs::Result<vfs::Client::Opened> opened = InNewest([&] { return client_.Open(path, &stop); });
   if (!opened.ok()) return opened.fault();
   const vfs::Result<vfs::ShownPath> shown = LookHere(path);
   const auto* const file = shown.ok() ? std::get_if<vfs::FileAt>(&*shown) : nullptr;

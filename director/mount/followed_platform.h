@@ -1,7 +1,7 @@
 // FollowedPlatform: a platform as its director serves it, in the newest version of the project; or,
 // where a root is given, one version of it.
 //
-// A thread hears of changes, and another one goes to the newest version and then tells what differs.
+// A thread hears of changes; another one goes to the newest version, and then tells what differs.
 // Threads: as MountSource; Follow and Stop: one.
 #pragma once
 
@@ -51,6 +51,10 @@ class FollowedPlatform final : public MountSource {
   void Cancel() override { client_.Cancel(); }
 
  private:
+  // Goes to the newest version, and calls once more, where the project has changed and the stream
+  // of changes has not said so yet.
+  template <typename Call>
+  auto InNewest(const Call& call) -> decltype(call());
   void Hear();
   void GoOn(const Changed& changed);
   void Note(const vfs::Change& change);

@@ -113,7 +113,7 @@ void FuseSession::Serve() {
 
 void FuseSession::TakeRequests() {
   const FileDescriptor both(::epoll_create1(EPOLL_CLOEXEC));
-  // One thread alone is woken for a request, and all of them for the end.
+  // A request wakes one thread alone, and the end all of them.
   epoll_event request{.events = EPOLLIN | EPOLLEXCLUSIVE,
                       .data = {.fd = fuse_session_fd(session_)}};
   epoll_event end{.events = EPOLLIN, .data = {.fd = wake_.get()}};

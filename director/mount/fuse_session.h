@@ -21,8 +21,8 @@ class FuseSession {
     std::string name;               // in the list of mounts: "galley:pc"
     bool is_for_all_users = false;  // others than who mounts may read
   };
-  // Mounts. `requests` outlives the session. UNAVAILABLE: the kernel or libfuse does not let us, and
-  // the text says what to do.
+  // Mounts. `requests` outlives the session. UNAVAILABLE: the kernel or libfuse does not let us,
+  // and the text says what to do.
   static absl::StatusOr<std::unique_ptr<FuseSession>> Begin(const Options& options,
                                                             MountRequests& requests);
   // Unmounts.

@@ -25,7 +25,7 @@ struct MountNode {
   uint64_t id = 0;
   std::string path;  // empty: the top
   bool is_folder = false;
-  // Of a file; nullopt: only a cook tells.
+  // A file's; nullopt: only a cook tells.
   std::optional<vfs::FileAt> content;
   int64_t made_s = 0;  // when the node was made, in seconds since 1970
 };

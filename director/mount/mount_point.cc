@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -92,8 +93,9 @@ absl::StatusOr<bool> CleanStaleMount(const std::string& folder) {
   const std::string path = RealPathBeside(folder);
   const std::optional<std::string> type = MountedAt(path);
   if (!type) return false;
-  struct stat stat {};
-  const bool is_gone = ::stat(path.c_str(), &stat) != 0 && errno == ENOTCONN;
+  // The kernel may still know attributes of a mount whose process is gone; it does not know this.
+  struct statfs figures {};
+  const bool is_gone = ::statfs(path.c_str(), &figures) != 0 && errno == ENOTCONN;
   if (*type == kType && is_gone) {
     RETURN_IF_ERROR(Unmount(path));
     return true;

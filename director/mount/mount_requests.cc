@@ -81,7 +81,7 @@ Listing* ListingOf(const fuse_file_info& info) {
 MountRequests& Self(fuse_req_t req) { return *static_cast<MountRequests*>(fuse_req_userdata(req)); }
 
 void SetUp(void*, fuse_conn_info* conn) {
-  // Each capability is chosen: defaults differ between versions of libfuse and of the kernel.
+  // Nothing is left to the defaults, which differ between versions of libfuse and of the kernel.
   constexpr unsigned kWanted = FUSE_CAP_ASYNC_READ | FUSE_CAP_PARALLEL_DIROPS |
                                FUSE_CAP_NO_OPEN_SUPPORT | FUSE_CAP_SPLICE_READ;
   conn->want = conn->capable & kWanted;

@@ -1,11 +1,11 @@
 // MountRequests: answers the requests of the kernel about a mount, over a MountSource.
 //
-//   lookup    cooks nothing: a file that is not cooked has the size 0 and attributes that the kernel
-//             does not keep; so `ls` cooks nothing
+//   lookup    cooks nothing: a file that is not cooked has the size 0 and attributes that the
+//             kernel does not keep; so `ls` cooks nothing
 //   getattr   cooks the file: its size is asked for
 //   open      is ENOSYS: the kernel opens without asking, and keeps pages and attributes
-//   opendir   waits for the packages of a folder of which only a cook tells what it has; so readdir,
-//             which holds a lock of the kernel, does not wait
+//   opendir   waits for the packages of a folder of which only a cook tells what it has; so
+//             readdir, which holds a lock of the kernel, does not wait
 //
 // A request that may wait runs on a thread of WaitPool, and ends with the caller's interrupt.
 //
@@ -39,7 +39,7 @@ class MountRequests {
   // To be given to libfuse with this object as user data.
   static fuse_lowlevel_ops Operations();
 
-  // These paths may show something else. Tells the kernel to look up again the files that it knows;
+  // `paths` may show something else. Tells the kernel to look up again the files that it knows;
   // returns those that have to be told later, because somebody waits for a look-up beside them.
   // Called without locks, and by one thread.
   std::vector<std::string> Renew(fuse_session* session, std::vector<std::string> paths);

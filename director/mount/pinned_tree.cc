@@ -19,7 +19,7 @@ vfs::Fault OfRoot(vfs::Fault fault, const vfs::BlobId& root) {
 
 }  // namespace
 
-vfs::Result<bool> PinnedTree::IsOfSession() {
+vfs::Result<std::optional<std::string>> PinnedTree::WorldOfSession() {
   const vfs::Waiting waiting = ground_.BeginCall();
   const vfs::Result<std::string> bytes = blobs_.Read(root_, MayFetch(), waiting);
   if (!bytes.ok()) return OfRoot(bytes.fault(), root_);
@@ -32,8 +32,12 @@ vfs::Result<bool> PinnedTree::IsOfSession() {
   const auto is_kind = [](const vfs::Found& found, vfs::FolderEntry::Kind kind) {
     return found.entry && found.entry->kind == kind;
   };
-  return is_kind(world, vfs::FolderEntry::Kind::kFile) &&
-         is_kind(shown, vfs::FolderEntry::Kind::kFolder);
+  const bool is_of_session = is_kind(world, vfs::FolderEntry::Kind::kFile) &&
+                             is_kind(shown, vfs::FolderEntry::Kind::kFolder);
+  if (!is_of_session) return std::optional<std::string>();
+  vfs::Result<std::string> text = blobs_.Read(world.entry->blob, MayFetch(), waiting);
+  if (!text.ok()) return OfRoot(text.fault(), root_);
+  return std::optional(*std::move(text));
 }
 
 vfs::Result<vfs::ShownPath> PinnedTree::Find(const std::string& path, bool may_fetch,

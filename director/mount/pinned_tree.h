@@ -3,6 +3,9 @@
 // Threads: as MountSource.
 #pragma once
 
+#include <optional>
+#include <string>
+
 #include "common/vfs/blobs.h"
 #include "common/vfs/ground.h"
 #include "common/vfs/waiting.h"
@@ -17,9 +20,10 @@ class PinnedTree final : public MountSource {
 
   // Makes the cache's folder. Called before everything else.
   vfs::Outcome Begin() { return blobs_.Begin(); }
-  // The root is one of a session, in which files may still be cooked: it is for FollowedPlatform.
-  // Faults: the director does not have the root, or it is no folder.
-  vfs::Result<bool> IsOfSession();
+  // The file `world` of a root of a session, in which files may still be cooked: such a root is for
+  // FollowedPlatform. nullopt: it is a root of a cook. Faults: the director does not have the root,
+  // or it is no folder.
+  vfs::Result<std::optional<std::string>> WorldOfSession();
 
   vfs::Result<vfs::ShownPath> LookHere(const std::string& path) override;
   vfs::Result<vfs::ShownPath> Look(const std::string& path, const std::atomic<bool>& stop) override;
