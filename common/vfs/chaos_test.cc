@@ -128,7 +128,7 @@ class Chaos {
     } else if (drawn < 85) {
       const auto listed = client->List("Game");
       if (!listed.ok()) return;
-      for (const Client::Entry& entry : *listed) {
+      for (const ShownEntry& entry : *listed) {
         if (!ever_.contains(entry.name)) Fail(entry.name + " is listed");
       }
     } else if (drawn < 97 || !may_cancel) {

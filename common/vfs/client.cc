@@ -127,10 +127,15 @@ Result<bool> Client::Advance() {
 
 ReadFolder Client::FoldersOf(const View& view, const Waiting& waiting) {
   return [this, &waiting, may_fetch = view.is_online()](const BlobId& folder) {
-    using Bytes = Result<std::string>;
+    using Bytes = Result<FolderBytes>;
     if (waiting.is_cancelled()) return Bytes(Fault{GALLEY_VFS_CANCELLED, "it was cancelled"});
     if (waiting.is_over()) return Bytes(Fault{GALLEY_VFS_TIMED_OUT, "the tree takes too long"});
-    return blobs_.Read(folder, may_fetch, waiting);
+    if (const std::optional<FolderBytes> held = folders_.Find(folder)) return Bytes(*held);
+    Result<std::string> read = blobs_.Read(folder, may_fetch, waiting);
+    if (!read.ok()) return Bytes(read.fault());
+    const FolderBytes bytes(*std::move(read));
+    folders_.Put(folder, bytes);
+    return Bytes(bytes);
   };
 }
 

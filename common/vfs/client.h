@@ -16,6 +16,7 @@
 #include "common/vfs/blob_id.h"
 #include "common/vfs/blobs.h"
 #include "common/vfs/download.h"
+#include "common/vfs/folder_cache.h"
 #include "common/vfs/ground.h"
 #include "common/vfs/result.h"
 #include "common/vfs/seen_files.h"
@@ -105,6 +106,7 @@ class Client {
   Ground ground_;
   Session session_;
   Blobs blobs_;
+  FolderCache folders_;
   SeenFiles seen_;
   Watch watch_;
 };

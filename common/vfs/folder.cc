@@ -172,13 +172,18 @@ bool ForEachEntry(std::string_view folder, const std::function<bool(const Folder
   return true;
 }
 
+// Looks at names alone: a name comes first in its entry.
 Found FindEntry(std::string_view folder, std::string_view name) {
-  Found found;
-  found.is_folder = ForEachEntry(folder, [&](const FolderEntry& entry) {
-    if (entry.name == name) found.entry = entry;
-    return !found.entry.has_value();
-  });
-  return found;
+  for (WireReader reader(folder); !reader.is_over();) {
+    const auto field = reader.Next();
+    if (!field || !field->is_bytes || field->number < 1 || field->number > 3) return {false, {}};
+    const auto named = WireReader(field->bytes).Next();
+    if (!named || named->number != 1 || !named->is_bytes) return {false, {}};
+    if (named->bytes != name) continue;
+    const auto entry = ReadEntry(static_cast<FolderEntry::Kind>(field->number - 1), field->bytes);
+    return {entry.has_value(), entry};
+  }
+  return {};
 }
 
 }  // namespace galley::vfs

@@ -158,8 +158,9 @@ typedef struct galley_vfs_entry {
 } galley_vfs_entry;
 
 /* Calls `visit` with what lies in the folder ("" is the top), sorted by name, until it returns
- * something else than 0, which is then returned, too; it must not be negative. Cooks nothing: what
- * generators make is not listed, nor what a folder ".d" has before its package is cooked. Blocks. */
+ * something else than 0, which is then returned, too; it must not be negative. `visit` may call the
+ * library. Cooks nothing, but for a folder of which only a cook tells what it has ("<package>.d" and
+ * "<package>/_gen"), which may be empty. Blocks. */
 int galley_vfs_list(galley_vfs* vfs, const char* folder,
                     int (*visit)(void* context, const galley_vfs_entry* entry), void* context);
 

@@ -41,6 +41,11 @@ std::string PathOfList(const std::string& path) {
   return {};
 }
 
+// "Game/town.level" of "Game/town.level/_gen".
+std::string_view GeneratorOf(std::string_view list) {
+  return list.substr(0, list.size() - kListName.size() - 1);
+}
+
 // The path to ask for where a generated package is not cooked.
 std::string AskFor(const GeneratedPackage& package) { return package.path + ".d"; }
 
@@ -62,7 +67,7 @@ Result<ShownPath> SessionTree::Find(const std::string& path) const {
     const Result<PathEntry> at = Follow(InStatic(list));
     if (!at.ok()) return at.fault();
     if (const auto* const file = std::get_if<FileAt>(&*at)) {
-      const Result<Packages> packages = ReadList(file->blob);
+      const Result<Packages> packages = ReadList(file->blob, GeneratorOf(list));
       if (!packages.ok()) return packages.fault();
       if (path == list) return ShownPath(ShownFolder{});
       return FindGenerated(*packages, path);
@@ -88,17 +93,21 @@ Result<bool> SessionTree::IsLinkToMore(const std::string& path) const {
   if (!parent.ok()) return parent.fault();
   const auto* const folder = std::get_if<FolderAt>(&*parent);
   if (folder == nullptr) return false;
-  const Result<std::string> bytes = read_(folder->blob);
+  const Result<FolderBytes> bytes = read_(folder->blob);
   if (!bytes.ok()) return bytes.fault();
   const Found found = FindEntry(*bytes, LastName(path));
   return found.entry && found.entry->kind == FolderEntry::Kind::kLink;
 }
 
-Result<SessionTree::Packages> SessionTree::ReadList(const BlobId& list) const {
-  const Result<std::string> bytes = read_(list);
+Result<SessionTree::Packages> SessionTree::ReadList(const BlobId& list,
+                                                    std::string_view generator) const {
+  const Result<FolderBytes> bytes = read_(list);
   if (!bytes.ok()) return bytes.fault();
   std::optional<Packages> packages = ParseGeneratedList(*bytes);
-  if (!packages) return Fault{GALLEY_VFS_DAMAGED, "a list of generated files cannot be read"};
+  const std::string below = std::string(generator) + "/_gen/";
+  const auto is_below = [&](const GeneratedPackage& one) { return one.path.starts_with(below); };
+  if (!packages || !std::ranges::all_of(*packages, is_below))
+    return Fault{GALLEY_VFS_DAMAGED, "a list of generated files cannot be read"};
   return *std::move(packages);
 }
 
@@ -137,7 +146,7 @@ Result<ShownPath> SessionTree::FindInNode(const OfNode& at, const std::string& p
   const auto* const file = std::get_if<FileAt>(&*list);
   if (file == nullptr) return ShownPath(NothingAt{});
   if (!is_below || at.rest.size() == kListName.size() + 1) return ShownPath(ShownFolder{});
-  const Result<Packages> inner = ReadList(file->blob);
+  const Result<Packages> inner = ReadList(file->blob, at.package.path);
   return inner.ok() ? FindGenerated(*inner, path) : inner.fault();
 }
 
@@ -150,7 +159,7 @@ Result<std::optional<ShownListing>> SessionTree::List(const std::string& folder)
     const Result<PathEntry> at = Follow(InStatic(list));
     if (!at.ok()) return at.fault();
     if (const auto* const file = std::get_if<FileAt>(&*at)) {
-      const Result<Packages> packages = ReadList(file->blob);
+      const Result<Packages> packages = ReadList(file->blob, GeneratorOf(list));
       if (!packages.ok()) return packages.fault();
       return ListGenerated(*packages, folder);
     }
@@ -176,7 +185,7 @@ Result<std::optional<ShownListing>> SessionTree::List(const std::string& folder)
 
 Result<std::optional<ShownListing>> SessionTree::ListFolder(const std::string& path,
                                                             const BlobId& folder) const {
-  const Result<std::string> bytes = read_(folder);
+  const Result<FolderBytes> bytes = read_(folder);
   if (!bytes.ok()) return bytes.fault();
   ShownListing listing;
   const bool is_folder = ForEachEntry(*bytes, [&](const FolderEntry& entry) {
@@ -228,7 +237,7 @@ Outcome SessionTree::AddOutputs(const GeneratedPackage& package, ShownListing& l
     listing.asks.push_back(AskFor(package));
     return std::nullopt;
   }
-  const Result<std::string> bytes = read_(folder->blob);
+  const Result<FolderBytes> bytes = read_(folder->blob);
   if (!bytes.ok()) return bytes.fault();
   const std::string_view name = LastName(package.path);
   const bool is_folder = ForEachEntry(*bytes, [&](const FolderEntry& entry) {
@@ -273,7 +282,7 @@ Outcome SessionTree::AddFolderOfNode(const OfNode& at, const std::string& folder
       listing.entries.push_back({.name = std::string(kListName), .is_folder = true});
       return std::nullopt;
     }
-    const Result<Packages> packages = ReadList(file->blob);
+    const Result<Packages> packages = ReadList(file->blob, at.package.path);
     if (!packages.ok()) return packages.fault();
     Result<std::optional<ShownListing>> listed = ListGenerated(*packages, folder);
     if (!listed.ok()) return listed.fault();

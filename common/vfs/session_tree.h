@@ -64,7 +64,9 @@ class SessionTree {
   // The world shows a link at the path that leads to what only a cook tells.
   Result<bool> IsLinkToMore(const std::string& path) const;
   Result<PathEntry> Follow(const std::string& path) const { return FollowPath(root_, path, read_); }
-  Result<Packages> ReadList(const BlobId& list) const;
+  // `generator`: its path in the cooked tree. Lists that name other paths than those below its
+  // `_gen` are damaged, so that lists which lead to each other have an end.
+  Result<Packages> ReadList(const BlobId& list, std::string_view generator) const;
   Result<ShownPath> FindGenerated(const Packages& packages, const std::string& path) const;
   Result<ShownPath> FindInNode(const OfNode& at, const std::string& path) const;
   Result<std::optional<ShownListing>> ListFolder(const std::string& path,

@@ -190,6 +190,15 @@ TEST_F(SessionTreeTest, WhatIsGeneratedIsListedWhenItIsCooked) {
   EXPECT_THAT(Names(gen_ + "none"), ElementsAre("none"));
 }
 
+TEST_F(SessionTreeTest, AListThatLeadsElsewhereIsDamage) {
+  const std::string inner = gen_ + "in.level";
+  AddNode("/" + inner, {.files = {{"_gen", List({inner})}, {"in.level.bin", BlobId::Of("in")}},
+                        .folders = {},
+                        .links = {}});
+  EXPECT_EQ(At(inner + "/_gen/x"), "fault") << "a list that names its own generator has no end";
+  EXPECT_THAT(Names(inner + "/_gen"), ElementsAre("fault"));
+}
+
 TEST_F(SessionTreeTest, AListThatIsNoneIsDamage) {
   for (const char* const bad : {"", "galley-generated 2\n", "galley-generated 1\nx Game/a\n",
                                 "galley-generated 1\n", "galley-generated 1\nno end"}) {

@@ -54,7 +54,7 @@ class TreeWalk {
   // nullopt: the walk goes on.
   Result<std::optional<PathEntry>> Enter(const std::string& segment) {
     using Step = std::optional<PathEntry>;
-    const Result<std::string> bytes = read_(folders_.back());
+    const Result<FolderBytes> bytes = read_(folders_.back());
     if (!bytes.ok()) return bytes.fault();
     const Found found = FindEntry(*bytes, segment);
     if (!found.is_folder) return Damaged("a folder of the tree cannot be read");

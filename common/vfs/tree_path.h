@@ -5,8 +5,10 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 
 #include "common/vfs/blob_id.h"
@@ -14,8 +16,18 @@
 
 namespace galley::vfs {
 
+// FolderBytes: an encoded folder, or a list, shared by all who look into it.
+class FolderBytes {
+ public:
+  FolderBytes(std::string bytes) : bytes_(std::make_shared<const std::string>(std::move(bytes))) {}
+  operator std::string_view() const { return *bytes_; }
+
+ private:
+  std::shared_ptr<const std::string> bytes_;
+};
+
 // Returns the bytes of a folder, which are those of its digest.
-using ReadFolder = std::function<Result<std::string>(const BlobId& folder)>;
+using ReadFolder = std::function<Result<FolderBytes>(const BlobId& folder)>;
 
 struct FileAt {
   BlobId blob;

@@ -23,10 +23,10 @@ class TreePathTest : public testing::Test {
     return {.name = name, .digest = Digest::Parse(folder.ToText()).value()};
   }
   PathEntry Find(const BlobId& root, const std::string& path) {
-    const auto entry = FollowPath(root, path, [this](const BlobId& folder) -> Result<std::string> {
+    const auto entry = FollowPath(root, path, [this](const BlobId& folder) -> Result<FolderBytes> {
       const auto found = folders_.find(folder);
       if (found == folders_.end()) return Fault{GALLEY_VFS_OFFLINE, "no folder"};
-      return found->second;
+      return FolderBytes(found->second);
     });
     code_ = entry.ok() ? GALLEY_VFS_OK : entry.fault().code;
     return entry.ok() ? *entry : PathEntry(NothingAt{});

@@ -40,10 +40,20 @@ vfs::Result<std::optional<std::string>> PinnedTree::WorldOfSession() {
   return std::optional(*std::move(text));
 }
 
+vfs::Result<vfs::FolderBytes> PinnedTree::ReadFolder(const vfs::BlobId& folder, bool may_fetch,
+                                                     const vfs::Waiting& waiting) {
+  if (const std::optional<vfs::FolderBytes> held = folders_.Find(folder)) return *held;
+  vfs::Result<std::string> read = blobs_.Read(folder, may_fetch, waiting);
+  if (!read.ok()) return read.fault();
+  const vfs::FolderBytes bytes(*std::move(read));
+  folders_.Put(folder, bytes);
+  return bytes;
+}
+
 vfs::Result<vfs::ShownPath> PinnedTree::Find(const std::string& path, bool may_fetch,
                                              const vfs::Waiting& waiting) {
   const auto read = [&](const vfs::BlobId& folder) {
-    return blobs_.Read(folder, may_fetch, waiting);
+    return ReadFolder(folder, may_fetch, waiting);
   };
   const vfs::Result<vfs::PathEntry> entry = vfs::FollowPath(root_, path, read);
   if (!entry.ok()) return OfRoot(entry.fault(), root_);
@@ -67,13 +77,13 @@ vfs::Result<std::vector<vfs::ShownEntry>> PinnedTree::List(const std::string& pa
                                                            const std::atomic<bool>& stop) {
   const vfs::Waiting waiting = ground_.BeginCall(&stop);
   const auto read = [&](const vfs::BlobId& folder) {
-    return blobs_.Read(folder, MayFetch(), waiting);
+    return ReadFolder(folder, MayFetch(), waiting);
   };
   const vfs::Result<vfs::PathEntry> entry = vfs::FollowPath(root_, path, read);
   if (!entry.ok()) return OfRoot(entry.fault(), root_);
   const auto* const folder = std::get_if<vfs::FolderAt>(&*entry);
   if (folder == nullptr) return vfs::Fault{GALLEY_VFS_ABSENT, "there is no such folder"};
-  const vfs::Result<std::string> bytes = read(folder->blob);
+  const vfs::Result<vfs::FolderBytes> bytes = read(folder->blob);
   if (!bytes.ok()) return OfRoot(bytes.fault(), root_);
   std::vector<vfs::ShownEntry> entries;
   const bool is_folder = vfs::ForEachEntry(*bytes, [&](const vfs::FolderEntry& one) {

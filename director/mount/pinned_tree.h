@@ -7,6 +7,7 @@
 #include <string>
 
 #include "common/vfs/blobs.h"
+#include "common/vfs/folder_cache.h"
 #include "common/vfs/ground.h"
 #include "common/vfs/waiting.h"
 #include "director/mount/mount_source.h"
@@ -35,12 +36,15 @@ class PinnedTree final : public MountSource {
   void Cancel() override { ground_.is_cancelled = true; }
 
  private:
+  vfs::Result<vfs::FolderBytes> ReadFolder(const vfs::BlobId& folder, bool may_fetch,
+                                           const vfs::Waiting& waiting);
   vfs::Result<vfs::ShownPath> Find(const std::string& path, bool may_fetch,
                                    const vfs::Waiting& waiting);
   bool MayFetch() const { return ground_.reach.MayAsk(ground_.options.clock()); }
 
   vfs::Ground ground_;
   vfs::Blobs blobs_;
+  vfs::FolderCache folders_;
   const vfs::BlobId root_;
 };
 

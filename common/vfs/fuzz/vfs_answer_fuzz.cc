@@ -10,6 +10,8 @@
 #include "common/vfs/folder.h"
 #include "common/vfs/protocol.h"
 #include "common/vfs/response_parser.h"
+#include "common/vfs/session_tree.h"
+#include "common/vfs/testing/sample_tree.h"
 #include "common/vfs/tree_path.h"
 
 namespace galley::vfs {
@@ -55,10 +57,40 @@ void FuzzFolder(std::string_view bytes) {
   });
   if (is_folder && !last.empty()) GALLEY_CHECK(FindEntry(bytes, last).entry.has_value());
   // Every folder of the tree is this one: links and depth have limits.
-  const auto entry =
-      FollowPath({}, "static/" + (last.empty() ? "a" : last),
-                 [&](const BlobId&) -> Result<std::string> { return std::string(bytes); });
+  const auto entry = FollowPath(
+      {}, "static/" + (last.empty() ? "a" : last),
+      [&](const BlobId&) -> Result<FolderBytes> { return FolderBytes(std::string(bytes)); });
   GALLEY_CHECK(entry.ok() || !entry.fault().text.empty());
+  const ReadFolder read = [&](const BlobId&) -> Result<FolderBytes> {
+    return FolderBytes(std::string(bytes));
+  };
+  const SessionTree tree({}, read);
+  for (const char* const path : {"", "a", "a.d", "a/_gen", "a/_gen/b.c", "a/_gen/b/_gen/c.d/e"}) {
+    static_cast<void>(tree.Find(path));
+    static_cast<void>(tree.List(path));
+  }
+}
+
+// Every folder of the tree has a file `_gen` and all folders that lead to nodes; every list is this
+// one.
+void FuzzList(std::string_view bytes) {
+  const auto packages = ParseGeneratedList(bytes);
+  if (!packages) return;
+  for (const GeneratedPackage& package : *packages) GALLEY_CHECK(IsPlainPath(package.path));
+  SampleTree blobs;
+  const BlobId list = blobs.Put(std::string(bytes));
+  SampleFolder node{.files = {{"_gen", list}, {"b.c", list}}, .folders = {}, .links = {}};
+  const std::string hex(64, 'a');
+  const BlobId resource = blobs.PutBelow({"aa", "aa", hex}, blobs.Put(node));
+  const BlobId shown = blobs.PutBelow({"a"}, blobs.Put(node));
+  const BlobId root =
+      blobs.Put({.files = {}, .folders = {{"resource", resource}, {"static", shown}}, .links = {}});
+  const ReadFolder read = blobs.Read();
+  const SessionTree tree(root, read);
+  for (const char* const path : {"a", "a/_gen", "a/_gen/b.c", "a/_gen/b/_gen/c.d/e"}) {
+    static_cast<void>(tree.Find(path));
+    static_cast<void>(tree.List(path));
+  }
 }
 
 void FuzzJson(std::string_view bytes) {
@@ -76,6 +108,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
   if (data[0] % 3 == 0) galley::vfs::FuzzAnswer(bytes);
   if (data[0] % 3 == 1) galley::vfs::FuzzFolder(bytes);
+  if (data[0] % 3 == 1) galley::vfs::FuzzList(bytes);
   if (data[0] % 3 == 2) galley::vfs::FuzzJson(bytes);
   return 0;
 }

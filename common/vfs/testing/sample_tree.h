@@ -43,10 +43,10 @@ class SampleTree {
   }
   void Drop(const BlobId& blob) { blobs_.erase(blob); }
   ReadFolder Read() const {
-    return [this](const BlobId& blob) -> Result<std::string> {
+    return [this](const BlobId& blob) -> Result<FolderBytes> {
       const auto found = blobs_.find(blob);
       if (found == blobs_.end()) return Fault{GALLEY_VFS_OFFLINE, "no folder"};
-      return found->second;
+      return FolderBytes(found->second);
     };
   }
 
