@@ -13,8 +13,8 @@
 #include <thread>
 #include <vector>
 
-#include "common/base/testing/await.h"
 #include "common/vfs/testing/fake_director.h"
+#include "common/vfs/testing/temp_folder.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -29,21 +29,15 @@ using testing::IsEmpty;
 class GalleyVfsTest : public testing::Test {
  protected:
   void SetUp() override {
-    std::string folder = std::filesystem::temp_directory_path() / "galley_vfs_XXXXXX";
-    ASSERT_NE(::mkdtemp(folder.data()), nullptr);
-    folder_ = folder;
     director_.SetFile("a.ktx2", "texture", /*is_cooked=*/true);
     director_.SetFile("b.ktx2", "cooked when asked for");
     net_ = director_.Net();
   }
-  void TearDown() override {
-    End();
-    std::filesystem::remove_all(folder_);
-  }
+  void TearDown() override { End(); }
 
   void Begin(uint64_t cache_bytes_max = 0) {
     End();
-    const std::string cache = folder_ / "cache";
+    const std::string cache = PathText(folder_ / "cache");
     galley_vfs_options options{};
     options.struct_size = sizeof options;
     options.url = "http://fake:1";
@@ -105,7 +99,8 @@ class GalleyVfsTest : public testing::Test {
     return folder_ / "cache" / "blobs" / hex.substr(0, 2) / (hex + "-" + std::to_string(blob.size));
   }
 
-  std::filesystem::path folder_;
+  const TempFolder temp_folder_;
+  const std::filesystem::path folder_ = temp_folder_.path();
   FakeDirector director_;
   galley_vfs_net net_{};
   galley_vfs* vfs_ = nullptr;
@@ -192,7 +187,7 @@ TEST_F(GalleyVfsTest, AFileThatWasReadBeforeTheTreeGrewIsThereOffLine) {
   EXPECT_EQ(Read("Game/c.ktx2"), "c");
   EXPECT_EQ(galley_vfs_advance(vfs_), 0);
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_ / "cache/blobs")) {
-    const std::string name = entry.path().filename();
+    const std::string name = entry.path().filename().string();
     const bool is_file = name.starts_with(ToHex(Sha256::Of("cooked when asked for"))) ||
                          name.starts_with(director_.root().ToText().substr(0, 64));
     if (entry.is_regular_file() && !is_file) std::filesystem::remove(entry.path());
@@ -517,7 +512,7 @@ TEST_F(GalleyVfsTest, ChangesAreToldUntilTheCallerHasEnough) {
     };
     EXPECT_EQ(galley_vfs_watch(vfs_, note, &told), 7);
   });
-  AwaitOrFail([&] { return director_.Tell("") > 0; }, "the stream");
+  EXPECT_TRUE(director_.AwaitStream());
   director_.Tell(
       ": silence\n\nid: 1-1\nevent: change\ndata: {\"world\":2,\"added\":[{\"path\":\"Game/n\"}],");
   director_.Tell(
@@ -534,7 +529,7 @@ TEST_F(GalleyVfsTest, AWatchEndsWhenItIsCancelled) {
     const auto note = [](void*, const galley_vfs_change*) { return 0; };
     EXPECT_EQ(galley_vfs_watch(vfs_, note, nullptr), GALLEY_VFS_CANCELLED);
   });
-  AwaitOrFail([&] { return director_.Tell("") > 0; }, "the stream");
+  EXPECT_TRUE(director_.AwaitStream());
   galley_vfs_cancel(vfs_);
   watcher.join();
 }
@@ -559,14 +554,16 @@ TEST_F(GalleyVfsTest, WrongOptionsAreNamed) {
   galley_vfs_options options{};
   options.struct_size = sizeof options;
   options.platform = "linux";
-  options.cache_folder = "/dev/null/cache";
+  const std::string below_a_file = PathText(folder_ / "taken/cache");
+  std::ofstream(folder_ / "taken") << "a file";
+  options.cache_folder = below_a_file.c_str();
   options.url = "nonsense";
   EXPECT_EQ(galley_vfs_create(&options, &vfs_), GALLEY_VFS_INVALID);
   EXPECT_THAT(Error(), HasSubstr("options.url"));
   End();
   options.url = "http://fake:1";
   EXPECT_EQ(galley_vfs_create(&options, &vfs_), GALLEY_VFS_IO);
-  EXPECT_THAT(Error(), HasSubstr("/dev/null"));
+  EXPECT_THAT(Error(), HasSubstr("taken"));
   galley_vfs_file* file = nullptr;
   EXPECT_EQ(galley_vfs_open(vfs_, "Game/a", &file), GALLEY_VFS_INVALID)
       << "it can only be destroyed";

@@ -3,24 +3,20 @@
 #include <map>
 #include <string>
 
-#include "common/tree/linked_directory.h"
 #include "common/vfs/folder.h"
+#include "common/vfs/testing/tree_folder.h"
 #include "gtest/gtest.h"
 
 namespace galley::vfs {
 namespace {
 
-// Trees that Galley itself has encoded.
 class TreePathTest : public testing::Test {
  protected:
-  BlobId Put(const tree::LinkedDirectory& folder) {
-    const std::string bytes = tree::EncodeLinkedDirectory(folder);
+  BlobId Put(const TreeFolder& folder) {
+    const std::string bytes = folder.Encode();
     const BlobId blob = BlobId::Of(bytes);
     folders_[blob] = bytes;
     return blob;
-  }
-  static tree::DirectoryNode In(const std::string& name, const BlobId& folder) {
-    return {.name = name, .digest = Digest::Parse(folder.ToText()).value()};
   }
   PathEntry Find(const BlobId& root, const std::string& path) {
     const auto entry = FollowPath(root, path, [this](const BlobId& folder) -> Result<FolderBytes> {
@@ -39,21 +35,21 @@ class TreePathTest : public testing::Test {
 const std::string kNode(64, 'a');
 
 TEST_F(TreePathTest, LinksLeadToNodesAndNowhereWhereNothingIsCooked) {
-  const BlobId lods = Put({.files = {{.name = "lod1", .digest = Digest::Of("lod")}}});
-  const BlobId node = Put({.files = {{.name = "a.glb", .digest = Digest::Of("mesh")}},
-                           .directories = {In("a.glb.d", lods)}});
-  const BlobId cd = Put({.directories = {In(kNode, node)}});
-  const BlobId ab = Put({.directories = {In("cd", cd)}});
-  const BlobId resource = Put({.directories = {In("ab", ab)}});
+  const BlobId lods = Put({.files = {{.name = "lod1", .blob = BlobId::Of("lod")}}});
+  const BlobId node = Put({.files = {{.name = "a.glb", .blob = BlobId::Of("mesh")}},
+                           .directories = {{"a.glb.d", lods}}});
+  const BlobId cd = Put({.directories = {{kNode, node}}});
+  const BlobId ab = Put({.directories = {{"cd", cd}}});
+  const BlobId resource = Put({.directories = {{"ab", ab}}});
   const std::string to_node = "../../resource/ab/cd/" + kNode + "/";
   const std::string nowhere = "../../resource/ab/ff/" + std::string(64, 'f') + "/b.glb";
-  const BlobId game = Put({.files = {{.name = "read.txt", .digest = Digest::Of("me")}},
+  const BlobId game = Put({.files = {{.name = "read.txt", .blob = BlobId::Of("me")}},
                            .links = {{.name = "a.glb", .target = to_node + "a.glb"},
                                      {.name = "a.glb.d", .target = to_node + "a.glb.d"},
                                      {.name = "a.glb.x", .target = to_node + "a.glb.x"},
                                      {.name = "b.glb", .target = nowhere}}});
-  const BlobId shown = Put({.directories = {In("Game", game)}});
-  const BlobId root = Put({.directories = {In("resource", resource), In("static", shown)}});
+  const BlobId shown = Put({.directories = {{"Game", game}}});
+  const BlobId root = Put({.directories = {{"resource", resource}, {"static", shown}}});
 
   EXPECT_EQ(std::get<FileAt>(Find(root, "static/Game/a.glb")).blob, BlobId::Of("mesh"));
   EXPECT_EQ(std::get<FileAt>(Find(root, "static/Game/read.txt")).blob, BlobId::Of("me"));
@@ -85,7 +81,7 @@ TEST_F(TreePathTest, BytesThatGalleyDoesNotWriteAreNoFolder) {
     return ForEachEntry(bytes, [](const FolderEntry&) { return true; });
   };
   const auto file = [](const std::string& name) {
-    return tree::EncodeLinkedDirectory({.files = {{.name = name, .digest = Digest::Of("x")}}});
+    return TreeFolder{.files = {{.name = name, .blob = BlobId::Of("x")}}}.Encode();
   };
   EXPECT_TRUE(is_folder(""));
   EXPECT_TRUE(is_folder(file("a")));
@@ -96,10 +92,8 @@ TEST_F(TreePathTest, BytesThatGalleyDoesNotWriteAreNoFolder) {
     EXPECT_FALSE(is_folder(file(name))) << name;
   EXPECT_FALSE(is_folder(file("b") + file("a"))) << "not sorted";
   EXPECT_FALSE(is_folder(file("a") + file("a")));
-  EXPECT_FALSE(
-      is_folder(tree::EncodeLinkedDirectory({.links = {{.name = "a", .target = "/etc"}}})));
-  EXPECT_FALSE(
-      is_folder(tree::EncodeLinkedDirectory({.links = {{.name = "a", .target = "x/../../y"}}})));
+  EXPECT_FALSE(is_folder(TreeFolder{.links = {{.name = "a", .target = "/etc"}}}.Encode()));
+  EXPECT_FALSE(is_folder(TreeFolder{.links = {{.name = "a", .target = "x/../../y"}}}.Encode()));
   EXPECT_FALSE(is_folder("\x08\x01"));
   EXPECT_FALSE(is_folder("\x0a\xff"));
   EXPECT_FALSE(is_folder("hello"));

@@ -19,12 +19,9 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/escaping.h"
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
-#include "common/tree/linked_directory.h"
 #include "common/vfs/blob_id.h"
 #include "common/vfs/galley_vfs.h"
+#include "common/vfs/testing/tree_folder.h"
 
 namespace galley::vfs {
 
@@ -93,6 +90,11 @@ class FakeDirector {
   void SetEndless(std::string answer) {
     const std::lock_guard lock(mutex_);
     endless_ = std::move(answer);
+  }
+  // False: no stream of changes was opened within a minute.
+  bool AwaitStream() {
+    std::unique_lock lock(mutex_);
+    return told_.wait_for(lock, std::chrono::minutes(1), [this] { return !streams_.empty(); });
   }
   // A stream of changes is told this. How many streams are open is returned.
   size_t Tell(const std::string& event) {
@@ -227,9 +229,10 @@ class FakeDirector {
     const std::string request = connection.request.substr(0, head);
     const std::string body_text = connection.request.substr(head + 4, body);
     connection.request.erase(0, head + 4 + body);
-    const std::vector<std::string> line =
-        absl::StrSplit(request.substr(0, request.find("\r\n")), ' ');
-    requests_.push_back(line[0] + " " + line[1]);
+    const std::string method = request.substr(0, request.find(' '));
+    const size_t target_at = method.size() + 1;
+    const std::string target = request.substr(target_at, request.find(' ', target_at) - target_at);
+    requests_.push_back(method + " " + target);
     if (hang_ups_ > 0) {
       --hang_ups_;
       connection.is_cut = true;
@@ -246,21 +249,21 @@ class FakeDirector {
       connection.is_cut = true;
       return;
     }
-    if (line[0] == "POST") {
+    if (method == "POST") {
       const std::string id = "s" + std::to_string(++last_session_);
       const std::shared_ptr<World> world = WorldFor(body_text);
       if (world != nullptr) sessions_[id] = world;
       connection.answer +=
           world == nullptr ? Problem(410, "an older world") : Text(201, Json(State(id)));
-    } else if (line[1].starts_with("/v1/blob/")) {
-      const auto found = blobs_.find(BlobId::Parse(line[1].substr(9)).value_or(BlobId{}));
+    } else if (target.starts_with("/v1/blob/")) {
+      const auto found = blobs_.find(BlobId::Parse(target.substr(9)).value_or(BlobId{}));
       if (found == blobs_.end()) {
         connection.answer += Problem(404, "no blob");
       } else {
         GiveFile(connection, request, found->second, *newest_);
       }
-    } else if (line[1].starts_with("/v1/sessions/")) {
-      AnswerSession(connection, line[0], line[1].substr(13), request);
+    } else if (target.starts_with("/v1/sessions/")) {
+      AnswerSession(connection, method, target.substr(13), request);
     } else {
       connection.answer += Problem(404, "nothing there");
     }
@@ -315,6 +318,7 @@ class FakeDirector {
     }
     if (rest == id + "/changes") {
       streams_.insert(&connection);
+      told_.notify_all();
       connection.answer += "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n";
       return;
     }
@@ -339,10 +343,8 @@ class FakeDirector {
   void GiveFile(Connection& connection, const std::string& request, std::string bytes,
                 const World& world) {
     const Hash hash = Sha256::Of(bytes);
-    const std::string digest = absl::Base64Escape(
-        absl::string_view(reinterpret_cast<const char*>(hash.data()), hash.size()));
-    std::string fields = absl::StrCat("Repr-Digest: sha-256=:", digest,
-                                      ":\r\nGalley-Root: ", world.root.ToText(), "\r\n");
+    std::string fields = "Repr-Digest: sha-256=:" + Base64(hash) +
+                         ":\r\nGalley-Root: " + world.root.ToText() + "\r\n";
     int status = 200;
     const size_t at = request.find("Range: bytes=");
     if (at != std::string::npos && ranges_ == Ranges::kRefused) {
@@ -351,8 +353,8 @@ class FakeDirector {
     }
     if (at != std::string::npos && ranges_ != Ranges::kWhole) {
       const size_t from = ranges_ == Ranges::kWrong ? 1 : std::stoul(request.substr(at + 13));
-      absl::StrAppend(&fields, "Content-Range: bytes ", from, "-", bytes.size() - 1, "/",
-                      bytes.size(), "\r\n");
+      fields += "Content-Range: bytes " + std::to_string(from) + "-" +
+                std::to_string(bytes.size() - 1) + "/" + std::to_string(bytes.size()) + "\r\n";
       bytes.erase(0, from);
       status = 206;
     }
@@ -369,12 +371,24 @@ class FakeDirector {
     connection.answer += answer;
   }
 
+  static std::string Base64(const Hash& hash) {
+    constexpr std::string_view kDigits =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    std::string text;
+    for (size_t at = 0; at < hash.size(); at += 3) {
+      uint32_t bits = 0;
+      for (size_t i = at; i < at + 3; ++i) bits = bits << 8 | (i < hash.size() ? hash[i] : 0u);
+      for (int shift = 18; shift >= 0; shift -= 6) text += kDigits[bits >> shift & 63];
+    }
+    text.back() = '=';  // of the last group, which has two bytes
+    return text;
+  }
   static std::string Text(int status, const std::string& body, const std::string& fields = "") {
-    return absl::StrCat("HTTP/1.1 ", status, " X\r\nContent-Length: ", body.size(), "\r\n", fields,
-                        "\r\n", body);
+    return "HTTP/1.1 " + std::to_string(status) +
+           " X\r\nContent-Length: " + std::to_string(body.size()) + "\r\n" + fields + "\r\n" + body;
   }
   static std::string Problem(int status, const std::string& text) {
-    return Text(status, absl::StrCat("{\"text\": \"", text, "\"}"),
+    return Text(status, "{\"text\": \"" + text + "\"}",
                 "Content-Type: application/problem+json\r\n");
   }
   std::vector<std::pair<std::string, std::string>> State(const std::string& id) const {
@@ -395,8 +409,7 @@ class FakeDirector {
   }
   static std::string Json(const std::vector<std::pair<std::string, std::string>>& members) {
     std::string json = "{\"frozen\": false";
-    for (const auto& [name, value] : members)
-      absl::StrAppend(&json, ", \"", name, "\": \"", value, "\"");
+    for (const auto& [name, value] : members) json += ", \"" + name + "\": \"" + value + "\"";
     return json + "}";
   }
 
@@ -405,34 +418,27 @@ class FakeDirector {
     blobs_[blob] = bytes;
     return blob;
   }
-  static tree::DirectoryNode In(const std::string& name, const BlobId& folder) {
-    return {.name = name, .digest = Digest::Parse(folder.ToText()).value()};
-  }
+  BlobId Put(const TreeFolder& folder) { return Put(folder.Encode()); }
   // A tree as director/devices makes them: a link for each file, and nodes for the cooked ones.
   void MakeRoot(World& world) {
-    tree::LinkedDirectory links, nodes;
+    TreeFolder links, nodes;
     for (const auto& [name, bytes] : world.files) {
       const std::string node = ToHex(Sha256::Of("/Game/" + name));
       links.links.push_back({.name = name, .target = "../../resource/00/00/" + node + "/" + name});
       if (!world.cooked.contains(name)) continue;
-      Put(bytes);
-      const BlobId folder = Put(
-          tree::EncodeLinkedDirectory({.files = {{.name = name, .digest = Digest::Of(bytes)}}}));
-      nodes.directories.push_back(In(node, folder));
+      nodes.directories.push_back(
+          {node, Put(TreeFolder{.files = {{.name = name, .blob = Put(bytes)}}})});
     }
-    std::ranges::sort(nodes.directories, {}, &tree::DirectoryNode::name);
-    const BlobId game = Put(tree::EncodeLinkedDirectory(links));
-    Put(world.text);
-    tree::LinkedDirectory root{.files = {{.name = "world", .digest = Digest::Of(world.text)}}};
+    std::ranges::sort(nodes.directories, {}, &TreeFolder::Node::name);
+    const BlobId game = Put(links);
+    TreeFolder root{.files = {{.name = "world", .blob = Put(world.text)}}};
     if (!nodes.directories.empty()) {
-      const BlobId cd = Put(tree::EncodeLinkedDirectory(nodes));
-      const BlobId ab = Put(tree::EncodeLinkedDirectory({.directories = {In("00", cd)}}));
-      const BlobId resource = Put(tree::EncodeLinkedDirectory({.directories = {In("00", ab)}}));
-      root.directories.push_back(In("resource", resource));
+      const BlobId ab = Put(TreeFolder{.directories = {{"00", Put(nodes)}}});
+      const BlobId resource = Put(TreeFolder{.directories = {{"00", ab}}});
+      root.directories.push_back({"resource", resource});
     }
-    root.directories.push_back(
-        In("static", Put(tree::EncodeLinkedDirectory({.directories = {In("Game", game)}}))));
-    world.roots.insert(world.root = Put(tree::EncodeLinkedDirectory(root)));
+    root.directories.push_back({"static", Put(TreeFolder{.directories = {{"Game", game}}})});
+    world.roots.insert(world.root = Put(root));
   }
 
   mutable std::mutex mutex_;
