@@ -20,7 +20,7 @@ namespace galley::vfs {
 
 struct FileFacts {
   std::string name;  // in its folder
-  uint64_t id = 0;   // of the file, while it is there
+  uint64_t id = 0;   // of the file, while it is there; List may leave it 0
   uint64_t size = 0;
   int64_t used_s = 0;  // modification time, in seconds since 1970
   bool is_folder = false;

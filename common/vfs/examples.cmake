@@ -31,4 +31,4 @@ target_link_libraries(galley_vfs_adapters PUBLIC galley_vfs PkgConfig::PHYSFS Pk
 galley_vfs_example(load_sample galley_vfs_adapters)
 cook_test(NAME vfs_adapters_test
   SRCS adapters_test.cc
-  DEPS galley_tree galley_vfs_adapters)
+  DEPS galley_vfs_adapters)
