@@ -1,21 +1,29 @@
 #!/usr/bin/env python3
 """The library for games (common/vfs) against a real director, through the C program of docs/examples.
 
-A seed is printed; GALLEY_SEED=<seed> draws the same orders again.
+A seed is printed; GALLEY_SEED=<seed> draws the same orders again. GALLEY_READ_FILE: the command of the program, where it is one of another system that
+runs under an emulator (scripts/test --devices).
 """
-import os, random, signal, subprocess, time, unittest
+import os, random, shlex, signal, subprocess, time, unittest
 
 from device_case import quoted
 from device_tree_test import Everything, TreeCase
 from harness import BIN, COPY
 
-READ_FILE = os.path.join(BIN, "read_file")
+READ_FILE = shlex.split(os.environ.get("GALLEY_READ_FILE", "")) or [os.path.join(BIN, "read_file")]
+
+
+def start_s():
+    """How long the program takes to do nothing: an emulator needs some time to begin."""
+    began = time.monotonic()
+    subprocess.run(READ_FILE, capture_output=True, timeout=300)
+    return time.monotonic() - began
 
 
 class VfsTest(TreeCase):
     def read(self, url, platform, paths):
         """{path: digest} and what was said: a game that reads these files and ends."""
-        done = subprocess.run([READ_FILE, url, platform, self.path("cache"), *paths], capture_output=True, text=True, timeout=300)
+        done = subprocess.run([*READ_FILE, url, platform, self.path("cache"), *paths], capture_output=True, text=True, timeout=300)
         lines = [line.split(" ", 1) for line in done.stdout.splitlines()]
         return {path: digest for digest, path in lines}, done.stderr
 
@@ -61,9 +69,10 @@ class VfsTest(TreeCase):
         client = self.serve_http(project, "--workers", "2")
         paths = [f"Game/{name}" for name in files]
         self.get_ready(client, "/v1/pc/" + quoted(paths[0]))
+        start = start_s()
         for _ in range(12):
-            game = subprocess.Popen([READ_FILE, self.url(client), "pc", self.path("cache"), *paths], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            time.sleep(rng.uniform(0.0, 0.06))
+            game = subprocess.Popen([*READ_FILE, self.url(client), "pc", self.path("cache"), *paths], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            time.sleep(rng.uniform(start / 2, start * 2 + 0.06))
             game.send_signal(signal.SIGKILL)
             game.wait()
         found, said = self.read(self.url(client), "pc", paths)
