@@ -118,7 +118,7 @@ std::vector<std::string> CulturesOf(const galley_vfs_options& options) {
   for (size_t i = 0; i < options.culture_count; ++i)
     cultures.push_back(TextOr(options.cultures[i], ""));
   std::ranges::sort(cultures);
-  cultures.erase(std::ranges::unique(cultures).begin(), cultures.end());
+  cultures.erase(std::unique(cultures.begin(), cultures.end()), cultures.end());
   return cultures;
 }
 

@@ -53,8 +53,9 @@ Fault NotReadable() { return {GALLEY_VFS_DAMAGED, "a folder of the tree cannot b
 
 void SortByName(ShownListing& listing) {
   std::ranges::sort(listing.entries, {}, &ShownEntry::name);
-  const auto same = std::ranges::unique(listing.entries, {}, &ShownEntry::name);
-  listing.entries.erase(same.begin(), same.end());
+  const auto is_same = [](const ShownEntry& a, const ShownEntry& b) { return a.name == b.name; };
+  listing.entries.erase(std::unique(listing.entries.begin(), listing.entries.end(), is_same),
+                        listing.entries.end());
 }
 
 }  // namespace
