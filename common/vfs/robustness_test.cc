@@ -1,5 +1,8 @@
 // Hostile answers, full disks and damaged caches: no wrong byte is given, nothing hangs, and the
 // handle works afterwards.
+#include <malloc.h>
+
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -253,6 +256,41 @@ TEST_F(RobustnessTest, NoDamageOfTheCacheGivesAWrongByte) {
 }
 
 // ------------------------------------------------------------------ two handles
+
+// The bytes that this process has allocated. 0: the allocator does not tell, as under a sanitizer.
+size_t AllocatedBytes() {
+#if defined(__GLIBC__)
+  return ::mallinfo2().uordblks;
+#else
+  return 0;
+#endif
+}
+
+// An hour of edits, one a second: every file is read in each version.
+TEST_F(RobustnessTest, AnHourOfEditsKeepsTheQuotaAndTheMemory) {
+  constexpr int kEdits = 3'600, kFiles = 12;
+  constexpr uint64_t kQuota = 200'000;
+  Begin({.bytes_max = kQuota});
+  size_t before = 0;
+  for (int edit = 0; edit < kEdits; ++edit) {
+    const std::string name = "edited" + std::to_string(edit % kFiles);
+    const std::string bytes = std::string(1'500, 'x') + std::to_string(edit);
+    director_.SetFile(name, bytes, /*is_cooked=*/edit % 2 == 0);
+    director_.Collect();
+    now_ms_ += 1'000;
+    ASSERT_TRUE((*client_)->Advance().ok());
+    ASSERT_EQ(Read("Game/" + name), bytes) << edit;
+    if (edit % 100 != 99) continue;
+    EXPECT_EQ(Read("Game/large"), large_);
+    director_.TakeRequests();
+    EXPECT_LE(disk_->BytesIn("/c/blobs") + disk_->BytesIn("/c/part"), kQuota) << edit;
+    EXPECT_LE(disk_->BytesIn("/c/seen"), 64'000u) << edit;
+    EXPECT_LE(disk_->BytesIn("/c/roots"), 1'000u) << edit;
+    if (edit < kEdits / 4) before = AllocatedBytes();
+  }
+  const size_t grown = AllocatedBytes() - std::min(before, AllocatedBytes());
+  EXPECT_LT(grown, 256'000u) << "three quarters of an hour";
+}
 
 TEST_F(RobustnessTest, TwoHandlesOfOneFolderEvictWhatTheOtherReads) {
   const WaitLimit limit("two handles");

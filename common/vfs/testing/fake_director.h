@@ -39,6 +39,17 @@ class FakeDirector {
     worlds_[BlobId::Of(newest_->text)] = newest_;
     MakeRoot(*newest_);
   }
+  // Only the newest world and its blobs are left, as a director collects what nobody leases. Its
+  // file `world` does not grow.
+  void Collect() {
+    const std::lock_guard lock(mutex_);
+    newest_->text = ToHex(Sha256::Of(newest_->text));
+    newest_->roots.clear();
+    blobs_.clear();
+    worlds_.clear();
+    worlds_[BlobId::Of(newest_->text)] = newest_;
+    MakeRoot(*newest_);
+  }
   // The files of the world whose file `world` this is.
   std::map<std::string, std::string> FilesOf(const BlobId& world) const {
     const std::lock_guard lock(mutex_);

@@ -1,7 +1,6 @@
-// SampleTree: folders of a tree in memory, encoded by hand, so that tests of other systems need
-// nothing else of Galley.
+// SampleTree: folders of a tree in memory.
 //
-// Source: build.bazel.remote.execution.v2.Directory; protobuf.dev, "Encoding". Threads: none.
+// Threads: none.
 #pragma once
 
 #include <map>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "common/vfs/blob_id.h"
+#include "common/vfs/testing/tree_folder.h"
 #include "common/vfs/tree_path.h"
 
 namespace galley::vfs {
@@ -29,11 +29,11 @@ class SampleTree {
     return blob;
   }
   BlobId Put(const SampleFolder& folder) {
-    std::string bytes;
-    for (const auto& [name, blob] : folder.files) bytes += Field(1, Node(name, Digest(blob)));
-    for (const auto& [name, blob] : folder.folders) bytes += Field(2, Node(name, Digest(blob)));
-    for (const auto& [name, target] : folder.links) bytes += Field(3, Node(name, target));
-    return Put(bytes);
+    TreeFolder encoded;
+    for (const auto& [name, blob] : folder.files) encoded.files.push_back({name, blob});
+    for (const auto& [name, blob] : folder.folders) encoded.directories.push_back({name, blob});
+    for (const auto& [name, target] : folder.links) encoded.links.push_back({name, target});
+    return Put(encoded.Encode());
   }
   // Puts a folder with one folder in it, for each name, the outermost first.
   BlobId PutBelow(const std::vector<std::string>& names, BlobId inner) {
@@ -51,21 +51,6 @@ class SampleTree {
   }
 
  private:
-  static std::string Varint(uint64_t value) {
-    std::string bytes;
-    for (; value >= 0x80; value >>= 7) bytes += static_cast<char>((value & 0x7f) | 0x80);
-    return bytes + static_cast<char>(value);
-  }
-  static std::string Field(uint64_t number, std::string_view bytes) {
-    return Varint(number << 3 | 2) + Varint(bytes.size()) + std::string(bytes);
-  }
-  static std::string Digest(const BlobId& blob) {
-    return Field(1, ToHex(blob.hash)) + Varint(2 << 3) + Varint(blob.size);
-  }
-  static std::string Node(const std::string& name, const std::string& second) {
-    return Field(1, name) + Field(2, second);
-  }
-
   std::map<BlobId, std::string> blobs_;
 };
 
