@@ -9,6 +9,7 @@
 #include "common/vfs/folder.h"
 #include "common/vfs/protocol.h"
 #include "common/vfs/retry.h"
+#include "common/vfs/tree_difference.h"
 
 namespace galley::vfs {
 namespace {
@@ -318,6 +319,22 @@ Result<ShownListing> Client::ListIn(const View& view, const std::string& path,
     }
   }
   return Fault{GALLEY_VFS_SERVER, "the director's tree does not have what it says is cooked"};
+}
+
+Result<int> Client::Compare(const BlobId& older, const Watch::Tell& tell) {
+  const Waiting waiting = ground_.BeginCall();
+  const Result<View> view = session_.Look(waiting);
+  if (!view.ok()) return view.fault();
+  int ended_by = 0;
+  const Outcome failed = DiffTrees(
+      older, view->root, FoldersOf(*view, waiting), [&](const PathDifference& difference) {
+        ended_by = tell({.kind = difference.kind, .path = difference.path});
+        return ended_by == 0;
+      });
+  if (!failed) return ended_by;
+  if (failed->code == kNotCached)
+    return Fault{GALLEY_VFS_SUPERSEDED, "a folder of the two roots cannot be had any more"};
+  return OfView(*view, *failed);
 }
 
 }  // namespace galley::vfs

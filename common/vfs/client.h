@@ -64,6 +64,10 @@ class Client {
   // Watch::Run. One thread at a time.
   Result<int> WatchChanges(const Watch::Tell& tell) { return watch_.Run(tell); }
 
+  // Tells which paths differ from those of an older root (tree_difference.h), until `tell` returns
+  // something else than 0, which is returned. GALLEY_VFS_SUPERSEDED: that root is gone.
+  Result<int> Compare(const BlobId& older, const Watch::Tell& tell);
+
   // Goes to the newest world. False: it is the one that is seen.
   Result<bool> Advance();
 

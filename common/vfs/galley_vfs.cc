@@ -342,6 +342,22 @@ int galley_vfs_watch(galley_vfs* vfs, int (*event)(void* context, const galley_v
   });
 }
 
+int galley_vfs_diff(galley_vfs* vfs, const char* older_root,
+                    int (*event)(void* context, const galley_vfs_change* change), void* context) {
+  if (!IsUsable(vfs) || event == nullptr) return GALLEY_VFS_INVALID;
+  return Guard(vfs, [&] {
+    const auto older = vfs::BlobId::Parse(TextOr(older_root, ""));
+    if (!older)
+      return Fail(vfs, {GALLEY_VFS_INVALID, "the older root: expected \"<64 hex>/<size>\""});
+    const vfs::Result<int> ended = vfs->client->Compare(*older, [&](const vfs::Change& change) {
+      const galley_vfs_change told{
+          .kind = change.kind, .path = change.path.c_str(), .text = change.text.c_str()};
+      return event(context, &told);
+    });
+    return ended.ok() ? *ended : Fail(vfs, ended.fault());
+  });
+}
+
 int galley_vfs_get_status(galley_vfs* vfs, galley_vfs_status* status) {
   if (!IsUsable(vfs) || status == nullptr) return GALLEY_VFS_INVALID;
   return Guard(vfs, [&] {

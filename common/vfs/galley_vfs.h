@@ -211,6 +211,15 @@ typedef struct galley_vfs_change {
 int galley_vfs_watch(galley_vfs* vfs, int (*event)(void* context, const galley_vfs_change* change),
                      void* context);
 
+/* Tells which paths of the world that is seen may have other bytes than they had in an older root, as
+ * galley_vfs_get_status gave it: ADDED, MODIFIED, REMOVED, and STALE for what is not cooked in this
+ * world. A folder stands for all that is in it; files in folders "_gen" are not told, and may differ.
+ * Reads only what differs between the two trees, until `event` returns something else than 0, which
+ * is then returned, too; it must not be negative. GALLEY_VFS_SUPERSEDED: the older root is neither in
+ * the cache nor at the director: look again at what is in use. Blocks. */
+int galley_vfs_diff(galley_vfs* vfs, const char* older_root,
+                    int (*event)(void* context, const galley_vfs_change* change), void* context);
+
 typedef struct galley_vfs_status {
   size_t struct_size; /* sizeof(galley_vfs_status), set by the caller */
   int is_online;      /* the director answered last */
