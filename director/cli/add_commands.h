@@ -30,5 +30,6 @@ void AddStoreCommands(CLI::App& app, Arguments& arguments);
 void AddMount(CLI::App& app, Arguments& arguments);
 // The options with which a device's client reaches a director.
 void AddDeviceConnection(CLI::App& command, DeviceOptions& o);
+void AddDeviceCommands(CLI::App& app, Arguments& arguments);
 
 }  // namespace galley::cli

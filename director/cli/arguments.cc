@@ -108,6 +108,7 @@ void AddCommands(CLI::App& app, Arguments& arguments) {
 
   AddStoreCommands(app, arguments);
   AddMount(app, arguments);
+  AddDeviceCommands(app, arguments);
   // The command takes no project, because it only prints.
   CLI::App* completion = app.add_subcommand(
       "completion", "Print the completions of a shell: source <(galley completion bash)");
@@ -120,7 +121,7 @@ void AddCommands(CLI::App& app, Arguments& arguments) {
   completion->add_option("shell", arguments.shell, "The shell")
       ->required()
       ->check(CLI::IsMember(kShells));
-  for (const char* name : {"query", "path", "release", "container", "device", "trust"}) {
+  for (const char* name : {"query", "path", "release", "container", "trust"}) {
     AddLater(app, arguments, name);
   }
 }

@@ -145,6 +145,11 @@ struct DeviceOptions {
   int wait_s = 300;
   bool takes_last_good = false, is_recursive = false, is_long = false;
 };
+int RunDeviceGet(const GlobalOptions& options, const DeviceOptions& device);
+int RunDeviceLs(const GlobalOptions& options, const DeviceOptions& device);
+int RunDeviceSync(const GlobalOptions& options, const DeviceOptions& device);
+int RunDeviceWatch(const GlobalOptions& options, const DeviceOptions& device);
+int RunDeviceStatus(const GlobalOptions& options, const DeviceOptions& device);
 struct MountOptions {
   GlobalOptions global;
   DeviceOptions device;  // url empty: the project's director
