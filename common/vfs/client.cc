@@ -303,6 +303,13 @@ Result<std::vector<ShownEntry>> Client::List(const std::string& path,
   return fault;
 }
 
+Fault Client::NoFolder(const View& view, const std::string& path, const Waiting& waiting) {
+  const Result<ShownPath> found = Find(view, path, waiting);
+  const bool is_file = found.ok() && std::holds_alternative<FileAt>(*found);
+  if (is_file) return {GALLEY_VFS_INVALID, "it is a file"};
+  return {GALLEY_VFS_ABSENT, "there is no such folder"};
+}
+
 Result<ShownListing> Client::ListIn(const View& view, const std::string& path,
                                     const Waiting& waiting) {
   View seen = view;
@@ -310,7 +317,7 @@ Result<ShownListing> Client::ListIn(const View& view, const std::string& path,
     const ReadFolder folders = FoldersOf(seen, waiting);
     Result<std::optional<ShownListing>> listing = SessionTree(seen.root, folders).List(path);
     if (!listing.ok()) return listing.fault();
-    if (!*listing) return Fault{GALLEY_VFS_ABSENT, "there is no such folder"};
+    if (!*listing) return NoFolder(seen, path, waiting);
     if ((*listing)->asks.empty()) return **std::move(listing);
     for (const std::string& ask : (*listing)->asks) {
       const Result<View> grown = AskForFolder(seen, ask, waiting);

@@ -105,6 +105,7 @@ class Client {
   // Reads the folders of the view's tree.
   ReadFolder FoldersOf(const View& view, const Waiting& waiting);
   Result<ShownPath> Find(const View& view, const std::string& path, const Waiting& waiting);
+  Fault NoFolder(const View& view, const std::string& path, const Waiting& waiting);
   Result<ShownListing> ListIn(const View& view, const std::string& path, const Waiting& waiting);
 
   Ground ground_;

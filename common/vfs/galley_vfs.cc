@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -90,6 +91,12 @@ int64_t SecondsNow() {
 }
 
 std::string TextOr(const char* text, const char* other) { return text == nullptr ? other : text; }
+
+std::string NotPlain(const std::string& path) {
+  return "\"" + path +
+         "\" is no path of a cooked tree: expected names joined by single '/', as in " +
+         "\"Game/a.png.ktx2\", without \".\", \"..\" and '\\'";
+}
 
 // Says what is wrong with the options; empty: nothing.
 std::string WrongIn(const galley_vfs_options& options) {
@@ -186,6 +193,9 @@ int galley_vfs_create(const galley_vfs_options* options, galley_vfs** vfs) {
   if (made == nullptr) return GALLEY_VFS_MEMORY;
   *vfs = made.release();
   const int result = Guard(*vfs, [&] {
+    if (options->struct_size < offsetof(galley_vfs_options, cultures))
+      return Fail(*vfs,
+                  {GALLEY_VFS_INVALID, "options.struct_size: expected sizeof(galley_vfs_options)"});
     const galley_vfs_options copy = CopyOf(options);
     if (const std::string wrong = WrongIn(copy); !wrong.empty())
       return Fail(*vfs, {GALLEY_VFS_INVALID, wrong});
@@ -222,12 +232,49 @@ size_t galley_vfs_error(galley_vfs* vfs, char* text, size_t size) {
   return vfs->error.size();
 }
 
+const char* galley_vfs_result_name(int result) {
+  switch (result) {
+    case GALLEY_VFS_OK:
+      return "GALLEY_VFS_OK";
+    case GALLEY_VFS_ABSENT:
+      return "GALLEY_VFS_ABSENT";
+    case GALLEY_VFS_FAILED:
+      return "GALLEY_VFS_FAILED";
+    case GALLEY_VFS_SUPERSEDED:
+      return "GALLEY_VFS_SUPERSEDED";
+    case GALLEY_VFS_OFFLINE:
+      return "GALLEY_VFS_OFFLINE";
+    case GALLEY_VFS_TIMED_OUT:
+      return "GALLEY_VFS_TIMED_OUT";
+    case GALLEY_VFS_REFUSED:
+      return "GALLEY_VFS_REFUSED";
+    case GALLEY_VFS_SERVER:
+      return "GALLEY_VFS_SERVER";
+    case GALLEY_VFS_DAMAGED:
+      return "GALLEY_VFS_DAMAGED";
+    case GALLEY_VFS_NO_SPACE:
+      return "GALLEY_VFS_NO_SPACE";
+    case GALLEY_VFS_IO:
+      return "GALLEY_VFS_IO";
+    case GALLEY_VFS_CANCELLED:
+      return "GALLEY_VFS_CANCELLED";
+    case GALLEY_VFS_INVALID:
+      return "GALLEY_VFS_INVALID";
+    case GALLEY_VFS_MEMORY:
+      return "GALLEY_VFS_MEMORY";
+    case GALLEY_VFS_INTERNAL:
+      return "GALLEY_VFS_INTERNAL";
+    default:
+      return "no result of galley_vfs";
+  }
+}
+
 int galley_vfs_open(galley_vfs* vfs, const char* path, galley_vfs_file** file) {
   if (file != nullptr) *file = nullptr;
   if (!IsUsable(vfs) || file == nullptr) return GALLEY_VFS_INVALID;
   return Guard(vfs, [&] {
     if (path == nullptr || !vfs::IsPlainPath(path))
-      return Fail(vfs, {GALLEY_VFS_INVALID, TextOr(path, "NULL") + " is no plain path"});
+      return Fail(vfs, {GALLEY_VFS_INVALID, NotPlain(TextOr(path, "NULL"))});
     vfs::Result<vfs::Client::Opened> opened = vfs->client->Open(path);
     if (!opened.ok()) return Fail(vfs, opened.fault());
     *file = new galley_vfs_file{.file = std::move(opened->file),
@@ -278,7 +325,7 @@ int galley_vfs_list(galley_vfs* vfs, const char* folder,
   return Guard(vfs, [&] {
     const std::string path = TextOr(folder, "");
     if (!path.empty() && !vfs::IsPlainPath(path))
-      return Fail(vfs, {GALLEY_VFS_INVALID, path + " is no plain path"});
+      return Fail(vfs, {GALLEY_VFS_INVALID, NotPlain(path)});
     const vfs::Result<std::vector<vfs::ShownEntry>> entries = vfs->client->List(path);
     if (!entries.ok()) return Fail(vfs, entries.fault());
     for (const vfs::ShownEntry& entry : *entries) {

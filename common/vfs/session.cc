@@ -14,7 +14,9 @@ Session::Session(Ground& ground)
 Result<View> Session::Look(const Waiting& waiting) {
   View view = state().view;
   const bool may_ask = ground_.reach.MayAsk(ground_.options.clock());
-  if (!may_ask) return WithoutDirector({GALLEY_VFS_OFFLINE, "the director cannot be reached"});
+  if (!may_ask)
+    return WithoutDirector(
+        {GALLEY_VFS_OFFLINE, ground_.options.url.authority + " could not be reached a moment ago"});
   if (view.is_online() || view.why_not == GALLEY_VFS_SUPERSEDED) return view;
   const std::lock_guard lock(opening_);
   view = state().view;  // another thread may have opened one
@@ -34,7 +36,8 @@ Result<View> Session::WithoutDirector(const Fault& why) {
   const std::optional<BlobId> root = now.root.size > 0 ? now.root : last_root_.Load();
   if (!root) {
     return Fault{why.code, why.text + "; and the cache in " + ground_.options.cache_folder +
-                               " has seen no files of platform " + ground_.options.platform};
+                               " has nothing of platform " + ground_.options.platform +
+                               " that was read from this URL with these cultures"};
   }
   const std::lock_guard lock(mutex_);
   if (state_.view.root.size == 0) state_.view.root = *root;
