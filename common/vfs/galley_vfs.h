@@ -28,7 +28,7 @@
  *
  * Paths are those of the cooked tree: "Game/props/barrel.png" is cooked to
  * "Game/props/barrel.png.ktx2"; galley_vfs_list tells the names. A path is plain: UTF-8, names joined
- * by single '/', without one at either end, without the names "." and "..", and without '\\'; case
+ * by single '/', without one at either end, without the names "." and "..", and without a backslash; case
  * matters. Texts are UTF-8 and end in a zero byte.
  *
  * Threads: the functions of one galley_vfs may be called from any threads at the same time, except
