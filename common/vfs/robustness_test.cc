@@ -268,12 +268,12 @@ size_t AllocatedBytes() {
 
 // An hour of edits, one a second: every file is read in each version.
 TEST_F(RobustnessTest, AnHourOfEditsKeepsTheQuotaAndTheMemory) {
-  constexpr int kEdits = 3'600, kFiles = 12;
-  constexpr uint64_t kQuota = 200'000;
-  Begin({.bytes_max = kQuota});
+  constexpr int kEdits = 3'600, kEditedFiles = 12;
+  constexpr uint64_t kHourQuota = 200'000;
+  Begin({.bytes_max = kHourQuota});
   size_t before = 0;
   for (int edit = 0; edit < kEdits; ++edit) {
-    const std::string name = "edited" + std::to_string(edit % kFiles);
+    const std::string name = "edited" + std::to_string(edit % kEditedFiles);
     const std::string bytes = std::string(1'500, 'x') + std::to_string(edit);
     director_.SetFile(name, bytes, /*is_cooked=*/edit % 2 == 0);
     director_.Collect();
@@ -283,7 +283,7 @@ TEST_F(RobustnessTest, AnHourOfEditsKeepsTheQuotaAndTheMemory) {
     if (edit % 100 != 99) continue;
     EXPECT_EQ(Read("Game/large"), large_);
     director_.TakeRequests();
-    EXPECT_LE(disk_->BytesIn("/c/blobs") + disk_->BytesIn("/c/part"), kQuota) << edit;
+    EXPECT_LE(disk_->BytesIn("/c/blobs") + disk_->BytesIn("/c/part"), kHourQuota) << edit;
     EXPECT_LE(disk_->BytesIn("/c/seen"), 64'000u) << edit;
     EXPECT_LE(disk_->BytesIn("/c/roots"), 1'000u) << edit;
     if (edit < kEdits / 4) before = AllocatedBytes();

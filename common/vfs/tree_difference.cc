@@ -56,7 +56,7 @@ class TreeComparison {
  private:
   Outcome Read(const FolderId& folder, ReadEntries& entries) const {
     if (!folder) return std::nullopt;
-    const Result<std::string> bytes = read_(*folder);
+    const Result<FolderBytes> bytes = read_(*folder);
     if (!bytes.ok()) return bytes.fault();
     const bool is_folder = ForEachEntry(*bytes, [&](const FolderEntry& entry) {
       entries.insert_or_assign(

@@ -91,11 +91,11 @@ class TreeDifferenceTest : public testing::Test {
   std::vector<std::string> Diff(const BlobId& before, const BlobId& after, size_t max = SIZE_MAX) {
     std::vector<std::string> told;
     read_.clear();
-    const auto read = [&](const BlobId& folder) -> Result<std::string> {
+    const auto read = [&](const BlobId& folder) -> Result<FolderBytes> {
       const auto found = folders_.find(folder);
       if (found == folders_.end()) return Fault{GALLEY_VFS_OFFLINE, "no folder"};
       read_.insert(folder);
-      return found->second;
+      return FolderBytes(found->second);
     };
     const Outcome failed = DiffTrees(before, after, read, [&](const PathDifference& one) {
       static const char* const kNames[] = {"", "added ", "modified ", "removed ", "stale "};
