@@ -113,10 +113,22 @@ Result<Client::Opened> Client::OpenSeen(const View& view, const std::string& pat
   return OpenBlobAt({.root = view.root}, path, *blob, waiting);
 }
 
-Result<bool> Client::Advance() {
-  const Waiting waiting = ground_.BeginCall();
+Outcome Client::Cook(const std::string& ask, const std::atomic<bool>* stop) {
+  const Waiting waiting = ground_.BeginCall(stop);
+  const Result<View> view = session_.Look(waiting);
+  if (!view.ok()) return view.fault();
+  const Result<View> grown = AskForFolder(*view, ask, waiting);
+  if (grown.ok()) return std::nullopt;
+  Fault fault = OfView(*view, grown.fault());
+  fault.text = ask + ": " + fault.text;
+  return fault;
+}
+
+Result<bool> Client::Advance(const std::optional<std::string>& only_from,
+                             const std::atomic<bool>* stop) {
+  const Waiting waiting = ground_.BeginCall(stop);
   const BlobId before = session_.state().view.root;
-  const Result<bool> is_other_root = session_.Advance(waiting);
+  const Result<bool> is_other_root = session_.Advance(only_from, waiting);
   if (!is_other_root.ok() || !*is_other_root || before.size == 0) return is_other_root;
   // A tree that has only grown is of the same world.
   const View now = session_.state().view;
@@ -188,6 +200,12 @@ Result<View> Client::AskForFolder(const View& view, const std::string& path,
   std::optional<Download> download;
   if (const Outcome failed = Ask(asked, path, waiting, download)) return *failed;
   const ResponseHead& head = download->head();
+  if (head.status == 200) {
+    const Result<Opened> file = TakeAnswer(asked, path, *download, waiting);
+    if (!file.ok()) return file.fault();
+    asked.root = file->root;
+    return asked;
+  }
   const std::optional<BlobId> root =
       head.status == 404 ? ParseProblem(head, download->problem()).root : std::nullopt;
   if (!root) return FaultOf("the folder cannot be had", head, download->problem());
@@ -207,8 +225,10 @@ Outcome Client::Ask(View& view, const std::string& path, const Waiting& waiting,
       continue;
     }
     const ResponseHead& head = download->head();
-    if (head.status == 503 && Pause(RetryAfterMs(head), waiting)) {
-      --tries;  // not ready is no failure
+    // The director waits no longer for one request than it wants to.
+    const bool is_over_there = head.status == 504 && !waiting.is_over();
+    if (is_over_there || (head.status == 503 && Pause(RetryAfterMs(head), waiting))) {
+      --tries;  // no failure
       continue;
     }
     if (head.status == 200) return std::nullopt;

@@ -34,6 +34,7 @@ class Client {
       : ground_(std::move(options)),
         session_(ground_),
         blobs_(ground_),
+        folders_(ground_.options.folders_bytes_max),
         seen_(ground_.options.disk, ground_.options.cache_folder),
         watch_(ground_, session_) {}
 
@@ -68,8 +69,11 @@ class Client {
   // something else than 0, which is returned. GALLEY_VFS_SUPERSEDED: that root is gone.
   Result<int> Compare(const BlobId& older, const Watch::Tell& tell);
 
-  // Goes to the newest world. False: it is the one that is seen.
-  Result<bool> Advance();
+  // Goes to the newest world. False: it is the one that is seen. `only_from`: Session::Advance.
+  Result<bool> Advance(const std::optional<std::string>& only_from = std::nullopt,
+                       const std::atomic<bool>* stop = nullptr);
+  // Cooks what a NotCookedAt asks for, so that Look tells more afterwards.
+  Outcome Cook(const std::string& ask, const std::atomic<bool>* stop);
 
   // Does not block.
   void Cancel() { ground_.is_cancelled = true; }

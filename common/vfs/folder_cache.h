@@ -1,7 +1,7 @@
 // FolderCache: the folders of a tree that were read last, in memory: nearly every path leads through
 // the same few.
 //
-// Memory: kBytesMax; a folder above kFolderBytesMax is not kept.
+// Memory: as much as it is told; a folder above a quarter of that is not kept.
 // Threads: any.
 #pragma once
 
@@ -19,8 +19,7 @@ namespace galley::vfs {
 
 class FolderCache {
  public:
-  static constexpr size_t kBytesMax = 1 << 20;
-  static constexpr size_t kFolderBytesMax = kBytesMax / 4;
+  explicit FolderCache(size_t bytes_max) : bytes_max_(bytes_max) {}
 
   std::optional<FolderBytes> Find(const BlobId& folder) {
     const std::lock_guard lock(mutex_);
@@ -30,13 +29,13 @@ class FolderCache {
     return found->second->second;
   }
   void Put(const BlobId& folder, const FolderBytes& bytes) {
-    if (folder.size > kFolderBytesMax) return;
+    if (folder.size > bytes_max_ / 4) return;
     const std::lock_guard lock(mutex_);
     if (folders_.contains(folder)) return;
     order_.emplace_front(folder, bytes);
     folders_[folder] = order_.begin();
     held_ += SizeOf(folder);
-    while (held_ > kBytesMax) {
+    while (held_ > bytes_max_) {
       held_ -= SizeOf(order_.back().first);
       folders_.erase(order_.back().first);
       order_.pop_back();
@@ -49,6 +48,7 @@ class FolderCache {
   // With what the entry itself takes, by estimate.
   static size_t SizeOf(const BlobId& folder) { return static_cast<size_t>(folder.size) + 256; }
 
+  const size_t bytes_max_;
   std::mutex mutex_;
   Order order_;                                // newest first; guarded by mutex_
   std::map<BlobId, Order::iterator> folders_;  // guarded by mutex_

@@ -195,7 +195,7 @@ typedef struct galley_vfs_info {
   /* 0: only a cook tells the rest, and, in "<package>.d" and "_gen", whether it is there at all. 1: of
    * folders of the tree, too. */
   int is_cooked;
-  int64_t size;       /* of a cooked file; -1: not known before it is opened */
+  int64_t size; /* of a cooked file; -1: not known before it is opened */
 } galley_vfs_info;
 
 /* Tells what is at a path ("" is the top). GALLEY_VFS_ABSENT: the world has no such path. Cooks

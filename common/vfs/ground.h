@@ -5,6 +5,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -34,6 +35,7 @@ struct ClientOptions {
   std::optional<BlobId> root;  // the root that is seen first; nullopt: the newest one
   std::string cache_folder;
   uint64_t cache_bytes_max = 0;
+  size_t folders_bytes_max = 1 << 20;  // of folders of the tree that are kept in memory
   int connect_ms = 0;
   int wait_ms = 0;
   Clock clock;

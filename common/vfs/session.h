@@ -45,8 +45,9 @@ class Session {
   // Returns the session that follows `before`, which has ended at the director; otherwise nullopt.
   // Blocks. GALLEY_VFS_SUPERSEDED: the director does not have its root any more.
   Result<std::optional<View>> OpenAgain(const View& before, const Waiting& waiting);
-  // Goes to the newest world. True: it is another one. Blocks.
-  Result<bool> Advance(const Waiting& waiting);
+  // Goes to the newest world. True: it is another one. `only_from`: nothing is done where another
+  // session than this one is open, as somebody has gone there already. Blocks.
+  Result<bool> Advance(const std::optional<std::string>& only_from, const Waiting& waiting);
 
   // The session's tree has grown.
   void MoveTo(const View& view, const BlobId& root);
@@ -64,10 +65,12 @@ class Session {
   Result<View> WithoutDirector(const Fault& why);
   View Take(const SessionState& state, const std::optional<std::string>& only_behind);
   void Save();
+  // Not locked: the time of the call has passed, or it is cancelled.
+  std::unique_lock<std::timed_mutex> LockOpening(const Waiting& waiting);
 
   Ground& ground_;
   const LastRoot last_root_;
-  std::mutex opening_;  // held while a session is opened: one is enough for all threads
+  std::timed_mutex opening_;  // held while a session is opened: one is enough for all threads
   std::mutex saving_;
   mutable std::mutex mutex_;
   State state_;  // guarded by mutex_

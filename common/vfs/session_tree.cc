@@ -131,7 +131,7 @@ Result<ShownPath> SessionTree::FindInNode(const OfNode& at, const std::string& p
   const Result<PathEntry> folder = Follow(node);
   if (!folder.ok()) return folder.fault();
   if (!std::holds_alternative<FolderAt>(*folder))
-    return ShownPath(NotCookedAt{.is_folder = IsNamedFolder(path)});
+    return ShownPath(NotCookedAt{.is_folder = IsNamedFolder(path), .ask = AskFor(at.package)});
   const bool is_below = at.rest.starts_with('/');
   if (is_below && !BeginsWithName(at.rest.substr(1), kListName, "/")) return ShownPath(NothingAt{});
   if (!is_below) {

@@ -29,6 +29,9 @@ struct ShownFolder {};
 // Only a cook tells. `is_folder`: going by its name, it is a folder if it is there.
 struct NotCookedAt {
   bool is_folder = false;
+  // Not empty: it may not be there at all, or be a folder; a cook of this path tells
+  // (ShownListing::asks).
+  std::string ask = {};
 };
 using ShownPath = std::variant<FileAt, ShownFolder, NotCookedAt, NothingAt>;
 

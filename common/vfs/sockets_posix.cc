@@ -107,6 +107,9 @@ void SetOptions(int descriptor) {
   set(IPPROTO_TCP, TCP_KEEPINTVL, 5);
   set(IPPROTO_TCP, TCP_KEEPCNT, 3);
 #endif
+#ifdef TCP_USER_TIMEOUT
+  set(IPPROTO_TCP, TCP_USER_TIMEOUT, 15'000);  // the same for a request that nobody acknowledges
+#endif
 }
 
 // Connects to an address; -1: `error` says why.

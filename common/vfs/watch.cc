@@ -8,6 +8,11 @@
 #include "common/vfs/retry.h"
 
 namespace galley::vfs {
+namespace {
+
+constexpr const char* kNoId = "none";
+
+}  // namespace
 
 Result<int> Watch::Run(const Tell& tell) {
   while (true) {
@@ -15,18 +20,21 @@ Result<int> Watch::Run(const Tell& tell) {
     const Result<View> view = session_.Look(waiting);
     if (!view.ok()) return view.fault();
     if (view->is_online()) {
-      const bool is_next = !session_id_.empty() && session_id_ != view->id;
+      const bool is_first = session_id_.empty();
       session_id_ = view->id;
       // The events of all sessions are the same, and the stream goes on behind the last one. Nobody
-      // knows what was missed where there is none.
-      const bool has_gap = is_next && last_id_.empty();
-      if (has_gap && (ended_by_ = tell({.kind = GALLEY_VFS_MORE})) != 0) return ended_by_;
+      // knows what was missed where there is none: any id that is none brings a snapshot.
+      if (!is_first && last_id_.empty()) last_id_ = kNoId;
       const Result<ResponseHead> ended = ReadStream(*view, waiting, tell);
       if (!ended.ok() && ended.fault().code == kStopped) return ended_by_;
       const std::string seen = session_.state().view.id;
       if (!seen.empty() && seen != session_id_) continue;  // somebody has advanced
       if (ended.ok() && ended->status == 404)
         static_cast<void>(session_.OpenAgain(*view, waiting));  // the next round says what is wrong
+    } else if (view->why_not == GALLEY_VFS_SUPERSEDED && gone_root_ != view->root) {
+      // The director has collected what is seen here: only Advance goes on.
+      gone_root_ = view->root;
+      if ((ended_by_ = tell({.kind = GALLEY_VFS_MORE})) != 0) return ended_by_;
     }
     if (!Pause(kPauseMs, waiting)) return Fault{GALLEY_VFS_CANCELLED, "it was cancelled"};
   }

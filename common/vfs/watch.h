@@ -9,6 +9,7 @@
 #include <functional>
 #include <string>
 
+#include "common/vfs/blob_id.h"
 #include "common/vfs/event_parser.h"
 #include "common/vfs/ground.h"
 #include "common/vfs/protocol.h"
@@ -50,6 +51,7 @@ class Watch {
   Session& session_;
   std::string session_id_;  // of the stream
   std::string last_id_;     // of the last event that was told; empty: none was
+  BlobId gone_root_;        // of which it was told that the director does not have it any more
   int ended_by_ = 0;        // what `tell` returned
 };
 

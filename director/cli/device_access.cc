@@ -45,17 +45,11 @@ absl::StatusOr<std::string> TokenOf(const DeviceOptions& device) {
 
 absl::StatusOr<std::string> CacheFolderOf(const DeviceOptions& device) {
   if (!device.cache.empty()) return AbsolutePath(device.cache);
-  std::string caches = DeviceVariable("XDG_CACHE_HOME");
-  if (const std::string home = DeviceVariable("HOME"); caches.empty() && !home.empty())
-    caches = JoinPath(home, ".cache");
-  if (caches.empty())
-    return absl::InvalidArgumentError(
-        "expected --cache DIR, as neither XDG_CACHE_HOME nor HOME is set");
   std::string name = device.url.substr(device.url.find("://") + 3);
   while (name.ends_with('/')) name.pop_back();
   std::ranges::replace_if(
       name, [](char c) { return c == ':' || c == '/' || c == '[' || c == ']'; }, '_');
-  return AbsolutePath(JoinPath(caches, "galley/device/" + name));
+  return DeviceCacheOf(name);
 }
 
 absl::StatusOr<uint64_t> CacheBytesOf(const DeviceOptions& device) {
@@ -66,6 +60,16 @@ absl::StatusOr<uint64_t> CacheBytesOf(const DeviceOptions& device) {
 }
 
 }  // namespace
+
+absl::StatusOr<std::string> DeviceCacheOf(const std::string& name) {
+  std::string caches = DeviceVariable("XDG_CACHE_HOME");
+  if (const std::string home = DeviceVariable("HOME"); caches.empty() && !home.empty())
+    caches = JoinPath(home, ".cache");
+  if (caches.empty())
+    return absl::InvalidArgumentError(
+        "expected --cache DIR, as neither XDG_CACHE_HOME nor HOME is set");
+  return AbsolutePath(JoinPath(caches, "galley/device/" + name));
+}
 
 DeviceAccess& DeviceAccess::operator=(DeviceAccess&& other) noexcept {
   url = std::move(other.url);

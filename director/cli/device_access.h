@@ -31,6 +31,10 @@ class DeviceAccess {
   galley_vfs_net tls_{};  // empty: the URL is not https
 };
 
+// A folder for what was fetched, below the user's folder of caches. INVALID_ARGUMENT: nothing tells
+// where that is.
+absl::StatusOr<std::string> DeviceCacheOf(const std::string& name);
+
 // INVALID_ARGUMENT: an option, or a file that one names, and what was expected.
 absl::StatusOr<DeviceAccess> AccessOf(const DeviceOptions& device);
 

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <ctime>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -35,6 +36,7 @@ namespace {
 
 constexpr int kConnectMs = 800;  // without a director an answer comes within a second
 constexpr uint64_t kCacheBytes = uint64_t{4} << 30;
+constexpr size_t kFoldersBytes = 128 << 20;
 
 uint64_t SteadyMs() {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
@@ -115,6 +117,11 @@ absl::StatusOr<MountPlan> PlanOf(const MountOptions& options) {
     }
     // The token of a director on this machine is beside its URL.
     const std::string token = JoinPath(plan.project->state_directory(), director::kHttpTokenFile);
+    // Its port differs from start to start; the project does not.
+    const std::string id = ProjectId(*plan.project);
+    if (device.cache.empty() && !id.empty()) {
+      ASSIGN_OR_RETURN(device.cache, DeviceCacheOf("project-" + id));
+    }
     if (device.token_file.empty() && ::access(token.c_str(), R_OK) == 0) device.token_file = token;
   }
   ASSIGN_OR_RETURN(plan.access, AccessOf(device));
@@ -162,6 +169,8 @@ class MountRun {
                  options_.folder);
     ASSIGN_OR_RETURN(const std::string folder,
                      mount::CheckMountPoint(options_.folder, ForbiddenOf(plan_)));
+    // From here on an interrupt leaves no mount behind.
+    const InterruptWatch interrupt([this] { End(); });
     RETURN_IF_ERROR(Open());
     // The folder of the top tells whether there are such a platform and such a director.
     if (const auto top = sources_.source().Look("", has_stopped_); !top.ok())
@@ -172,8 +181,7 @@ class MountRun {
                                                 .name = "galley:" + plan_.name,
                                                 .is_for_all_users = options_.is_for_all_users},
                                                requests));
-    Serve(*session, requests, folder);
-    return absl::OkStatus();
+    return Serve(*session, requests, folder);
   }
 
  private:
@@ -189,6 +197,7 @@ class MountRun {
             .cache_folder = plan_.access.cache_folder,
             .cache_bytes_max =
                 plan_.access.cache_bytes_max == 0 ? kCacheBytes : plan_.access.cache_bytes_max,
+            .folders_bytes_max = kFoldersBytes,
             .connect_ms = kConnectMs,
             .wait_ms = options_.device.wait_s * 1'000,
             .clock = &SteadyMs,
@@ -210,6 +219,7 @@ class MountRun {
   }
 
   absl::Status Open() {
+    const std::lock_guard lock(mutex_);
     if (!plan_.root) return OpenFollowed(plan_.platform, options_.device.cultures);
     sources_.pinned = std::make_unique<mount::PinnedTree>(ClientOptionsFor("", {}), *plan_.root);
     if (const vfs::Outcome failed = sources_.pinned->Begin()) return StatusOf(*failed);
@@ -221,30 +231,46 @@ class MountRun {
     return OpenFollowed(decoded.platform, decoded.cultures);
   }
 
-  void Serve(mount::FuseSession& session, mount::MountRequests& requests,
-             const std::string& folder) {
-    const InterruptWatch interrupt([this, &session] {
-      has_stopped_ = true;
-      session.Stop();
-    });
-    if (!plan_.root) {
-      sources_.followed->Follow([this, &session, &requests](const auto& changes) {
-        std::vector<std::string> paths = changes.paths;
-        if (changes.is_all) {
-          for (std::string& path : requests.Outdated(has_stopped_))
-            paths.push_back(std::move(path));
-        }
-        return requests.Renew(session.get(), std::move(paths));
-      });
+  // Ends what waits, then what tells the kernel of changes, and only then the requests: the kernel
+  // answers whoever tells it when they are answered.
+  void End() {
+    has_stopped_ = true;
+    const std::lock_guard lock(mutex_);
+    if (sources_.followed == nullptr && sources_.pinned == nullptr) return;
+    sources_.source().Cancel();
+    if (sources_.followed != nullptr) sources_.followed->Stop();
+    if (session_ != nullptr) session_->Stop();
+  }
+
+  std::vector<std::string> TellKernel(mount::FuseSession& session, mount::MountRequests& requests,
+                                      const mount::FollowedPlatform::Changes& changes) {
+    std::vector<std::string> paths = changes.paths;
+    for (std::string& path : requests.Outdated(changes.is_all, has_stopped_))
+      paths.push_back(std::move(path));
+    return requests.Renew(session.get(), std::move(paths), has_stopped_);
+  }
+
+  absl::Status Serve(mount::FuseSession& session, mount::MountRequests& requests,
+                     const std::string& folder) {
+    {
+      const std::lock_guard lock(mutex_);
+      session_ = &session;
+      if (has_stopped_) session.Stop();
+      if (!plan_.root && !has_stopped_) {
+        sources_.followed->Follow([this, &session, &requests](const auto& changes) {
+          return TellKernel(session, requests, changes);
+        });
+      }
     }
     Tell(folder);
     NotifyServiceManager("READY=1");
-    session.Serve();
+    const absl::Status served = session.Serve();
     NotifyServiceManager("STOPPING=1");
-    has_stopped_ = true;
-    sources_.source().Cancel();
-    if (sources_.followed != nullptr) sources_.followed->Stop();
+    End();
     requests.Stop();
+    const std::lock_guard lock(mutex_);
+    session_ = nullptr;
+    return served;
   }
 
   void Tell(const std::string& folder) const {
@@ -266,7 +292,9 @@ class MountRun {
   const MountPlan plan_;
   std::optional<mount::ProjectNet> project_net_;
   mount::MountLog log_;
-  MountSources sources_;
+  std::mutex mutex_;
+  MountSources sources_;                   // made under mutex_
+  mount::FuseSession* session_ = nullptr;  // guarded by mutex_
   std::atomic<bool> has_stopped_ = false;
 };
 

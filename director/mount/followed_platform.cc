@@ -11,6 +11,7 @@ namespace galley::mount {
 namespace {
 
 constexpr std::chrono::seconds kRetry(1);
+constexpr std::chrono::milliseconds kGather(20);  // an event names many paths, one after the other
 
 }  // namespace
 
@@ -21,6 +22,7 @@ void FollowedPlatform::Follow(Changed changed) {
 }
 
 void FollowedPlatform::Stop() {
+  const std::lock_guard stopping(stop_mutex_);
   {
     const std::lock_guard lock(mutex_);
     has_stopped_ = true;
@@ -57,42 +59,58 @@ void FollowedPlatform::Note(const vfs::Change& change) {
   if (is_path || changes_.is_all) noted_.notify_all();
 }
 
+// False: it ends.
+bool FollowedPlatform::AwaitChanges(Changes& changes) {
+  std::unique_lock lock(mutex_);
+  const auto has_stopped = [this] { return has_stopped_; };
+  noted_.wait(lock, [this] { return has_stopped_ || changes_.is_all || !changes_.paths.empty(); });
+  if (noted_.wait_for(lock, kGather, has_stopped)) return false;
+  changes = std::exchange(changes_, {});
+  return true;
+}
+
 void FollowedPlatform::GoOn(const Changed& changed) {
-  while (true) {
-    Changes changes;
-    {
-      std::unique_lock lock(mutex_);
-      noted_.wait(lock,
-                  [this] { return has_stopped_ || changes_.is_all || !changes_.paths.empty(); });
-      if (has_stopped_) return;
-      changes = std::exchange(changes_, {});
-    }
+  std::string said;  // why the newest version is not seen, once
+  for (Changes changes; AwaitChanges(changes);) {
     const vfs::Result<bool> advanced = client_.Advance();
-    std::vector<std::string> later;
+    std::vector<std::string> later = changes.paths;
     if (advanced.ok()) {
+      said.clear();
       log_.NoteChanged();
       later = changed(changes);
-      changes.is_all = false;
-    } else {
-      later = std::move(changes.paths);
+    } else if (std::exchange(said, advanced.fault().text) != said) {
+      LogWarning("the newest version is not seen yet: {}", said);
     }
+    // What has to wait needs no newer version.
     std::unique_lock lock(mutex_);
-    const bool waits = !advanced.ok() || !later.empty();
-    changes_.is_all = changes_.is_all || changes.is_all;
-    std::ranges::move(later, std::back_inserter(changes_.paths));
-    if (waits && noted_.wait_for(lock, kRetry, [this] { return has_stopped_; })) return;
+    while (!later.empty() || !advanced.ok()) {
+      if (noted_.wait_for(lock, kRetry, [this] { return has_stopped_; })) return;
+      if (!advanced.ok()) {
+        changes_.is_all = changes_.is_all || changes.is_all;
+        std::ranges::move(later, std::back_inserter(changes_.paths));
+        break;
+      }
+      lock.unlock();
+      later = changed({.paths = std::move(later), .is_all = false});
+      lock.lock();
+    }
   }
 }
 
 // ------------------------------------------------------------------ files
 
 template <typename Call>
-auto FollowedPlatform::InNewest(const Call& call) -> decltype(call()) {
-  auto result = call();
-  if (result.ok() || result.fault().code != GALLEY_VFS_SUPERSEDED || !follows_) return result;
-  const vfs::Result<bool> advanced = client_.Advance();
-  if (!advanced.ok()) return advanced.fault();
-  return call();
+auto FollowedPlatform::InNewest(const std::atomic<bool>& stop, const Call& call)
+    -> decltype(call()) {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(wait_ms_);
+  while (true) {
+    const std::string session = client_.status().session.view.id;
+    auto result = call();
+    const bool is_older = !result.ok() && result.fault().code == GALLEY_VFS_SUPERSEDED && follows_;
+    if (!is_older || stop || std::chrono::steady_clock::now() >= until) return result;
+    const vfs::Result<bool> advanced = client_.Advance(session, &stop);
+    if (!advanced.ok()) return advanced.fault();
+  }
 }
 
 vfs::Result<vfs::ShownPath> FollowedPlatform::LookHere(const std::string& path) {
@@ -101,17 +119,26 @@ vfs::Result<vfs::ShownPath> FollowedPlatform::LookHere(const std::string& path) 
 
 vfs::Result<vfs::ShownPath> FollowedPlatform::Look(const std::string& path,
                                                    const std::atomic<bool>& stop) {
-  return InNewest([&] { return client_.Look(path, /*is_from_cache=*/false, &stop); });
+  return InNewest(stop, [&] { return client_.Look(path, /*is_from_cache=*/false, &stop); });
 }
 
 vfs::Result<std::vector<vfs::ShownEntry>> FollowedPlatform::List(const std::string& path,
                                                                  const std::atomic<bool>& stop) {
-  return InNewest([&] { return client_.List(path, &stop); });
+  return InNewest(stop, [&] { return client_.List(path, &stop); });
+}
+
+vfs::Outcome FollowedPlatform::Cook(const std::string& ask, const std::atomic<bool>& stop) {
+  const vfs::Result<bool> cooked = InNewest(stop, [&]() -> vfs::Result<bool> {
+    if (vfs::Outcome failed = client_.Cook(ask, &stop)) return *std::move(failed);
+    return true;
+  });
+  return cooked.ok() ? std::nullopt : vfs::Outcome(cooked.fault());
 }
 
 vfs::Result<OpenedFile> FollowedPlatform::Open(const std::string& path,
                                                const std::atomic<bool>& stop) {
-  vfs::Result<vfs::Client::Opened> opened = InNewest([&] { return client_.Open(path, &stop); });
+  vfs::Result<vfs::Client::Opened> opened =
+      InNewest(stop, [&] { return client_.Open(path, &stop); });
   if (!opened.ok()) return opened.fault();
   const vfs::Result<vfs::ShownPath> shown = LookHere(path);
   const auto* const file = shown.ok() ? std::get_if<vfs::FileAt>(&*shown) : nullptr;

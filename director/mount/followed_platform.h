@@ -2,7 +2,7 @@
 // where a root is given, one version of it.
 //
 // A thread hears of changes; another one goes to the newest version, and then tells what differs.
-// Threads: as MountSource; Follow and Stop: one.
+// Threads: as MountSource; Follow: one.
 #pragma once
 
 #include <atomic>
@@ -29,13 +29,13 @@ class FollowedPlatform final : public MountSource {
 
   // `log` outlives this object.
   FollowedPlatform(vfs::ClientOptions options, MountLog& log)
-      : client_(std::move(options)), log_(log) {}
+      : wait_ms_(options.wait_ms), client_(std::move(options)), log_(log) {}
   ~FollowedPlatform() override { Stop(); }
 
   // Makes the cache's folder. Called before everything else.
   vfs::Outcome Begin() { return client_.Begin(); }
   // Calls `changed` after each step to a newer version, until Stop. What it returns is told again
-  // later.
+  // after a while.
   using Changed = std::function<std::vector<std::string>(const Changes& changes)>;
   void Follow(Changed changed);
   void Stop();
@@ -45,6 +45,7 @@ class FollowedPlatform final : public MountSource {
   vfs::Result<vfs::ShownPath> Look(const std::string& path, const std::atomic<bool>& stop) override;
   vfs::Result<std::vector<vfs::ShownEntry>> List(const std::string& path,
                                                  const std::atomic<bool>& stop) override;
+  vfs::Outcome Cook(const std::string& ask, const std::atomic<bool>& stop) override;
   vfs::Result<OpenedFile> Open(const std::string& path, const std::atomic<bool>& stop) override;
   vfs::Result<std::shared_ptr<vfs::OpenFile>> OpenBlob(const vfs::BlobId& blob,
                                                        const std::atomic<bool>& stop) override;
@@ -54,11 +55,13 @@ class FollowedPlatform final : public MountSource {
   // Goes to the newest version, and calls once more, where the project has changed and the stream
   // of changes has not said so yet.
   template <typename Call>
-  auto InNewest(const Call& call) -> decltype(call());
+  auto InNewest(const std::atomic<bool>& stop, const Call& call) -> decltype(call());
   void Hear();
   void GoOn(const Changed& changed);
+  bool AwaitChanges(Changes& changes);
   void Note(const vfs::Change& change);
 
+  const int wait_ms_;
   vfs::Client client_;
   MountLog& log_;
   std::mutex mutex_;
@@ -66,6 +69,7 @@ class FollowedPlatform final : public MountSource {
   Changes changes_;           // not told yet; guarded by mutex_
   bool has_stopped_ = false;  // guarded by mutex_
   bool follows_ = false;
+  std::mutex stop_mutex_;  // held by Stop
   std::thread hearer_, teller_;
 };
 

@@ -104,11 +104,18 @@ void FuseSession::Stop() {
   static_cast<void>(!::write(wake_.get(), &one, sizeof one));
 }
 
-void FuseSession::Serve() {
+void FuseSession::NoteFault(int error) {
+  fault_ = error;
+  Stop();
+}
+
+absl::Status FuseSession::Serve() {
   const unsigned count = std::clamp(std::thread::hardware_concurrency(), kThreadsMin, kThreadsMax);
   std::vector<std::thread> threads;
   for (unsigned i = 0; i < count; ++i) threads.emplace_back([this] { TakeRequests(); });
   for (std::thread& thread : threads) thread.join();
+  if (fault_ == 0) return absl::OkStatus();
+  return UnavailableError("the mount takes no requests: {}", std::strerror(fault_));
 }
 
 void FuseSession::TakeRequests() {
@@ -119,14 +126,16 @@ void FuseSession::TakeRequests() {
   epoll_event end{.events = EPOLLIN, .data = {.fd = wake_.get()}};
   if (::epoll_ctl(both.get(), EPOLL_CTL_ADD, request.data.fd, &request) != 0 ||
       ::epoll_ctl(both.get(), EPOLL_CTL_ADD, end.data.fd, &end) != 0) {
-    LogError("the mount takes no requests: {}", std::strerror(errno));
-    return Stop();
+    return NoteFault(errno);
   }
   fuse_buf buffer{};
   while (!fuse_session_exited(session_)) {
     epoll_event ready[2];
     const int count = ::epoll_wait(both.get(), ready, 2, -1);
-    if (count < 0 && errno != EINTR) break;
+    if (count < 0 && errno != EINTR) {
+      NoteFault(errno);
+      break;
+    }
     if (std::any_of(ready, ready + std::max(count, 0),
                     [&](const epoll_event& one) { return one.data.fd == wake_.get(); }))
       break;
@@ -135,7 +144,8 @@ void FuseSession::TakeRequests() {
       const int size = fuse_session_receive_buf(session_, &buffer);
       if (size == -EINTR) continue;
       if (size <= 0) {
-        if (size != -EAGAIN) Stop();
+        if (size < 0 && size != -EAGAIN) NoteFault(-size);
+        if (size == 0) Stop();  // it was unmounted
         break;
       }
       fuse_session_process_buf(session_, &buffer);

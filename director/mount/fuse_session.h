@@ -3,6 +3,7 @@
 // Threads: Begin and Serve: one; Stop: any, many times.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 
@@ -28,8 +29,9 @@ class FuseSession {
   // Unmounts.
   ~FuseSession();
 
-  // Takes requests until Stop, or until somebody has unmounted the folder.
-  void Serve();
+  // Takes requests until Stop, or until somebody has unmounted the folder. UNAVAILABLE: the kernel
+  // gives none any more for another reason.
+  absl::Status Serve();
   void Stop();
   fuse_session* get() const { return session_; }
 
@@ -37,9 +39,11 @@ class FuseSession {
   FuseSession(fuse_session* session, FileDescriptor wake)
       : session_(session), wake_(std::move(wake)) {}
   void TakeRequests();
+  void NoteFault(int error);
 
   fuse_session* const session_;
-  const FileDescriptor wake_;  // an eventfd: readable when the session is to end
+  const FileDescriptor wake_;   // an eventfd: readable when the session is to end
+  std::atomic<int> fault_ = 0;  // an errno; 0: none
 };
 
 }  // namespace galley::mount

@@ -74,12 +74,10 @@ void MountNodes::Forget(uint64_t id, uint64_t count) {
   entries_.erase(found);
 }
 
-bool MountNodes::Renew(const std::string& path) {
+bool MountNodes::KnowsFile(const std::string& path) const {
   const std::lock_guard lock(mutex_);
   const auto found = newest_.find(path);
-  if (found == newest_.end() || entries_.at(found->second).node.is_folder) return false;
-  newest_.erase(found);
-  return true;
+  return found != newest_.end() && !entries_.at(found->second).node.is_folder;
 }
 
 std::vector<MountNode> MountNodes::Files() const {

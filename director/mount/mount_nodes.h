@@ -45,8 +45,9 @@ class MountNodes {
   std::optional<vfs::FileAt> Cooked(uint64_t id, const vfs::FileAt& content);
   // The kernel lets go of what it learned, `count` times.
   void Forget(uint64_t id, uint64_t count);
-  // The path may show something else from now on. False: the kernel does not know it.
-  bool Renew(const std::string& path);
+  // True: the kernel knows the path as a file, so that it has to look it up again when it may show
+  // something else. Learn then tells whether it does.
+  bool KnowsFile(const std::string& path) const;
   // The newest nodes of files.
   std::vector<MountNode> Files() const;
   size_t size() const;

@@ -32,7 +32,7 @@ TEST(MountNodesTest, AFileThatBecomesAFolderIsAnotherNode) {
   const MountNode folder = nodes.Learn("a", true, std::nullopt, 3);
   EXPECT_NE(folder.id, file.id);
   EXPECT_EQ(nodes.Learn("a", true, std::nullopt, 4).id, folder.id);
-  EXPECT_FALSE(nodes.Renew("a")) << "the kernel would lose whoever works in the folder";
+  EXPECT_FALSE(nodes.KnowsFile("a")) << "the kernel would lose whoever works in the folder";
   EXPECT_EQ(nodes.IdOf("a"), folder.id);
 }
 
@@ -57,9 +57,9 @@ TEST(MountNodesTest, AForgottenOlderVersionLeavesTheNewer) {
   const uint64_t newer = nodes.Learn("a", false, FileOf("two"), 3).id;
   nodes.Forget(older, 1);
   EXPECT_EQ(nodes.IdOf("a"), newer);
-  EXPECT_TRUE(nodes.Renew("a"));
-  EXPECT_FALSE(nodes.Renew("a"));
-  EXPECT_NE(nodes.Learn("a", false, FileOf("two"), 4).id, newer);
+  EXPECT_TRUE(nodes.KnowsFile("a"));
+  EXPECT_EQ(nodes.Learn("a", false, FileOf("two"), 4).id, newer) << "it shows the same bytes";
+  EXPECT_FALSE(nodes.KnowsFile("b"));
 }
 
 TEST(MountNodesTest, TheFirstContentOfANodeStays) {

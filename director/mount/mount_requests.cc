@@ -87,6 +87,9 @@ void SetUp(void*, fuse_conn_info* conn) {
   conn->want = conn->capable & kWanted;
   conn->max_readahead = 1 << 20;
   conn->max_read = 1 << 20;
+  // Reads that wait for a large file hold up no others.
+  conn->max_background = WaitPool::kThreadsMax;
+  conn->congestion_threshold = WaitPool::kThreadsMax * 3 / 4;
 }
 
 // "." and "..", then the folder's entries.
@@ -127,6 +130,24 @@ class MountRequests::Request {
  private:
   const fuse_req_t req_;
   std::atomic<bool> stop_ = false;
+};
+
+class MountRequests::LookUpNote {
+ public:
+  LookUpNote(MountRequests& requests, uint64_t parent) : requests_(requests), parent_(parent) {
+    const std::lock_guard lock(requests_.mutex_);
+    ++requests_.looking_up_[parent_];
+  }
+  ~LookUpNote() {
+    const std::lock_guard lock(requests_.mutex_);
+    if (--requests_.looking_up_[parent_] == 0) requests_.looking_up_.erase(parent_);
+  }
+  LookUpNote(const LookUpNote&) = delete;
+  LookUpNote& operator=(const LookUpNote&) = delete;
+
+ private:
+  MountRequests& requests_;
+  const uint64_t parent_;
 };
 
 MountRequests::MountRequests(MountSource& source, MountLog& log)
@@ -186,27 +207,30 @@ void MountRequests::LookUp(fuse_req_t req, uint64_t parent, const std::string& n
   const std::string path = Join(folder->path, name);
   if (path == kMarkerFile)
     return ReplyEntry(req, path, vfs::FileAt{vfs::BlobId::Of(kMarkerText), false});
+  // From before the look until the kernel has the answer, so that Renew misses none between.
+  auto note = std::make_shared<LookUpNote>(*this, parent);
   const vfs::Result<vfs::ShownPath> here = source_.LookHere(path);
-  const bool may_wait = here.ok() ? std::holds_alternative<vfs::NotCookedAt>(*here)
-                                  : here.fault().code == vfs::kNotCached;
-  if (here.ok() && may_wait) {
-    // A name in a folder that is not cooked itself is known to a cook alone.
-    const vfs::Result<vfs::ShownPath> above = source_.LookHere(folder->path);
-    if (above.ok() && std::holds_alternative<vfs::ShownFolder>(*above))
-      return ReplyEntry(req, path, *here);
-  }
-  if (!may_wait)
-    return here.ok() ? ReplyEntry(req, path, *here) : ReplyFault(req, path, here.fault());
-  BeginLookUp(parent);
-  Wait(req, [this, parent, path, above = folder->path](Request& request) {
+  if (here.ok() && !NeedsCook(folder->path, *here)) return ReplyEntry(req, path, *here);
+  if (!here.ok() && here.fault().code != vfs::kNotCached)
+    return ReplyFault(req, path, here.fault());
+  Wait(req, [this, note, path, above = folder->path](Request& request) {
     const vfs::Result<vfs::ShownPath> found = LookSlowly(above, path, request.stop());
     if (found.ok()) {
       ReplyEntry(request.Settle(), path, *found);
     } else {
       ReplyFault(request.Settle(), path, found.fault());
     }
-    EndLookUp(parent);
   });
+}
+
+// A name in a folder that is not cooked itself, or in a generated package that is not, is known to
+// a cook alone.
+bool MountRequests::NeedsCook(const std::string& parent, const vfs::ShownPath& shown) {
+  const auto* const not_cooked = std::get_if<vfs::NotCookedAt>(&shown);
+  if (not_cooked == nullptr) return false;
+  if (!not_cooked->ask.empty()) return true;
+  const vfs::Result<vfs::ShownPath> above = source_.LookHere(parent);
+  return !above.ok() || !std::holds_alternative<vfs::ShownFolder>(*above);
 }
 
 vfs::Result<vfs::ShownPath> MountRequests::LookSlowly(const std::string& parent,
@@ -216,9 +240,15 @@ vfs::Result<vfs::ShownPath> MountRequests::LookSlowly(const std::string& parent,
   if (!found.ok() || !std::holds_alternative<vfs::NotCookedAt>(*found)) return found;
   const vfs::Result<vfs::ShownPath> above = source_.Look(parent, stop);
   if (!above.ok()) return above.fault();
-  if (!std::holds_alternative<vfs::NotCookedAt>(*above)) return found;
-  const auto listed = source_.List(parent, stop);
-  if (!listed.ok()) return listed.fault();
+  if (std::holds_alternative<vfs::NotCookedAt>(*above)) {
+    const auto listed = source_.List(parent, stop);
+    if (!listed.ok()) return listed.fault();
+    found = source_.Look(path, stop);
+    if (!found.ok()) return found;
+  }
+  const auto* const not_cooked = std::get_if<vfs::NotCookedAt>(&*found);
+  if (not_cooked == nullptr || not_cooked->ask.empty()) return found;
+  if (const vfs::Outcome failed = source_.Cook(not_cooked->ask, stop)) return *failed;
   return source_.Look(path, stop);
 }
 
@@ -246,16 +276,6 @@ void MountRequests::ReplyFault(fuse_req_t req, const std::string& path, const vf
   const int error = ErrorOf(fault);
   if (error == EIO) log_.NoteFailed(path, fault);
   fuse_reply_err(req, error);
-}
-
-void MountRequests::BeginLookUp(uint64_t parent) {
-  const std::lock_guard lock(mutex_);
-  ++looking_up_[parent];
-}
-
-void MountRequests::EndLookUp(uint64_t parent) {
-  const std::lock_guard lock(mutex_);
-  if (--looking_up_[parent] == 0) looking_up_.erase(parent);
 }
 
 // ------------------------------------------------------------------ sizes and bytes
@@ -294,6 +314,11 @@ vfs::Result<std::shared_ptr<vfs::OpenFile>> MountRequests::OpenNode(const MountN
     }
   }
   vfs::Result<std::shared_ptr<vfs::OpenFile>> file = source_.OpenBlob(content->blob, stop);
+  if (!file.ok() && file.fault().code == GALLEY_VFS_SERVER) {
+    // The store may have lost it, and makes it again for whoever asks for the path.
+    vfs::Result<OpenedFile> again = source_.Open(node.path, stop);
+    if (again.ok() && again->blob == content->blob) file = std::move(again->file);
+  }
   if (file.ok()) files_.Put(node.id, *file);
   return file;
 }
@@ -349,10 +374,11 @@ void MountRequests::OpenFolder(fuse_req_t req, uint64_t id, const fuse_file_info
 
 // ------------------------------------------------------------------ changes
 
-std::vector<std::string> MountRequests::Renew(fuse_session* session,
-                                              std::vector<std::string> paths) {
+std::vector<std::string> MountRequests::Renew(fuse_session* session, std::vector<std::string> paths,
+                                              const std::atomic<bool>& stop) {
   std::vector<std::string> later;
   for (std::string& path : paths) {
+    if (stop) return {};
     const std::string folder = ParentOf(path);
     const std::optional<uint64_t> parent = nodes_.IdOf(folder);
     if (!parent) continue;
@@ -364,17 +390,19 @@ std::vector<std::string> MountRequests::Renew(fuse_session* session,
         continue;
       }
     }
-    if (!nodes_.Renew(path)) continue;
+    if (!nodes_.KnowsFile(path)) continue;
     const std::string name = path.substr(folder.empty() ? 0 : folder.size() + 1);
     fuse_lowlevel_notify_inval_entry(session, *parent, name.data(), name.size());
   }
   return later;
 }
 
-std::vector<std::string> MountRequests::Outdated(const std::atomic<bool>& stop) {
+std::vector<std::string> MountRequests::Outdated(bool is_all, const std::atomic<bool>& stop) {
   std::vector<std::string> outdated;
   for (const MountNode& node : nodes_.Files()) {
-    if (node.path == kMarkerFile) continue;
+    if (stop) return {};
+    const bool is_generated = node.path.find("/_gen/") != std::string::npos;
+    if (node.path == kMarkerFile || !(is_all || is_generated)) continue;
     const vfs::Result<vfs::ShownPath> shown = source_.Look(node.path, stop);
     const auto* const file = shown.ok() ? std::get_if<vfs::FileAt>(&*shown) : nullptr;
     const bool is_same = file != nullptr && node.content && file->blob == node.content->blob;

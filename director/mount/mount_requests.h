@@ -1,6 +1,6 @@
 // MountRequests: answers the requests of the kernel about a mount, over a MountSource.
 //
-//   lookup    cooks nothing: a file that is not cooked has the size 0 and attributes that the
+//   lookup    cooks nothing, but in folders of which only a cook tells what they have: a file that is not cooked has the size 0 and attributes that the
 //             kernel does not keep; so `ls` cooks nothing
 //   getattr   cooks the file: its size is asked for
 //   open      is ENOSYS: the kernel opens without asking, and keeps pages and attributes
@@ -9,7 +9,7 @@
 //
 // A request that may wait runs on a thread of WaitPool, and ends with the caller's interrupt.
 //
-// Source: libfuse's fuse_lowlevel.h; measurements in docs/mount.md.
+// Source: libfuse's fuse_lowlevel.h.
 // Threads: any; requests come from several.
 #pragma once
 
@@ -41,10 +41,13 @@ class MountRequests {
 
   // `paths` may show something else. Tells the kernel to look up again the files that it knows;
   // returns those that have to be told later, because somebody waits for a look-up beside them.
-  // Called without locks, and by one thread.
-  std::vector<std::string> Renew(fuse_session* session, std::vector<std::string> paths);
+  // Called without locks, and by one thread, while requests are still taken: the kernel may answer
+  // only when a look-up beside the path has ended. `stop`: nothing more is told.
+  std::vector<std::string> Renew(fuse_session* session, std::vector<std::string> paths,
+                                 const std::atomic<bool>& stop);
   // The paths of the files that the kernel knows, and that are not what the source shows.
-  std::vector<std::string> Outdated(const std::atomic<bool>& stop);
+  // `is_all`: all of them; else those of generated packages, which no event names.
+  std::vector<std::string> Outdated(bool is_all, const std::atomic<bool>& stop);
   // Waits until no request is under way. No request comes any more.
   void Stop();
 
@@ -58,6 +61,7 @@ class MountRequests {
   void OpenFolder(fuse_req_t req, uint64_t id, const fuse_file_info& info);
 
   void Wait(fuse_req_t req, std::function<void(Request& request)> act);
+  bool NeedsCook(const std::string& parent, const vfs::ShownPath& shown);
   void ReplyEntry(fuse_req_t req, const std::string& path, const vfs::ShownPath& shown);
   void ReplyFault(fuse_req_t req, const std::string& path, const vfs::Fault& fault);
   vfs::Result<vfs::ShownPath> LookSlowly(const std::string& parent, const std::string& path,
@@ -65,8 +69,8 @@ class MountRequests {
   vfs::Result<std::shared_ptr<vfs::OpenFile>> OpenNode(const MountNode& node,
                                                        const std::atomic<bool>& stop);
   static void ReplyBytes(fuse_req_t req, const vfs::OpenFile& file, size_t size, uint64_t offset);
-  void BeginLookUp(uint64_t parent);
-  void EndLookUp(uint64_t parent);
+  // LookUpNote: a look-up in a folder is under way, as long as it lives.
+  class LookUpNote;
 
   MountSource& source_;
   MountLog& log_;

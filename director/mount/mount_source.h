@@ -34,6 +34,8 @@ class MountSource {
   // Cooks the packages of a folder of which only a cook tells what it has. Blocks.
   virtual vfs::Result<std::vector<vfs::ShownEntry>> List(const std::string& path,
                                                          const std::atomic<bool>& stop) = 0;
+  // Cooks what a vfs::NotCookedAt asks for. Blocks.
+  virtual vfs::Outcome Cook(const std::string& ask, const std::atomic<bool>& stop) = 0;
   // Cooks the file if need be. Blocks.
   virtual vfs::Result<OpenedFile> Open(const std::string& path, const std::atomic<bool>& stop) = 0;
   // A file that was opened before. Blocks while it is fetched.

@@ -89,7 +89,7 @@ vfs::Result<std::vector<vfs::ShownEntry>> PinnedTree::List(const std::string& pa
   const bool is_folder = vfs::ForEachEntry(*bytes, [&](const vfs::FolderEntry& one) {
     const bool is_file = one.kind == vfs::FolderEntry::Kind::kFile;
     entries.push_back({.name = std::string(one.name),
-                       .is_folder = !is_file,
+                       .is_folder = one.kind == vfs::FolderEntry::Kind::kFolder,
                        .size = is_file ? static_cast<int64_t>(one.blob.size) : -1});
     return true;
   });

@@ -17,7 +17,10 @@ namespace galley::mount {
 class PinnedTree final : public MountSource {
  public:
   PinnedTree(vfs::ClientOptions options, const vfs::BlobId& root)
-      : ground_(std::move(options)), blobs_(ground_), root_(root) {}
+      : ground_(std::move(options)),
+        blobs_(ground_),
+        folders_(ground_.options.folders_bytes_max),
+        root_(root) {}
 
   // Makes the cache's folder. Called before everything else.
   vfs::Outcome Begin() { return blobs_.Begin(); }
@@ -30,6 +33,7 @@ class PinnedTree final : public MountSource {
   vfs::Result<vfs::ShownPath> Look(const std::string& path, const std::atomic<bool>& stop) override;
   vfs::Result<std::vector<vfs::ShownEntry>> List(const std::string& path,
                                                  const std::atomic<bool>& stop) override;
+  vfs::Outcome Cook(const std::string&, const std::atomic<bool>&) override { return std::nullopt; }
   vfs::Result<OpenedFile> Open(const std::string& path, const std::atomic<bool>& stop) override;
   vfs::Result<std::shared_ptr<vfs::OpenFile>> OpenBlob(const vfs::BlobId& blob,
                                                        const std::atomic<bool>& stop) override;

@@ -91,6 +91,8 @@ std::optional<DeviceAnswer> KnownAnswers::InSession(const SharedSessions::Seen& 
   const auto* const found = std::get_if<FoundFile>(&outcome);
   if (found == nullptr) {
     if (asked.is_folder && path.CookedFolderOwner()) {
+      // The folder is in this view, which the session may not have.
+      if (view->root != seen.session.root) return std::nullopt;
       shared_.NoteRead(read.session, path.Packages());
       return IsFolder(read.path, seen.session.root);
     }

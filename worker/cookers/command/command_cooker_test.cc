@@ -298,7 +298,10 @@ TEST_F(CommandCookerTest, TheSettingsNameTheOutputs) {
       cooker_->description(), R"({"argv":["x"],"outputs":[".b",".d/c","",".a"]})", {});
   EXPECT_THAT(names.always, testing::ElementsAre("", ".a", ".b", ".d/c"));
   EXPECT_FALSE(names.has_more);
-  EXPECT_TRUE(names.may_generate);
+  EXPECT_FALSE(names.may_generate) << "nothing tells the cooker of packages";
+  EXPECT_TRUE(record::OutputNamesOf(cooker_->description(),
+                                    R"({"argv":["x","{result}"],"outputs":[".b"]})", {})
+                  .may_generate);
 }
 
 }  // namespace
