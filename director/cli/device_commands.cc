@@ -186,7 +186,8 @@ int RunDeviceLs(const GlobalOptions& options, const DeviceOptions& device) {
   const std::string path = TreePath(device.path);
   device::Handle& handle = (*opened)->handle();
   absl::Status listed = ListBelow(handle, options, device, path);
-  if (absl::IsNotFound(listed) && !path.empty()) listed = ListOne(handle, options, device, path);
+  const bool is_no_folder = absl::IsNotFound(listed) || absl::IsInvalidArgument(listed);
+  if (is_no_folder && !path.empty()) listed = ListOne(handle, options, device, path);
   return listed.ok() ? kDone : FailDevice(options, listed);
 }
 

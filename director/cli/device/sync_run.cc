@@ -182,10 +182,14 @@ void SyncRound::End(const absl::Status& why) {
 
 absl::Status SyncRound::ListFolder(const std::string& path) {
   const absl::StatusOr<std::vector<Handle::Entry>> entries = handle_.List(path);
-  if (absl::IsNotFound(entries.status())) {
-    if (IsScope(path)) tasks_->Add({.path = path});  // it may be a file
-    return absl::OkStatus();  // a folder for further outputs, of a package that has none
+  const bool is_no_folder =
+      absl::IsNotFound(entries.status()) || absl::IsInvalidArgument(entries.status());
+  if (is_no_folder && IsScope(path)) {
+    tasks_->Add({.path = path});  // it may be a file
+    return absl::OkStatus();
   }
+  // A package may have no further outputs, and no folder for them.
+  if (absl::IsNotFound(entries.status())) return absl::OkStatus();
   RETURN_IF_ERROR(entries.status());
   const std::string prefix = path.empty() ? "" : path + "/";
   for (const Handle::Entry& entry : *entries)
