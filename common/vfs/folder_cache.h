@@ -1,5 +1,5 @@
-// FolderCache: the folders of a tree that were read last, in memory: nearly every path leads through
-// the same few.
+// FolderCache: the folders of a tree that were read last, in memory: nearly every path leads
+// through the same few.
 //
 // Memory: as much as it is told; a folder above a quarter of that is not kept.
 // Threads: any.

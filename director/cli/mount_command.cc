@@ -117,7 +117,7 @@ absl::StatusOr<MountPlan> PlanOf(const MountOptions& options) {
     }
     // The token of a director on this machine is beside its URL.
     const std::string token = JoinPath(plan.project->state_directory(), director::kHttpTokenFile);
-    // Its port differs from start to start; the project does not.
+    // The port differs from start to start; the project does not.
     const std::string id = ProjectId(*plan.project);
     if (device.cache.empty() && !id.empty()) {
       ASSIGN_OR_RETURN(device.cache, DeviceCacheOf("project-" + id));

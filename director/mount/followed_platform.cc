@@ -81,7 +81,7 @@ void FollowedPlatform::GoOn(const Changed& changed) {
     } else if (std::exchange(said, advanced.fault().text) != said) {
       LogWarning("the newest version is not seen yet: {}", said);
     }
-    // What has to wait needs no newer version.
+    // Paths that have to wait need no newer version.
     std::unique_lock lock(mutex_);
     while (!later.empty() || !advanced.ok()) {
       if (noted_.wait_for(lock, kRetry, [this] { return has_stopped_; })) return;

@@ -1,7 +1,8 @@
 // MountRequests: answers the requests of the kernel about a mount, over a MountSource.
 //
-//   lookup    cooks nothing, but in folders of which only a cook tells what they have: a file that is not cooked has the size 0 and attributes that the
-//             kernel does not keep; so `ls` cooks nothing
+//   lookup    cooks nothing, but in folders of which only a cook tells what they have: a file that
+//             is not cooked has the size 0 and attributes that the kernel does not keep; so `ls`
+//             cooks nothing
 //   getattr   cooks the file: its size is asked for
 //   open      is ENOSYS: the kernel opens without asking, and keeps pages and attributes
 //   opendir   waits for the packages of a folder of which only a cook tells what it has; so

@@ -1,12 +1,15 @@
 // DeviceReads: times reads of cooked files, for device_bench.py. Prints numbers, one a line.
 //
-//   files DIR COUNT SECONDS               microseconds to open, read and close one of DIR/<i>.txt
-//   large FILE                            bytes per second, read once from its beginning to its end
+//   files DIR COUNT SECONDS
+//       microseconds to open, read and close one of DIR/<i>.txt
+//   large FILE
+//       bytes per second, read once from its beginning to its end
 //   reads URL PLATFORM CACHE DIR COUNT SECONDS
-//                                         nanoseconds of a read of 4 KiB at random places: by pread of
-//                                         DIR/<i>.txt, and by the library of Game/<i>.txt, in turn
-//   memory URL PLATFORM CACHE COUNT       bytes that the process holds more when it has opened and
-//                                         closed each of Game/<i / 1000>/<i>.txt
+//       nanoseconds of a read of 4 KiB at random places: by pread of DIR/<i>.txt, and by the
+//       library of Game/<i>.txt, in turn
+//   memory URL PLATFORM CACHE COUNT
+//       bytes that the process holds more when it has opened and closed each of
+//       Game/<i / 1000>/<i>.txt
 #include <fcntl.h>
 #include <unistd.h>
 

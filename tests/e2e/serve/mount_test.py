@@ -6,7 +6,7 @@ same orders again.
 """
 import contextlib, errno, hashlib, json, mmap, os, random, signal, subprocess, threading, time, unittest
 
-from device_case import digest_of
+from device_case import LEVEL, digest_of
 from device_tree_test import Everything, TreeCase
 from harness import COPY, LIMIT_S, wait_until
 
@@ -194,6 +194,61 @@ class MountTest(TreeCase):
             with contextlib.suppress(OSError):
                 return self.read(os.path.join(mnt, "5.txt")) == b"5"
         wait_until(is_back, "the next director to be used", 60)
+
+    def test_files_of_generated_packages_follow_their_generator(self):
+        def level(x):
+            return json.dumps({"items": [{"position": [10, 0, 20], "x": x}]})
+        project = self.project({"town.level": level(1)}, [LEVEL])
+        self.serve_http(project, "--workers", "1")
+        self.mount("pc", self.path("mnt"), "--project", project)
+        folder = self.path("mnt/Game/town.level/_gen")
+        name, = os.listdir(folder)
+        before = self.read(os.path.join(folder, name))
+        self.assertFalse(os.path.exists(os.path.join(folder, name + ".meta")), "a name that only a cook tells")
+        self.write("game/content/town.level", level(2))
+        wait_until(lambda: self.read(os.path.join(folder, name)) != before, "the edit to be seen", 30)
+
+    def test_an_edit_while_the_director_is_away_is_seen_with_the_next(self):
+        project = self.project({"a.txt": "first", "b.txt": "b"}, [COPY])
+        self.serve_http(project, "--workers", "1")
+        self.mount("pc", self.path("mnt"), "--project", project)
+        self.assertEqual(len(self.digests(self.path("mnt"))), 2)
+        self.assertEqual(self.galley("serve", "--stop", "--project", project).returncode, 0)
+        self.write("game/content/a.txt", "second")
+        self.serve_http(project, "--workers", "1")
+        wait_until(lambda: self.read(self.path("mnt/Game/a.txt")) == b"second", "the edit to be seen", 90)
+
+    def test_saves_and_an_end_while_readers_wait(self):
+        project = self.project({"slow.gated": "slow", "a.txt": "0"}, [COPY, GATED % (self.path("game"), self.path())])
+        self.serve_http(project, "--workers", "2")
+        self.addCleanup(lambda: self.write("game/go", ""))
+        mounted = self.mount("pc", self.path("mnt"), "--project", project)
+        mnt = self.path("mnt", "Game")
+
+        def reader():
+            started = subprocess.Popen(["sha256sum", "slow.gated.out"], cwd=mnt, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            self.addCleanup(lambda: (started.kill(), started.communicate()))
+            return started
+        first = reader()
+        for save in range(1, 6):  # each save is another version under the reader
+            self.write("game/content/a.txt", str(save))
+            wait_until(lambda: self.read(os.path.join(mnt, "a.txt")) == str(save).encode(), "the save to be seen", 30)
+        self.assertIsNone(first.poll(), "the reader waits still")
+        self.write("game/go", "")
+        out, err = first.communicate(timeout=LIMIT_S)
+        self.assertEqual(out.split()[:1], [hashlib.sha256(b"slow").hexdigest()], err)
+        os.unlink(self.path("game/go"))
+        self.write("game/content/slow.gated", "slower")
+        wait_until(lambda: os.path.exists(os.path.join(mnt, "a.txt")), "the mount", 30)
+        second = [reader() for _ in range(8)]
+        wait_until(lambda: self.read(self.path("ran")).count(b"\n") > 1, "the next cook to begin", 30)
+        for name in range(200):
+            self.write(f"game/content/new{name}.txt", "x")
+        mounted.send_signal(signal.SIGTERM)
+        self.assertEqual(mounted.wait(30), 0, self.said())
+        self.assertFalse(self.is_mounted())
+        for one in second:
+            one.wait(30)  # with the bytes, or with an error
 
     def test_a_killed_mount_is_cleaned_up_by_the_next(self):
         project = self.project({"a.txt": "a"}, [COPY])
