@@ -92,9 +92,9 @@ Result<bool> BlobCache::IsRight(const BlobId& blob, const OpenFile& file) const 
   return *size == blob.size && hash.Finish() == blob.hash;
 }
 
-Result<std::shared_ptr<OpenFile>> BlobCache::Open(const BlobId& blob) {
-  const std::string path = PathOf(blob);
-  Result<std::unique_ptr<OpenFile>> opened = options_.disk.OpenToRead(path);
+// The bytes may be wrong.
+Result<std::shared_ptr<OpenFile>> BlobCache::OpenAsItIs(const BlobId& blob) {
+  Result<std::unique_ptr<OpenFile>> opened = options_.disk.OpenToRead(PathOf(blob));
   if (!opened.ok() && opened.fault().code == GALLEY_VFS_ABSENT) {
     const std::lock_guard lock(mutex_);
     verified_.Erase(blob.hash);  // another process has removed it
@@ -102,16 +102,26 @@ Result<std::shared_ptr<OpenFile>> BlobCache::Open(const BlobId& blob) {
   }
   if (!opened.ok() && opened.fault().code == kNotAFile) return RemoveWrong(blob);
   if (!opened.ok()) return opened.fault();
-  std::shared_ptr<OpenFile> file = std::move(*opened);
-  const Result<bool> is_right = IsVerified(blob, *file);
+  return std::shared_ptr<OpenFile>(*std::move(opened));
+}
+
+Result<std::shared_ptr<OpenFile>> BlobCache::Open(const BlobId& blob) {
+  Result<std::shared_ptr<OpenFile>> file = OpenAsItIs(blob);
+  if (!file.ok()) return file;
+  const Result<bool> is_right = IsVerified(blob, **file);
   // A disk that cannot read a file says nothing about its bytes.
   if (!is_right.ok()) return is_right.fault();
   if (!*is_right) return RemoveWrong(blob);
+  NoteUsed(blob);
+  return file;
+}
+
+void BlobCache::NoteUsed(const BlobId& blob) {
+  const std::string path = PathOf(blob);
   const Result<FileFacts> facts = options_.disk.Look(path);
   const int64_t now = options_.now_s();
   if (facts.ok() && (facts->used_s + kTouchS < now || facts->used_s > now))
     options_.disk.Touch(path, now);
-  return file;
 }
 
 // False: the bytes are wrong. They are hashed once in a process.
@@ -153,12 +163,18 @@ Fault BlobCache::RemoveWrong(const BlobId& blob) {
 
 Result<std::string> BlobCache::Read(const BlobId& blob) {
   if (blob.size > kReadBytesMax) return Fault{GALLEY_VFS_INVALID, "the blob is too large"};
-  const Result<std::shared_ptr<OpenFile>> file = Open(blob);
+  const Result<std::shared_ptr<OpenFile>> file = OpenAsItIs(blob);
   if (!file.ok()) return file.fault();
+  const Result<uint64_t> size = (*file)->Size();
+  if (!size.ok()) return size.fault();
   std::string bytes(static_cast<size_t>(blob.size), '\0');
   const Result<size_t> got = (*file)->ReadAt(0, bytes.data(), bytes.size());
   if (!got.ok()) return got.fault();
-  if (*got < bytes.size()) return Absent();
+  if (*size != blob.size || *got < bytes.size() || Sha256::Of(bytes) != blob.hash)
+    return RemoveWrong(blob);
+  NoteUsed(blob);
+  const std::lock_guard lock(mutex_);
+  verified_.Erase(blob.hash);  // as it was fetched
   return bytes;
 }
 

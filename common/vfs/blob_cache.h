@@ -100,7 +100,8 @@ class BlobCache {
   // kNotCached: it is not there, or was damaged. GALLEY_VFS_IO: the disk cannot read it, and it
   // stays; or it was damaged, and cannot be removed.
   Result<std::shared_ptr<OpenFile>> Open(const BlobId& blob);
-  // Returns the whole bytes of a small blob. Faults as Open.
+  // Returns the whole bytes of a small blob, which are hashed each time: the folders of trees are
+  // too many to remember which of them were. Faults as Open.
   Result<std::string> Read(const BlobId& blob);
   // True: there is a file of its name and size.
   bool Has(const BlobId& blob);
@@ -123,6 +124,8 @@ class BlobCache {
   std::string PathOf(const BlobId& blob) const;
   std::string FolderOf(const BlobId& blob) const;
   Result<bool> IsRight(const BlobId& blob, const OpenFile& file) const;
+  Result<std::shared_ptr<OpenFile>> OpenAsItIs(const BlobId& blob);
+  void NoteUsed(const BlobId& blob);
   Result<bool> IsVerified(const BlobId& blob, const OpenFile& file);
   Fault RemoveWrong(const BlobId& blob);
   void NoteVerified(const Hash& hash);

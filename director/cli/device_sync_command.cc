@@ -83,7 +83,9 @@ class SyncDisplay {
     line_.Show(fmt::format("{}, {} written, {}", Counted(so_far.files, "file"), so_far.written,
                            HumanBytes(so_far.bytes)));
   }
-  void Finish(const std::string& directory, const device::SyncReport& report) {
+  // `fetched_bytes`: with all overhead of HTTP and of trees.
+  void Finish(const std::string& directory, const device::SyncReport& report,
+              uint64_t fetched_bytes) {
     line_.Clear();
     if (options_.json) {
       PrintJson({{"event", "synced"},
@@ -92,6 +94,7 @@ class SyncDisplay {
                  {"files", report.files},
                  {"written", report.written},
                  {"bytes", report.bytes},
+                 {"fetched_bytes", fetched_bytes},
                  {"last_good", report.last_good},
                  {"failed", report.failed},
                  {"removed", report.removed},
@@ -132,7 +135,7 @@ int RunDeviceSync(const GlobalOptions& options, const DeviceOptions& device) {
        .tell = [&](const device::SyncEvent& event) { display.Tell(event); },
        .progress = [&](const device::SyncReport& so_far) { display.Progress(so_far); }});
   if (!report.ok()) return FailDevice(options, report.status());
-  display.Finish(device.directory, *report);
+  display.Finish(device.directory, *report, (*opened)->handle().status().fetched_bytes);
   return report->failed == 0 ? kDone : kFailed;
 }
 
