@@ -1,5 +1,5 @@
-// HashSet: a set of hashes, by their first 16 bytes: at most 32 bytes for each, and 8 KiB. A hash is
-// its own hash value.
+// HashSet: a set of hashes, by their first 16 bytes: at most 32 bytes for each, and 8 KiB. A hash
+// is its own hash value.
 //
 // Threads: none.
 #pragma once
