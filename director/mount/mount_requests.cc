@@ -113,23 +113,41 @@ void ReadFolder(fuse_req_t req, fuse_ino_t id, size_t size, off_t offset, fuse_f
 
 }  // namespace
 
-// Request: one that may wait. It ends when the caller is interrupted.
-class MountRequests::Request {
+// Request: one that may wait. It ends when the caller dies.
+class MountRequests::Request : public std::enable_shared_from_this<Request> {
  public:
-  explicit Request(fuse_req_t req) : req_(req) {
+  Request(fuse_req_t req, InterruptedCallers& callers) : req_(req), callers_(callers) {}
+  // Called once, when somebody holds the object.
+  void Watch() {
     fuse_req_interrupt_func(
-        req, [](fuse_req_t, void* self) { static_cast<Request*>(self)->stop_ = true; }, this);
+        req_, [](fuse_req_t, void* self) { static_cast<Request*>(self)->NoteInterrupt(); }, this);
   }
   const std::atomic<bool>& stop() const { return stop_; }
   // For the reply. No interrupt comes any more.
   fuse_req_t Settle() {
     fuse_req_interrupt_func(req_, nullptr, nullptr);
+    is_settled_ = true;
     return req_;
   }
 
  private:
+  void NoteInterrupt() {
+    const std::weak_ptr<Request> self = weak_from_this();
+    callers_.Add({.thread = fuse_req_ctx(req_)->pid,
+                  .is_over =
+                      [self] {
+                        const auto request = self.lock();
+                        return request == nullptr || request->is_settled_;
+                      },
+                  .end =
+                      [self] {
+                        if (const auto request = self.lock()) request->stop_ = true;
+                      }});
+  }
+
   const fuse_req_t req_;
-  std::atomic<bool> stop_ = false;
+  InterruptedCallers& callers_;
+  std::atomic<bool> stop_ = false, is_settled_ = false;
 };
 
 class MountRequests::LookUpNote {
@@ -153,7 +171,10 @@ class MountRequests::LookUpNote {
 MountRequests::MountRequests(MountSource& source, MountLog& log)
     : source_(source), log_(log), nodes_(NowS()) {}
 
-void MountRequests::Stop() { pool_.Stop(); }
+void MountRequests::Stop() {
+  pool_.Stop();
+  callers_.Stop();
+}
 
 fuse_lowlevel_ops MountRequests::Operations() {
   fuse_lowlevel_ops ops{};
@@ -192,7 +213,8 @@ fuse_lowlevel_ops MountRequests::Operations() {
 }
 
 void MountRequests::Wait(fuse_req_t req, std::function<void(Request& request)> act) {
-  auto request = std::make_shared<Request>(req);
+  auto request = std::make_shared<Request>(req, callers_);
+  request->Watch();
   pool_.Run([request = std::move(request), act = std::move(act)] { act(*request); });
 }
 

@@ -8,7 +8,8 @@
 //   opendir   waits for the packages of a folder of which only a cook tells what it has; so
 //             readdir, which holds a lock of the kernel, does not wait
 //
-// A request that may wait runs on a thread of WaitPool, and ends with the caller's interrupt.
+// A request that may wait runs on a thread of WaitPool, and ends when the caller is killed
+// (InterruptedCallers).
 //
 // Source: libfuse's fuse_lowlevel.h.
 // Threads: any; requests come from several.
@@ -24,6 +25,7 @@
 #include <vector>
 
 #include "director/mount/fuse_api.h"
+#include "director/mount/interrupted_callers.h"
 #include "director/mount/mount_log.h"
 #include "director/mount/mount_nodes.h"
 #include "director/mount/mount_source.h"
@@ -79,6 +81,7 @@ class MountRequests {
   OpenFiles files_;
   std::mutex mutex_;
   std::map<uint64_t, int> looking_up_;  // folders in which look-ups wait; guarded by mutex_
+  InterruptedCallers callers_;
   WaitPool pool_;
 };
 

@@ -4,7 +4,7 @@
 Mounting needs root and /dev/fuse; where they are not there, the tests say so and are left out. A seed is printed; GALLEY_SEED=<seed> draws the
 same orders again.
 """
-import contextlib, errno, hashlib, json, mmap, os, random, signal, subprocess, threading, time, unittest
+import contextlib, errno, hashlib, json, mmap, os, random, signal, subprocess, sys, threading, time, unittest
 
 from device_case import LEVEL, digest_of
 from device_tree_test import Everything, TreeCase
@@ -249,6 +249,22 @@ class MountTest(TreeCase):
         self.assertFalse(self.is_mounted())
         for one in second:
             one.wait(30)  # with the bytes, or with an error
+
+    def test_a_reader_with_signals_waits_on_and_is_not_cooked_for_again(self):
+        project = self.project({"slow.gated": "slow"}, [GATED % (self.path("game"), self.path())])
+        self.serve_http(project, "--workers", "1")
+        self.addCleanup(lambda: self.write("game/go", ""))
+        self.mount("pc", self.path("mnt"), "--project", project)
+        program = "import signal, sys\nsignal.signal(signal.SIGALRM, lambda *_: None)\nsignal.setitimer(signal.ITIMER_REAL, 0.02, 0.02)\n" \
+                  "sys.stdout.write(open(sys.argv[1]).read())"
+        reader = subprocess.Popen([sys.executable, "-c", program, self.path("mnt/Game/slow.gated.out")], stdout=subprocess.PIPE, text=True)
+        self.addCleanup(lambda: (reader.kill(), reader.communicate()))
+        wait_until(lambda: os.path.exists(self.path("ran")), "the cook to begin", 30)
+        time.sleep(1)  # fifty signals
+        self.assertIsNone(reader.poll())
+        self.write("game/go", "")
+        self.assertEqual(reader.communicate(timeout=LIMIT_S)[0], "slow")
+        self.assertEqual(len(self.read(self.path("ran")).splitlines()), 1)
 
     def test_a_killed_mount_is_cleaned_up_by_the_next(self):
         project = self.project({"a.txt": "a"}, [COPY])
