@@ -1,11 +1,8 @@
 #include "common/vfs/session.h"
 
-#include <chrono>
-
 #include "common/vfs/retry.h"
 
 namespace galley::vfs {
-
 namespace {
 
 Fault NotInTime(const Waiting& waiting) {
@@ -29,8 +26,8 @@ Result<View> Session::Look(const Waiting& waiting) {
     return WithoutDirector(
         {GALLEY_VFS_OFFLINE, ground_.options.url.authority + " could not be reached a moment ago"});
   if (view.is_online() || view.why_not == GALLEY_VFS_SUPERSEDED) return view;
-  const std::unique_lock lock = LockOpening(waiting);
-  if (!lock) return NotInTime(waiting);
+  const Turn::Holder holder = opening_.Take(waiting);
+  if (!holder.has_turn()) return NotInTime(waiting);
   view = state().view;  // another thread may have opened one
   if (view.is_online()) return view;
   const bool has_other = view.root.size > 0 || last_root_.Load().has_value();
@@ -108,14 +105,6 @@ View Session::Take(const SessionState& state, const std::optional<std::string>& 
   return {.root = state.root, .id = state.id};
 }
 
-std::unique_lock<std::timed_mutex> Session::LockOpening(const Waiting& waiting) {
-  std::unique_lock lock(opening_, std::defer_lock);
-  while (!waiting.is_over()) {
-    if (lock.try_lock_for(std::chrono::milliseconds(Waiting::kPieceMs))) return lock;
-  }
-  return lock;
-}
-
 void Session::Save() {
   if (ground_.options.root) return;  // nobody else is to see it first
   const std::lock_guard lock(saving_);
@@ -128,8 +117,8 @@ Result<std::optional<View>> Session::OpenAgain(const View& before, const Waiting
       AskDirector(ground_, {.target = "/v1/sessions/" + before.id}, waiting);
   if (!answer.ok()) return answer.fault();
   if (answer->head.status != 404) return std::optional<View>();
-  const std::unique_lock lock = LockOpening(waiting);
-  if (!lock) return NotInTime(waiting);
+  const Turn::Holder holder = opening_.Take(waiting);
+  if (!holder.has_turn()) return NotInTime(waiting);
   const View now = state().view;
   if (now.is_online() && now.id != before.id) return std::optional(now);
   const Result<View> opened = OpenAt(before, waiting);
@@ -138,8 +127,8 @@ Result<std::optional<View>> Session::OpenAgain(const View& before, const Waiting
 }
 
 Result<bool> Session::Advance(const std::optional<std::string>& only_from, const Waiting& waiting) {
-  const std::unique_lock lock = LockOpening(waiting);
-  if (!lock) return NotInTime(waiting);
+  const Turn::Holder holder = opening_.Take(waiting);
+  if (!holder.has_turn()) return NotInTime(waiting);
   const View before = state().view;
   if (only_from && before.is_online() && before.id != *only_from) return false;
   const Result<SessionState> opened = Open(std::nullopt, before.id, waiting);

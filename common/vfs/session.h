@@ -16,6 +16,7 @@
 #include "common/vfs/last_root.h"
 #include "common/vfs/protocol.h"
 #include "common/vfs/result.h"
+#include "common/vfs/turn.h"
 #include "common/vfs/waiting.h"
 
 namespace galley::vfs {
@@ -65,12 +66,10 @@ class Session {
   Result<View> WithoutDirector(const Fault& why);
   View Take(const SessionState& state, const std::optional<std::string>& only_behind);
   void Save();
-  // Not locked: the time of the call has passed, or it is cancelled.
-  std::unique_lock<std::timed_mutex> LockOpening(const Waiting& waiting);
 
   Ground& ground_;
   const LastRoot last_root_;
-  std::timed_mutex opening_;  // held while a session is opened: one is enough for all threads
+  Turn opening_;  // taken while a session is opened: one is enough for all threads
   std::mutex saving_;
   mutable std::mutex mutex_;
   State state_;  // guarded by mutex_
