@@ -16,7 +16,7 @@ include(${GALLEY_ROOT}/cmake/GalleyTargets.cmake)
 
 add_library(galley_compile_options INTERFACE)
 target_compile_options(galley_compile_options INTERFACE
-  -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wno-missing-field-initializers -ffile-prefix-map=${GALLEY_ROOT}=.)
+  -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wno-missing-field-initializers -Wno-maybe-uninitialized -ffile-prefix-map=${GALLEY_ROOT}=.)
 if(GALLEY_TESTS)
   target_compile_options(galley_compile_options INTERFACE -Werror)
 endif()

@@ -83,7 +83,8 @@ Result<ShownPath> SessionTree::Find(const std::string& path) const {
   // The package is cooked, and has nothing there: the folder was listed, and is empty.
   const Result<bool> is_listed = IsLinkToMore(path);
   if (!is_listed.ok()) return is_listed.fault();
-  return *is_listed ? ShownPath(ShownFolder{}) : ShownPath(NothingAt{});
+  if (*is_listed) return ShownPath(ShownFolder{});
+  return ShownPath(NothingAt{});
 }
 
 Result<bool> SessionTree::IsLinkToMore(const std::string& path) const {

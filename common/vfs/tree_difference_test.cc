@@ -8,8 +8,8 @@
 #include <variant>
 #include <vector>
 
-#include "common/tree/linked_directory.h"
 #include "common/vfs/galley_vfs.h"
+#include "common/vfs/testing/tree_folder.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -27,20 +27,20 @@ using Project = std::map<std::string, std::string>;
 
 class TreeDifferenceTest : public testing::Test {
  protected:
-  BlobId Put(const tree::LinkedDirectory& folder) {
-    const std::string bytes = tree::EncodeLinkedDirectory(folder);
+  BlobId Put(const TreeFolder& folder) {
+    const std::string bytes = folder.Encode();
     const BlobId blob = BlobId::Of(bytes);
     folders_[blob] = bytes;
     return blob;
   }
-  static tree::DirectoryNode NodeIn(const std::string& name, const BlobId& folder) {
-    return {.name = name, .digest = Digest::Parse(folder.ToText()).value()};
+  static TreeFolder::Node NodeIn(const std::string& name, const BlobId& folder) {
+    return {.name = name, .blob = folder};
   }
   static std::string NodeName(const std::string& path) { return ToHex(Sha256::Of("/" + path)); }
 
   // Folders, by name, of the entries that `paths` have below `prefix`.
   BlobId PutShown(const Project& project, const std::string& prefix, size_t depth) {
-    tree::LinkedDirectory folder;
+    TreeFolder folder;
     std::set<std::string> folders;
     for (const auto& [path, bytes] : project) {
       if (!path.starts_with(prefix)) continue;
@@ -48,7 +48,7 @@ class TreeDifferenceTest : public testing::Test {
       if (const size_t slash = rest.find('/'); slash != std::string::npos) {
         folders.insert(rest.substr(0, slash));
       } else if (rest.ends_with(".txt")) {
-        folder.files.push_back({.name = rest, .digest = Digest::Of(bytes)});
+        folder.files.push_back({.name = rest, .blob = BlobId::Of(bytes)});
       } else {
         const std::string node = NodeName(path);
         std::string up;
@@ -63,19 +63,20 @@ class TreeDifferenceTest : public testing::Test {
     return Put(folder);
   }
   BlobId PutNodes(const Project& project) {
-    std::map<std::string, std::map<std::string, tree::LinkedDirectory>> levels;
+    std::map<std::string, std::map<std::string, TreeFolder>> levels;
     for (const auto& [path, bytes] : project) {
       if (bytes.empty() || path.ends_with(".txt")) continue;
       const std::string node = NodeName(path);
       const std::string name = path.substr(path.rfind('/') + 1);
-      const BlobId outputs = Put({.files = {{.name = name, .digest = Digest::Of(bytes)}}});
+      const BlobId outputs = Put(
+          {.files = {{.name = name, .blob = BlobId::Of(bytes)}}, .directories = {}, .links = {}});
       levels[node.substr(0, 2)][node.substr(2, 2)].directories.push_back(NodeIn(node, outputs));
     }
-    tree::LinkedDirectory top;
+    TreeFolder top;
     for (auto& [first, seconds] : levels) {
-      tree::LinkedDirectory middle;
+      TreeFolder middle;
       for (auto& [second, nodes] : seconds) {
-        std::ranges::sort(nodes.directories, {}, &tree::DirectoryNode::name);
+        std::ranges::sort(nodes.directories, {}, &TreeFolder::Node::name);
         middle.directories.push_back(NodeIn(second, Put(nodes)));
       }
       top.directories.push_back(NodeIn(first, Put(middle)));
@@ -83,8 +84,10 @@ class TreeDifferenceTest : public testing::Test {
     return Put(top);
   }
   BlobId PutTree(const Project& project) {
-    return Put({.directories = {NodeIn("resource", PutNodes(project)),
-                                NodeIn("static", PutShown(project, "", 1))}});
+    return Put({.files = {},
+                .directories = {NodeIn("resource", PutNodes(project)),
+                                NodeIn("static", PutShown(project, "", 1))},
+                .links = {}});
   }
 
   // The differences, as "kind path"; read_ has the folders that were read.
