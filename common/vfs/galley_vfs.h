@@ -230,11 +230,11 @@ typedef struct galley_vfs_change {
   const char* text;
 } galley_vfs_change;
 
-/* Tells what differs in newer worlds from what is seen here. `event` returns 0 to go on; its first
- * value that is not 0 ends the call and is its result; so it must not be negative. What is seen stays: call
- * galley_vfs_advance, here or in another thread, to see it. Goes on by itself when the director
- * comes back. Blocks without an end; galley_vfs_cancel ends it, and all other calls that block. One
- * thread at a time. */
+/* Tells what differs in newer worlds from what is seen here; files in "<package>/_gen" are not told of,
+ * but their generator is. `event` returns 0 to go on; its first value that is not 0 ends the call and
+ * is its result; so it must not be negative. What is seen stays: call galley_vfs_advance, here or in
+ * another thread, to see it. Goes on by itself when the director comes back. Blocks without an end;
+ * galley_vfs_cancel ends it, and all other calls that block. One thread at a time. */
 int galley_vfs_watch(galley_vfs* vfs, int (*event)(void* context, const galley_vfs_change* change),
                      void* context);
 
