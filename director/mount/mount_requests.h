@@ -56,7 +56,6 @@ class MountRequests {
 
  private:
   class Request;
-  using RequestPtr = std::shared_ptr<Request>;
 
   void LookUp(fuse_req_t req, uint64_t parent, const std::string& name);
   void GetAttributes(fuse_req_t req, uint64_t id);
@@ -80,7 +79,7 @@ class MountRequests {
   MountNodes nodes_;
   OpenFiles files_;
   std::mutex mutex_;
-  std::map<uint64_t, int> looking_up_;  // folders in which look-ups wait; guarded by mutex_
+  std::map<uint64_t, int> looking_up_;  // folders in which names are looked up; guarded by mutex_
   InterruptedCallers callers_;
   WaitPool pool_;
 };
