@@ -10,6 +10,8 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
+#include <sstream>
 #include <utility>
 
 #include "absl/time/clock.h"
@@ -54,6 +56,22 @@ std::string Unescaped(std::string_view text) {
   return path;
 }
 
+// A line of /proc/self/mountinfo: "36 35 98:0 /root/of/mount /mount/point rw,noatime ...".
+std::set<MountedAt> ReadMounts() {
+  std::set<MountedAt> mounts;
+  const absl::StatusOr<std::string> text = ReadFile("/proc/self/mountinfo", 64 << 20);
+  if (!text.ok()) return mounts;
+  std::istringstream lines(*text);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream fields(line);
+    uint64_t number = 0;
+    std::string parent, device, root, point;
+    if (fields >> number >> parent >> device >> root >> point)
+      mounts.emplace(number, Unescaped(point));
+  }
+  return mounts;
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<FolderWatch>> FolderWatch::Open(Options options) {
@@ -69,6 +87,7 @@ absl::Status FolderWatch::Start() {
   mounts_ = FileDescriptor(::open("/proc/self/mounts", O_RDONLY | O_CLOEXEC));
   {
     const base::MutexLock lock(mutex_);
+    mounted_ = ReadMounts();
     cookie_watch_ =
         ::inotify_add_watch(inotify_.get(), options_.cookie_folder.c_str(), IN_CREATE | IN_ONLYDIR);
     if (cookie_watch_ < 0) {
@@ -154,13 +173,35 @@ absl::StatusOr<FolderWatch::Changes> FolderWatch::Take() {
   }
   // POLLERR says that something was mounted, or unmounted, since the last time.
   pollfd mounts{.fd = mounts_.get(), .events = POLLPRI, .revents = 0};
-  if (!mounts_.valid() || ::poll(&mounts, 1, 0) > 0) changes.is_all = true;
+  if (!mounts_.valid() || (::poll(&mounts, 1, 0) > 0 && HasOtherMounts())) changes.is_all = true;
   std::ranges::sort(changes.folders);
   changes.folders.erase(std::unique(changes.folders.begin(), changes.folders.end()),
                         changes.folders.end());
   for (auto& [path, entry] : entries_) changes.entries.push_back(std::move(entry));
   entries_.clear();
   return changes;
+}
+
+// Mounts elsewhere, as `galley mount` and the machine's other users make them, change nothing here.
+bool FolderWatch::HasOtherMounts() {
+  std::set<MountedAt> now = ReadMounts();
+  std::vector<MountedAt> differing;
+  std::ranges::set_symmetric_difference(now, mounted_, std::back_inserter(differing));
+  mounted_ = std::move(now);
+  bool is_near = mounted_.empty();
+  for (const auto& [number, point] : differing) is_near = is_near || IsNearWatched(point);
+  return is_near;
+}
+
+// True: a watched folder is at, above or below the mount point.
+bool FolderWatch::IsNearWatched(std::string_view mount_point) const {
+  const std::string below = mount_point == "/" ? "/" : fmt::format("{}/", mount_point);
+  const auto next = folders_.lower_bound(below);
+  if (next != folders_.end() && next->first.starts_with(below)) return true;
+  for (std::string_view at = mount_point; !at.empty(); at = at.substr(0, at.rfind('/'))) {
+    if (folders_.contains(at)) return true;
+  }
+  return folders_.contains("/");
 }
 
 bool FolderWatch::Wait(absl::Duration limit) const {
@@ -231,19 +272,8 @@ void FolderWatch::Drop(const std::string& folder, Changes& changes) {
 
 std::vector<std::string> MountsBelow(const std::string& folder) {
   std::vector<std::string> below;
-  const absl::StatusOr<std::string> text = ReadFile("/proc/self/mountinfo", 64 << 20);
-  if (!text.ok()) return below;
-  std::string_view rest = *text;
-  while (!rest.empty()) {
-    const std::string_view line = rest.substr(0, rest.find('\n'));
-    rest.remove_prefix(std::min(rest.size(), line.size() + 1));
-    size_t begin = 0;
-    for (int field = 0; field < 4 && begin != std::string_view::npos; ++field)
-      begin = line.find(' ', begin + (field > 0));
-    if (begin == std::string_view::npos) continue;
-    const std::string_view point = line.substr(begin + 1, line.find(' ', begin + 1) - begin - 1);
-    std::string path = Unescaped(point);
-    if (path.starts_with(folder + "/")) below.push_back(std::move(path));
+  for (const auto& [number, point] : ReadMounts()) {
+    if (point.starts_with(folder + "/")) below.push_back(point);
   }
   std::ranges::sort(below);
   return below;

@@ -16,8 +16,10 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -27,6 +29,10 @@
 #include "common/base/mutex.h"
 
 namespace galley::content {
+
+// MountedAt: a mount of this process's mount namespace: its number, which no two mounts share, and
+// the folder or file where it is.
+using MountedAt = std::pair<uint64_t, std::string>;
 
 class FolderWatch {
  public:
@@ -47,7 +53,9 @@ class FolderWatch {
   size_t size() const;
 
   struct Changes {
-    bool is_all = false;  // anything may have changed: events were lost, or mounts changed
+    // Anything may have changed: events were lost, or something was mounted or unmounted at, above
+    // or below a watched folder.
+    bool is_all = false;
     // Host paths, as they were given to Add. If a folder was removed or replaced, the watched
     // folders below it are here as well, and the watches of all of them have ended.
     std::vector<std::string> folders;
@@ -75,6 +83,8 @@ class FolderWatch {
   bool Read(Changes& changes) GALLEY_REQUIRES(mutex_);
   void NoteEntry(const std::string& path, uint32_t mask) GALLEY_REQUIRES(mutex_);
   void Drop(const std::string& folder, Changes& changes) GALLEY_REQUIRES(mutex_);
+  bool HasOtherMounts() GALLEY_REQUIRES(mutex_);
+  bool IsNearWatched(std::string_view mount_point) const GALLEY_REQUIRES(mutex_);
 
   const Options options_;
   FileDescriptor inotify_, mounts_;
@@ -85,6 +95,7 @@ class FolderWatch {
   uint64_t cookies_ GALLEY_GUARDED_BY(mutex_) = 0;
   std::string cookie_ GALLEY_GUARDED_BY(mutex_);  // the file name that Take waits for
   std::map<std::string, Changes::Entry> entries_ GALLEY_GUARDED_BY(mutex_);  // since the last Take
+  std::set<MountedAt> mounted_ GALLEY_GUARDED_BY(mutex_);                    // at the last Take
 };
 
 // Returns the mount points below `folder`, sorted. A watch may miss changes in a mounted folder: it

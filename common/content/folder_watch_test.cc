@@ -1,6 +1,7 @@
 #include "common/content/folder_watch.h"
 
 #include <fcntl.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -125,6 +126,28 @@ TEST_F(FolderWatchTest, WhenEventsAreLostAllMayHaveChanged) {
   EXPECT_TRUE(changes->is_all);
   Write("a/x", "5");
   EXPECT_THAT(Changed(), ElementsAre("a"));
+}
+
+TEST_F(FolderWatchTest, OnlyMountsNearTheWatchedFoldersChangeAll) {
+  const auto mount = [&](const std::string& folder) {
+    return ::mount("none", Path(folder).c_str(), "tmpfs", 0, nullptr) == 0;
+  };
+  const auto unmount = [&](const std::string& folder) {
+    ASSERT_EQ(::umount(Path(folder).c_str()), 0);
+  };
+  if (!mount("other")) GTEST_SKIP() << "this user may not mount";
+  EXPECT_THAT(Changed(), IsEmpty());
+  unmount("other");
+  EXPECT_THAT(Changed(), IsEmpty());
+  MakeFolder("a/b/c/below");
+  ASSERT_TRUE(watch_->Take().ok());
+  for (const char* folder : {"a", "a/b/c", "a/b/c/below"}) {
+    ASSERT_TRUE(mount(folder));
+    EXPECT_TRUE(watch_->Take().value().is_all) << folder;
+    unmount(folder);
+  }
+  EXPECT_TRUE(watch_->Take().value().is_all);
+  EXPECT_THAT(Changed(), IsEmpty());
 }
 
 TEST_F(FolderWatchTest, TheKernelsLimitIsSaid) {
