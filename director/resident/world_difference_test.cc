@@ -41,6 +41,17 @@ TEST_F(WorldDifferenceTest, SameFilesAreNoDifference) {
   EXPECT_TRUE(Between(before, MakeNow()).empty());
 }
 
+TEST_F(WorldDifferenceTest, AFileJustWrittenDiffersIfItWasReadBefore) {
+  clock_.ahead_s = -3600;
+  Write("content/a.png", "a");
+  Write("content/b.png", "b");
+  const WorldPtr before = MakeNow();
+  ASSERT_TRUE(before->snapshot->DigestOf("/Game/b.png").ok());
+  EXPECT_TRUE(Between(before, MakeNow()).empty());
+  Write("content/b.png", "c");
+  EXPECT_THAT(Between(before, MakeNow()).packages, ElementsAre("/Game/b.png"));
+}
+
 TEST_F(WorldDifferenceTest, WhatRefersToAPackageThatIsGoneDiffers) {
   Write("content/a.png", "a");
   Write("content/b.level", "b");

@@ -250,6 +250,23 @@ class SessionsTest(HttpTest):
         self.assertEqual(late.status, 409, late)
         self.assertRegex(late.json["root"], r"^[0-9a-f]{64}/\d+$")
 
+    @unittest.skipUnless(os.geteuid() == 0, "mounting needs root")
+    def test_a_look_at_all_files_makes_no_newer_world(self):
+        project = self.project({"c.json": '{"c": 1}', "below/d.json": '{"d": 1}'}, [DATA])
+        os.makedirs(os.path.join(project, "content/empty"))
+        client = self.serve_http(project)
+        session = self.session(client, platform="pc")["session"]
+        changes = Changes(client, session)
+        self.addCleanup(changes.close)
+        mounted = os.path.join(project, "content/empty")
+        subprocess.run(["mount", "-t", "tmpfs", "none", mounted], check=True)
+        self.addCleanup(subprocess.run, ["umount", mounted])
+        # The kernel does not tell what lies in another file system: the director looks at all files.
+        self.write("game/content/below/e.json", "{}")
+        self.wait_until(lambda: "Game/below/e.json.cbor" in changes.paths("added"))
+        told = [entry["path"] for _, _, data in changes.events for name in ("modified", "removed") for entry in data.get(name, [])]
+        self.assertEqual(told + [path for _, _, data in changes.events for path in data.get("stale", []) if "e.json" not in path], [])
+
     def test_a_closed_session_is_gone_and_its_streams_end(self):
         client = self.serve_http(self.project({"a.txt": "a"}, [COPY]))
         session = self.session(client, platform="pc")["session"]
