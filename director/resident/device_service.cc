@@ -9,6 +9,7 @@
 #include "common/base/status_macros.h"
 #include "common/tree/plain_name.h"
 #include "director/resident/left_leases.h"
+#include "director/resident/root_difference.h"
 #include "director/resident/standing_results.h"
 #include "director/shell/project_catalog.h"
 #include "fmt/format.h"
@@ -465,6 +466,15 @@ DeviceCallPtr DeviceService::ReadInRoot(const Digest& root, std::string path, On
              [this, root, path = std::move(path)](const Cancellation&) {
                return answers_.FindInRoot(root, path);
              });
+  return call;
+}
+
+DeviceCallPtr DeviceService::CompareRoots(const Digest& older, const Digest& newer,
+                                          OnDifference answer) {
+  auto call = std::make_shared<DifferenceCall>(std::move(answer));
+  timed_.Run(call, absl::InfiniteFuture(), [this, older, newer](const Cancellation& stop) {
+    return director::CompareRoots(older, newer, answers_.reader(), stop);
+  });
   return call;
 }
 

@@ -4,7 +4,8 @@
 //   turns        one thread: worlds, trees, reads that wait, sessions that open, what is cooked
 //                ahead; new folders are stored, and new roots leased, before anybody is told
 //   builds       one thread: the sessions of an earlier director, the first tree of a platform
-//   pool         paths in roots, blobs, records, older worlds: what blocks at the store
+//   pool         paths in roots, what differs between two, blobs, records, older worlds: what
+//                blocks at the store
 //
 // Decisions are made by classes without threads: PathRead, WaitingReads, OpeningSessions,
 // DeviceTrees, DeviceSessions, ChangeLog, WorldDifference, AheadPlan. Where the service runs is the
@@ -91,6 +92,8 @@ class DeviceService final : public DeviceCalls {
   DeviceCallPtr ReadPresent(PresentRead read, OnFile answer) override;
   DeviceCallPtr ReadInSession(SessionRead read, OnFile answer) override;
   DeviceCallPtr ReadInRoot(const Digest& root, std::string path, OnFile answer) override;
+  DeviceCallPtr CompareRoots(const Digest& older, const Digest& newer,
+                             OnDifference answer) override;
   DeviceCallPtr ReadBlob(const Digest& digest, OnFile answer) override;
   DeviceCallPtr ReadRecord(const Digest& action_key, OnRecord answer) override;
   DeviceCallPtr ReadRecordOutput(const Digest& action_key, std::string suffix,

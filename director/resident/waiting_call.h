@@ -62,5 +62,6 @@ class WaitingCall final : public DeviceCall {
 using FileCall = WaitingCall<DeviceAnswer>;
 using RecordCall = WaitingCall<RecordAnswer>;
 using SessionCall = WaitingCall<SessionAnswer>;
+using DifferenceCall = WaitingCall<DifferenceAnswer>;
 
 }  // namespace galley::director

@@ -148,6 +148,18 @@ struct DeviceSessionState {
 };
 using SessionAnswer = std::variant<DeviceSessionState, DeviceRefusal>;
 
+// RootDifference: how the files of a session's root differ from those of an older one. Generated
+// packages are in no list. A folder of which only a cook tells what it has stands for its files.
+struct RootDifference {
+  // Sorted by path. Without `after`: not cooked in the newer root, or a folder. No `before`.
+  std::vector<devices::ChangedPath> added, modified;
+  std::vector<std::string> removed;
+  std::vector<std::string> stale;  // paths of the older root that are not cooked in the newer one
+  bool is_cut = false;             // there is more than is listed: the lists are empty
+  bool operator==(const RootDifference&) const = default;
+};
+using DifferenceAnswer = std::variant<RootDifference, DeviceRefusal>;
+
 // DeviceEvents: a stream of a session's changes. While it lives the session does not end by
 // silence. Threads: one at a time; `wake` is called on any.
 class DeviceEvents {
@@ -167,6 +179,7 @@ class DeviceCalls {
   using OnFile = std::function<void(const DeviceAnswer&)>;
   using OnRecord = std::function<void(const RecordAnswer&)>;
   using OnSession = std::function<void(const SessionAnswer&)>;
+  using OnDifference = std::function<void(const DifferenceAnswer&)>;
 
   virtual ~DeviceCalls() = default;
 
@@ -180,6 +193,10 @@ class DeviceCalls {
   // followed, nothing is cooked. kAbsent: the root has no such path; kGone: the root was collected,
   // or never was here.
   virtual DeviceCallPtr ReadInRoot(const Digest& root, std::string path, OnFile answer) = 0;
+  // GET /v1/root/<newer>?since=<older>: what differs between two roots of sessions. kAbsent: one of
+  // them is no such root; kGone: one of them was collected, or never was here.
+  virtual DeviceCallPtr CompareRoots(const Digest& older, const Digest& newer,
+                                     OnDifference answer) = 0;
   // GET /v1/blob/<hex>/<size>. kAbsent: the store has no such blob.
   virtual DeviceCallPtr ReadBlob(const Digest& digest, OnFile answer) = 0;
 

@@ -137,6 +137,12 @@ HttpAnswer SessionAnswerOf(const DeviceSessionState& session, bool is_new) {
   return answer;
 }
 
+HttpAnswer DifferenceAnswerOf(const RootDifference& difference) {
+  HttpAnswer answer = JsonAnswer(DifferenceJson(difference));
+  answer.caching = HttpCaching::kImmutable;
+  return answer;
+}
+
 HttpAnswer RecordAnswerOf(const DeviceRecord& record) {
   const std::string text = RecordJson(record);
   HttpAnswer answer = JsonAnswer(text);

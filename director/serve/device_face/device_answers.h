@@ -44,5 +44,7 @@ HttpAnswer WrongMediaAnswer();
 // 200, or 201 with a Location for a session that was opened.
 HttpAnswer SessionAnswerOf(const DeviceSessionState& session, bool is_new);
 HttpAnswer RecordAnswerOf(const DeviceRecord& record);
+// 200, the same for ever.
+HttpAnswer DifferenceAnswerOf(const RootDifference& difference);
 
 }  // namespace galley::director

@@ -114,6 +114,15 @@ class RequestAnswerer {
   void operator()(const RootTarget& target) {
     Await(calls_.ReadInRoot(target.root, target.path, OnFile(target.path, LostBytes::kGone)));
   }
+  void operator()(const DifferenceTarget& target) {
+    Await(calls_.CompareRoots(
+        target.since, target.root, [responder = responder_](const DifferenceAnswer& answer) {
+          const auto* const refusal = std::get_if<DeviceRefusal>(&answer);
+          responder.Answer(refusal != nullptr
+                               ? RefusalAnswer(*refusal)
+                               : DifferenceAnswerOf(std::get<RootDifference>(answer)));
+        }));
+  }
   void operator()(const BlobTarget& target) {
     Await(calls_.ReadBlob(target.digest, OnFile("", LostBytes::kAbsent)));
   }

@@ -338,6 +338,19 @@ TEST_F(DeviceFaceTest, ChangesGoOnBehindTheLastEvent) {
   EXPECT_EQ(devices_.last_id, std::nullopt);
 }
 
+TEST_F(DeviceFaceTest, TheDifferenceOfTwoRootsIsTheSameForEver) {
+  const Digest older = Digest::Of("older"), newer = Digest::Of("newer");
+  const std::string target = "/v1/root/" + newer.ToString() + "?since=" + older.ToString();
+  devices_.SetDifference(RootDifference{.stale = {"Game/a"}});
+  const HttpAnswer answer = Get(target);
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_EQ(json::parse(Text(answer)), json({{"stale", {"Game/a"}}}));
+  EXPECT_EQ(answer.caching, HttpCaching::kImmutable);
+  EXPECT_EQ(devices_.compared, std::pair(older, newer));
+  devices_.SetDifference(SampleRefusal(RefusalKind::kGone));
+  EXPECT_EQ(Get(target).status, 410);
+}
+
 TEST_F(DeviceFaceTest, ARecordHasATagOfItsText) {
   const Digest key = Digest::Of("key");
   devices_.SetRecord(DeviceRecord{

@@ -80,6 +80,13 @@ json ChangesJson(const std::vector<devices::ChangedPath>& changes) {
   return list;
 }
 
+json AfterJson(const std::vector<devices::ChangedPath>& changes) {
+  json list = json::array();
+  for (const devices::ChangedPath& change : changes)
+    list.push_back({{"path", change.path}, {"after", DigestJson(change.after)}});
+  return list;
+}
+
 json FailuresJson(const std::vector<devices::PackageFailure>& failures) {
   json list = json::array();
   for (const devices::PackageFailure& failure : failures) {
@@ -135,6 +142,16 @@ std::string RecordJson(const DeviceRecord& record) {
   json object = {{"action_key", record.action_key.ToString()}, {"outputs", std::move(outputs)}};
   if (!record.error.empty()) object["error"] = record.error;
   if (!record.log.empty()) object["log"] = record.log;
+  return TextOfJson(object);
+}
+
+std::string DifferenceJson(const RootDifference& difference) {
+  json object = json::object();
+  AddUnlessEmpty("added", AfterJson(difference.added), object);
+  AddUnlessEmpty("modified", AfterJson(difference.modified), object);
+  AddUnlessEmpty("removed", difference.removed, object);
+  AddUnlessEmpty("stale", difference.stale, object);
+  if (difference.is_cut) object["cut"] = true;
   return TextOfJson(object);
 }
 

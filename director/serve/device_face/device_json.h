@@ -1,4 +1,4 @@
-// The JSON that devices send and get: sessions, records, and what changed.
+// The JSON that devices send and get: sessions, records, what differs, and what changed.
 //
 //   POST /v1/sessions      {"platform":"linux","cultures":["de"],"root":"<hex>/<size>",
 //                           "last_good":true,"succeeds":"<session>"}
@@ -7,11 +7,13 @@
 //                           "last_good":true}
 //   a record               {"action_key":"<hex>/<size>","outputs":[{"suffix":".ktx2",
 //                           "digest":"<hex>/<size>","executable":false}]}
+//   what differs           {"modified":[{"path":"Game/a.png.ktx2","after":"<hex>/<size>"}],
+//                           "removed":["Game/b.txt"]}
 //   an event               {"root":"<hex>/<size>","world":7,"modified":[{"path":"Game/a.png.ktx2",
 //                           "before":"<hex>/<size>","after":"<hex>/<size>"}]}
 //
-// docs/http.md specifies all of them. Lists and texts that are empty are left out of events and
-// records. Bytes that are not UTF-8 are replaced.
+// docs/http.md specifies all of them. Lists and texts that are empty are left out of events,
+// records and differences. Bytes that are not UTF-8 are replaced.
 // Threads: none; pure functions.
 #pragma once
 
@@ -34,6 +36,7 @@ absl::StatusOr<SessionAsk> ReadSessionAsk(std::string_view json);
 
 std::string SessionJson(const DeviceSessionState& session);
 std::string RecordJson(const DeviceRecord& record);
+std::string DifferenceJson(const RootDifference& difference);
 // Returns a line, without its end.
 std::string EventJson(const devices::ChangeEvent& event);
 

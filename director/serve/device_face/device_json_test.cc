@@ -85,6 +85,20 @@ TEST(DeviceJsonTest, ARecordListsItsOutputs) {
   EXPECT_TRUE(verdict["outputs"].empty());
 }
 
+TEST(DeviceJsonTest, ADifferenceNamesTheFilesOfTheNewerRoot) {
+  const Digest after = Digest::Of("1");
+  EXPECT_EQ(DifferenceJson({}), "{}");
+  EXPECT_EQ(json::parse(DifferenceJson({.added = {{.path = "Game/a", .after = after}},
+                                        .modified = {{.path = "Game/b"}},
+                                        .removed = {"Game/c"},
+                                        .stale = {"Game/d"}})),
+            json({{"added", json::array({{{"path", "Game/a"}, {"after", after.ToString()}}})},
+                  {"modified", json::array({{{"path", "Game/b"}, {"after", nullptr}}})},
+                  {"removed", {"Game/c"}},
+                  {"stale", {"Game/d"}}}));
+  EXPECT_EQ(DifferenceJson({.is_cut = true}), "{\"cut\":true}");
+}
+
 TEST(DeviceJsonTest, AnEventHasOnlyTheListsThatSaySomething) {
   const devices::ChangeEvent event{
       .id = {.term = 3, .number = 17},

@@ -14,6 +14,8 @@ namespace {
 
 using Segments = std::span<const std::string>;
 
+constexpr std::string_view kSince = "since=";
+
 absl::Status NothingThere() {
   return NotFoundError("No such thing is served here; docs/http.md lists the paths.");
 }
@@ -27,12 +29,15 @@ std::string Joined(Segments segments) {
   return path;
 }
 
-absl::StatusOr<Digest> ReadDigest(const std::string& hex, const std::string& size) {
-  absl::StatusOr<Digest> digest = Digest::Parse(hex + "/" + size);
-  if (digest.ok()) return digest;
+absl::Status NoDigest() {
   return InvalidArgumentError(
       "The path has no digest where one belongs: expected 64 lower-case hex digits, a slash, and "
       "the size in bytes.");
+}
+
+absl::StatusOr<Digest> ReadDigest(const std::string& hex, const std::string& size) {
+  absl::StatusOr<Digest> digest = Digest::Parse(hex + "/" + size);
+  return digest.ok() ? digest : NoDigest();
 }
 
 bool IsPlatformName(std::string_view name) {
@@ -42,9 +47,15 @@ bool IsPlatformName(std::string_view name) {
 }
 
 // `rest` is behind "/v1/root".
-absl::StatusOr<DeviceTarget> ReadRoot(Segments rest) {
-  if (rest.size() < 3) return NothingThere();
+absl::StatusOr<DeviceTarget> ReadRoot(Segments rest, const std::optional<std::string>& query) {
+  const bool is_difference = rest.size() == 2 && query && query->starts_with(kSince);
+  if (rest.size() < 3 && !is_difference) return NothingThere();
   ASSIGN_OR_RETURN(const Digest root, ReadDigest(rest[0], rest[1]));
+  if (is_difference) {
+    const absl::StatusOr<Digest> since = Digest::Parse(query->substr(kSince.size()));
+    if (!since.ok()) return NoDigest();
+    return DifferenceTarget{.root = root, .since = *since};
+  }
   return RootTarget{.root = root, .path = Joined(rest.subspan(2))};
 }
 
@@ -77,7 +88,7 @@ absl::StatusOr<DeviceTarget> ReadDeviceTarget(const http::RequestTarget& target)
   if (all.size() < 2 || all[0] != "v1") return NothingThere();
   const std::string& kind = all[1];
   const Segments rest = all.subspan(2);
-  if (kind == "root") return ReadRoot(rest);
+  if (kind == "root") return ReadRoot(rest, target.query);
   if (kind == "blob") return ReadBlob(rest);
   if (kind == "record") return ReadRecord(rest, target.query);
   if (kind == "sessions") return ReadSession(rest);

@@ -2,6 +2,7 @@
 //
 //   /v1/<platform>/<path>                PresentTarget
 //   /v1/root/<hex>/<size>/<path>         RootTarget
+//   /v1/root/<hex>/<size>?since=<hex>/<size>   DifferenceTarget
 //   /v1/blob/<hex>/<size>                BlobTarget
 //   /v1/record/<hex>/<size>              RecordTarget; the digest is an action key
 //   /v1/record/<hex>/<size>/<suffix>     OutputTarget; ?suffix= names the empty suffix
@@ -34,6 +35,11 @@ struct RootTarget {
   std::string path;
   bool operator==(const RootTarget&) const = default;
 };
+struct DifferenceTarget {
+  Digest root;
+  Digest since;
+  bool operator==(const DifferenceTarget&) const = default;
+};
 struct BlobTarget {
   Digest digest;
   bool operator==(const BlobTarget&) const = default;
@@ -63,11 +69,12 @@ struct SessionFileTarget {
   std::string path;
   bool operator==(const SessionFileTarget&) const = default;
 };
-using DeviceTarget = std::variant<PresentTarget, RootTarget, BlobTarget, RecordTarget, OutputTarget,
-                                  SessionsTarget, SessionTarget, ChangesTarget, SessionFileTarget>;
+using DeviceTarget =
+    std::variant<PresentTarget, RootTarget, DifferenceTarget, BlobTarget, RecordTarget,
+                 OutputTarget, SessionsTarget, SessionTarget, ChangesTarget, SessionFileTarget>;
 
 // NOT_FOUND: no such thing is served. INVALID_ARGUMENT: a malformed digest. The messages are
-// sentences. A query other than the one above is ignored.
+// sentences. A query other than those above is ignored.
 absl::StatusOr<DeviceTarget> ReadDeviceTarget(const http::RequestTarget& target);
 
 // The methods that the target has: "GET, HEAD", "POST", "GET, HEAD, DELETE".

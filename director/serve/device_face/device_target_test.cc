@@ -28,6 +28,7 @@ TEST(DeviceTargetTest, EachRowOfTheTableHasItsTarget) {
       {"/v1/linux/changes", PresentTarget{"linux", "changes"}},
       {"/v1/root/" + kHex + "/7/Game/changes", RootTarget{Named(7), "Game/changes"}},
       {"/v1/root/" + kHex + "/7/changes", RootTarget{Named(7), "changes"}},
+      {"/v1/root/" + kHex + "/7?since=" + kHex + "/8", DifferenceTarget{Named(7), Named(8)}},
       {"/v1/blob/" + kHex + "/7", BlobTarget{Named(7)}},
       {"/v1/record/" + kHex + "/7", RecordTarget{Named(7)}},
       {"/v1/record/" + kHex + "/7/.d/lod1.glb", OutputTarget{Named(7), ".d/lod1.glb"}},
@@ -52,6 +53,7 @@ TEST(DeviceTargetTest, OtherPathsAreNotThere) {
         "/v1/blob", "/v1/record", "/page", "/favicon.ico"})
     EXPECT_TRUE(absl::IsNotFound(Read(text).status())) << text;
   EXPECT_TRUE(absl::IsNotFound(Read("/v1/root/" + kHex + "/7").status()));
+  EXPECT_TRUE(absl::IsNotFound(Read("/v1/root/" + kHex + "/7?x=1").status()));
   EXPECT_TRUE(absl::IsNotFound(Read("/v1/blob/" + kHex + "/7/a").status()));
   EXPECT_TRUE(absl::IsNotFound(Read("/v1/record/" + kHex).status()));
 }
@@ -64,6 +66,8 @@ TEST(DeviceTargetTest, MalformedDigestsAreInvalid) {
   for (const std::string& end : ends) {
     EXPECT_TRUE(absl::IsInvalidArgument(Read("/v1/blob/" + end).status())) << end;
     EXPECT_TRUE(absl::IsInvalidArgument(Read("/v1/root/" + end + "/a").status())) << end;
+    const std::string since = "/v1/root/" + kHex + "/7?since=" + end;
+    EXPECT_TRUE(absl::IsInvalidArgument(Read(since).status())) << end;
   }
   EXPECT_TRUE(absl::IsInvalidArgument(Read("/v1/record/" + upper + "/7").status()));
   EXPECT_TRUE(absl::IsInvalidArgument(Read("/v1/record/" + kHex + "/.ktx2").status()));

@@ -3,7 +3,7 @@
 import http.client, json, os, signal, socket, ssl, subprocess, threading, unittest
 
 from device_case import DATA, LEVEL
-from harness import COPY, LIMIT_S, SLOW, SOURCE, is_running, kill, read_file
+from harness import COPY, LIMIT_S, SLOW, SOURCE, is_running, kill, read_file, wait_until
 from http_case import Changes, Http, HttpTest
 from exposition import read_metrics
 
@@ -266,6 +266,38 @@ class SessionsTest(HttpTest):
         self.wait_until(lambda: "Game/below/e.json.cbor" in changes.paths("added"))
         told = [entry["path"] for _, _, data in changes.events for name in ("modified", "removed") for entry in data.get(name, [])]
         self.assertEqual(told + [path for _, _, data in changes.events for path in data.get("stale", []) if "e.json" not in path], [])
+
+    def test_two_roots_are_compared(self):
+        project = self.project({"a.txt": "one", "b.txt": "b", "c.json": '{"c": 1}', "d.json": '{"d": 1}'}, [COPY, DATA])
+        client = self.serve_http(project)
+        old = self.session(client, platform="pc")["session"]
+        for name in ("c", "d"):
+            answer = client.get(f"/v1/sessions/{old}/Game/{name}.json.cbor")
+        older = answer.field("Galley-Root")
+        self.assertEqual(client.ask("DELETE", f"/v1/sessions/{old}").status, 204)
+        for name, text in (("a.txt", "two"), ("c.json", '{"c": 2}'), ("d.json", '{"d": 2}'), ("e.txt", "new")):
+            self.write(f"game/content/{name}", text)
+        os.remove(os.path.join(project, "content/b.txt"))
+
+        def newest():
+            session = self.session(client, platform="pc")["session"]
+            cooked = client.get(f"/v1/sessions/{session}/Game/c.json.cbor")
+            there = client.get(f"/v1/sessions/{session}/Game/e.txt").status == 200 and client.get(f"/v1/sessions/{session}/Game/b.txt").status == 404
+            return cooked if there and cooked.status == 200 else None
+        cooked = wait_until(newest, "the edits")
+        newer = cooked.field("Galley-Root")
+        told = client.get(f"/v1/root/{newer}?since={older}")
+        self.assertEqual(told.status, 200, told)
+        self.assertIn("immutable", told.field("Cache-Control"))
+        files = {entry["path"]: entry["after"] for entry in told.json["modified"]}
+        self.assertEqual(sorted(files), ["Game/a.txt", "Game/c.json.cbor"])
+        self.assertEqual(client.get(f"/v1/blob/{files['Game/a.txt']}").body, b"two")
+        self.assertEqual(client.get(f"/v1/blob/{files['Game/c.json.cbor']}").body, cooked.body)
+        self.assertEqual([entry["path"] for entry in told.json["added"]], ["Game/e.txt"])
+        self.assertEqual((told.json["removed"], told.json["stale"]), (["Game/b.txt"], ["Game/d.json.cbor"]))
+        self.assertEqual(client.get(f"/v1/root/{newer}?since={newer}").json, {})
+        for since, status in ((f"{'0' * 64}/7", 410), ("x", 400), (files["Game/a.txt"], 404)):
+            self.assertEqual(client.get(f"/v1/root/{newer}?since={since}").status, status, since)
 
     def test_a_closed_session_is_gone_and_its_streams_end(self):
         client = self.serve_http(self.project({"a.txt": "a"}, [COPY]))

@@ -41,6 +41,7 @@ struct CheckTarget {
     CheckPath(target.path);
   }
   void operator()(const RootTarget& target) const { CheckPath(target.path); }
+  void operator()(const DifferenceTarget&) const {}
   void operator()(const BlobTarget&) const {}
   void operator()(const RecordTarget&) const {}
   void operator()(const OutputTarget& target) const {

@@ -77,6 +77,7 @@ class FakeDevices final : public DeviceCalls {
     for (const OnFile& on_file : waiting) on_file(answer);
   }
   void SetRecord(RecordAnswer answer) { record_ = std::move(answer); }
+  void SetDifference(DifferenceAnswer answer) { difference_ = std::move(answer); }
   void SetSession(SessionAnswer answer) { session_ = std::move(answer); }
   // Has ReadChanges refuse; until then it gives a reader of `events`.
   void RefuseChanges(DeviceRefusal refusal) { changes_refusal_ = std::move(refusal); }
@@ -122,6 +123,12 @@ class FakeDevices final : public DeviceCalls {
   DeviceCallPtr ReadInRoot(const Digest& root, std::string path, OnFile answer) override {
     return Begin(root.ToString() + "/" + path, std::move(answer));
   }
+  DeviceCallPtr CompareRoots(const Digest& older, const Digest& newer,
+                             OnDifference answer) override {
+    compared = {older, newer};
+    answer(difference_);
+    return std::make_shared<Done>();
+  }
   DeviceCallPtr ReadBlob(const Digest& digest, OnFile answer) override {
     return Begin(digest.ToString(), std::move(answer));
   }
@@ -165,6 +172,7 @@ class FakeDevices final : public DeviceCalls {
   std::optional<SessionRead> in_session;
   std::optional<SessionAsk> asked;
   std::optional<std::string> last_id;
+  std::optional<std::pair<Digest, Digest>> compared;
   std::vector<std::string> closed;
   const std::shared_ptr<FakeEvents::State> events = std::make_shared<FakeEvents::State>();
 
@@ -209,6 +217,7 @@ class FakeDevices final : public DeviceCalls {
   std::vector<Digest> lost_ GALLEY_GUARDED_BY(mutex_);
   RecordAnswer record_ = DeviceRefusal{};
   SessionAnswer session_ = DeviceRefusal{};
+  DifferenceAnswer difference_ = DeviceRefusal{};
   std::optional<DeviceRefusal> changes_refusal_;
 };
 
