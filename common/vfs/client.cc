@@ -16,6 +16,14 @@ namespace {
 
 constexpr int kListRoundsMax = 32;  // each one goes down to what was generated in the one before
 
+// A director that compares two large trees is silent for a while.
+constexpr AnswerLimits kDifferenceLimits{.body_bytes_max = 16 << 20, .silence_max_ms = 60'000};
+
+// Going by its name, a folder of which only a cook tells what it has.
+bool IsFolderName(const std::string& path) {
+  return path.ends_with(".d") || path.ends_with("/_gen");
+}
+
 }  // namespace
 
 Outcome Client::Begin() {
@@ -38,7 +46,7 @@ Result<Client::Opened> Client::Open(const std::string& path, const std::atomic<b
   const Result<View> view = session_.Look(waiting);
   if (!view.ok()) return view.fault();
   Result<Opened> opened = OpenIn(*view, path, waiting);
-  if (opened.ok() && !opened->is_last_good) NoteSeen(path, *opened);
+  if (opened.ok() && !opened->is_last_good) NoteSeen(*view, path, *opened, waiting);
   if (opened.ok()) return opened;
   Fault fault = OfView(*view, opened.fault());
   if (fault.code == GALLEY_VFS_OFFLINE || fault.code == GALLEY_VFS_SUPERSEDED) {
@@ -71,6 +79,8 @@ Result<ShownPath> Client::Look(const std::string& path, bool is_from_cache,
   }
   const Result<View> view = session_.Look(waiting);
   if (!view.ok()) return view.fault();
+  const std::optional<ToldFiles::Told> told = told_.Find(view->id, path);
+  if (told && told->blob) return ShownPath(FileAt{.blob = *told->blob});
   Result<ShownPath> found = Find(*view, path, waiting);
   if (found.ok()) return found;
   Fault fault = OfView(*view, found.fault());
@@ -88,16 +98,17 @@ Fault Client::OfView(const View& view, Fault fault) {
 }
 
 // The file `world` of a root names the world.
-Result<BlobId> Client::WorldOf(const BlobId& root) {
-  const Result<std::string> folder = blobs_.cache().Read(root);
+Result<BlobId> Client::WorldOf(const BlobId& root, bool may_fetch, const Waiting& waiting) {
+  const Result<std::string> folder = blobs_.Read(root, may_fetch, waiting);
   if (!folder.ok()) return folder.fault();
   const Found found = FindEntry(*folder, "world");
   if (!found.entry) return Fault{GALLEY_VFS_SERVER, "the root names no world"};
   return found.entry->blob;
 }
 
-void Client::NoteSeen(const std::string& path, const Opened& opened) {
-  const Result<BlobId> world = WorldOf(opened.root);
+void Client::NoteSeen(const View& view, const std::string& path, const Opened& opened,
+                      const Waiting& waiting) {
+  const Result<BlobId> world = WorldOf(opened.root, view.is_online(), waiting);
   const Outcome failed =
       world.ok() ? seen_.Note(*world, path, opened.blob) : Outcome(world.fault());
   if (failed) ground_.Log(GALLEY_VFS_WARNING, path + " is not had off line: " + failed->text);
@@ -106,7 +117,7 @@ void Client::NoteSeen(const std::string& path, const Opened& opened) {
 // A file that was opened in this world, though the cache lacks folders on the way to it now.
 Result<Client::Opened> Client::OpenSeen(const View& view, const std::string& path,
                                         const Waiting& waiting) {
-  const Result<BlobId> world = WorldOf(view.root);
+  const Result<BlobId> world = WorldOf(view.root, /*may_fetch=*/false, waiting);
   if (!world.ok()) return world.fault();
   const std::optional<BlobId> blob = seen_.Find(*world, path);
   if (!blob) return Fault{GALLEY_VFS_OFFLINE, "it was never opened here"};
@@ -132,9 +143,8 @@ Result<bool> Client::Advance(const std::optional<std::string>& only_from,
   if (!is_other_root.ok() || !*is_other_root || before.size == 0) return is_other_root;
   // A tree that has only grown is of the same world.
   const View now = session_.state().view;
-  const Result<std::string> root = blobs_.Read(now.root, now.is_online(), waiting);
-  if (!root.ok()) return true;
-  const Result<BlobId> was = WorldOf(before), is = WorldOf(now.root);
+  const Result<BlobId> was = WorldOf(before, now.is_online(), waiting);
+  const Result<BlobId> is = WorldOf(now.root, now.is_online(), waiting);
   return !was.ok() || !is.ok() || *was != *is;
 }
 
@@ -159,6 +169,9 @@ Result<ShownPath> Client::Find(const View& view, const std::string& path, const 
 
 Result<Client::Opened> Client::OpenIn(const View& view, const std::string& path,
                                       const Waiting& waiting) {
+  if (const std::optional<ToldFiles::Told> told = told_.Find(view.id, path)) {
+    return told->blob ? OpenBlobAt(view, path, *told->blob, waiting) : AskFor(view, path, waiting);
+  }
   const Result<ShownPath> entry = Find(view, path, waiting);
   if (!entry.ok()) return entry.fault();
   if (const auto* const file = std::get_if<FileAt>(&*entry))
@@ -200,14 +213,13 @@ Result<View> Client::AskForFolder(const View& view, const std::string& path,
   std::optional<Download> download;
   if (const Outcome failed = Ask(asked, path, waiting, download)) return *failed;
   const ResponseHead& head = download->head();
-  if (head.status == 200) {
-    const Result<Opened> file = TakeAnswer(asked, path, *download, waiting);
+  std::optional<BlobId> root;
+  if (head.status == 200) {  // it is a file
+    const Result<Opened> file = TakeFile(asked, *download, waiting);
     if (!file.ok()) return file.fault();
-    asked.root = file->root;
-    return asked;
+    if (!file->is_last_good) root = file->root;
   }
-  const std::optional<BlobId> root =
-      head.status == 404 ? ParseProblem(head, download->problem()).root : std::nullopt;
+  if (head.status == 404) root = ParseProblem(head, download->problem()).root;
   if (!root) return FaultOf("the folder cannot be had", head, download->problem());
   session_.MoveTo(asked, *root);
   asked.root = *root;
@@ -276,22 +288,44 @@ Outcome Client::AskOnce(const View& view, const std::string& path, const Waiting
 
 Result<Client::Opened> Client::TakeAnswer(const View& view, const std::string& path,
                                           Download& download, const Waiting& waiting) {
+  Result<Opened> opened = TakeFile(view, download, waiting);
+  if (!opened.ok() || opened->is_last_good) return opened;
+  const BlobId root = opened->root;
+  if (!ground_.options.follows_growth) {
+    NoteTold(view, path, opened->blob, root);
+    opened->root = view.root;  // of the same world
+    return opened;
+  }
+  const Result<bool> is_there = IsInTree(root, path, opened->blob, waiting);
+  if (!is_there.ok()) return is_there.fault();
+  if (*is_there) session_.MoveTo(view, root);
+  if (!*is_there) opened->root = view.root;
+  return opened;
+}
+
+// `root` of what is returned: that of the session after the answer.
+Result<Client::Opened> Client::TakeFile(const View& view, Download& download,
+                                        const Waiting& waiting) {
   const BlobId blob = download.blob();
   const std::optional<BlobId> root = BlobId::Parse(download.head().Find("galley-root"));
   const bool is_last_good = !download.head().Find("galley-last-good").empty();
   download.Release();
   Result<std::shared_ptr<OpenFile>> file = blobs_.Open(blob, true, waiting);
   if (!file.ok()) return file.fault();
-  Opened opened{.file = *std::move(file),
+  return Opened{.file = *std::move(file),
                 .blob = blob,
                 .root = root.value_or(view.root),
                 .is_last_good = is_last_good};
-  if (is_last_good || !root) return opened;
-  const Result<bool> is_there = IsInTree(*root, path, blob, waiting);
-  if (!is_there.ok()) return is_there.fault();
-  if (*is_there) session_.MoveTo(view, *root);
-  if (!*is_there) opened.root = view.root;
-  return opened;
+}
+
+// The file was cooked for this session, whose tree has this root now. Where too much was told, the
+// grown tree is read instead.
+void Client::NoteTold(const View& view, const std::string& path, const BlobId& blob,
+                      const BlobId& root) {
+  session_.NoteGrown(view, root);
+  if (told_.Note(view.id, path, {.blob = blob})) return;
+  told_.Clear();
+  session_.MoveTo(view, root);
 }
 
 // False: the tree does not have the file, as a session of an older world may have it from the store
@@ -352,6 +386,9 @@ Result<int> Client::Compare(const BlobId& older, const Watch::Tell& tell) {
   const Waiting waiting = ground_.BeginCall();
   const Result<View> view = session_.Look(waiting);
   if (!view.ok()) return view.fault();
+  const Result<std::optional<RootDifference>> told = AskForDifference(*view, older, waiting);
+  if (!told.ok()) return told.fault();
+  if (*told) return TellDifference(*view, **told, tell);
   int ended_by = 0;
   const Outcome failed = DiffTrees(
       older, view->root, FoldersOf(*view, waiting), [&](const PathDifference& difference) {
@@ -362,6 +399,44 @@ Result<int> Client::Compare(const BlobId& older, const Watch::Tell& tell) {
   if (failed->code == kNotCached)
     return Fault{GALLEY_VFS_SUPERSEDED, "a folder of the two roots cannot be had any more"};
   return OfView(*view, *failed);
+}
+
+// An older director, and a root that is none of a session, have no answer; the trees may tell.
+Result<std::optional<RootDifference>> Client::AskForDifference(const View& view,
+                                                               const BlobId& older,
+                                                               const Waiting& waiting) {
+  using Told = std::optional<RootDifference>;
+  if (!view.is_online() || older == view.root) return Told();
+  const Request request{.target = "/v1/root/" + view.root.ToText() + "?since=" + older.ToText()};
+  const Result<Answer> answer = AskDirector(ground_, request, waiting, kDifferenceLimits);
+  if (!answer.ok() && waiting.is_over()) return answer.fault();
+  if (!answer.ok() || answer->head.status != 200) return Told();
+  Told told = ParseDifference(answer->body);
+  return told && !told->is_cut ? std::move(told) : Told();
+}
+
+int Client::TellDifference(const View& view, const RootDifference& difference,
+                           const Watch::Tell& tell) {
+  int ended_by = 0;
+  const auto tell_one = [&](int kind, const std::string& path, const std::optional<BlobId>& blob) {
+    const bool is_there = kind != GALLEY_VFS_REMOVED && (blob || !IsFolderName(path));
+    if (is_there) told_.Note(view.id, path, {.blob = blob});
+    ended_by = tell({.kind = kind, .path = path});
+    return ended_by == 0;
+  };
+  const auto tell_files = [&](int kind, const std::vector<RootDifference::File>& files) {
+    return std::ranges::all_of(
+        files, [&](const auto& file) { return tell_one(kind, file.path, file.after); });
+  };
+  const auto tell_paths = [&](int kind, const std::vector<std::string>& paths) {
+    return std::ranges::all_of(
+        paths, [&](const auto& path) { return tell_one(kind, path, std::nullopt); });
+  };
+  static_cast<void>(tell_files(GALLEY_VFS_ADDED, difference.added) &&
+                    tell_files(GALLEY_VFS_MODIFIED, difference.modified) &&
+                    tell_paths(GALLEY_VFS_REMOVED, difference.removed) &&
+                    tell_paths(GALLEY_VFS_STALE, difference.stale));
+  return ended_by;
 }
 
 }  // namespace galley::vfs

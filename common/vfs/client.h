@@ -18,10 +18,12 @@
 #include "common/vfs/download.h"
 #include "common/vfs/folder_cache.h"
 #include "common/vfs/ground.h"
+#include "common/vfs/protocol.h"
 #include "common/vfs/result.h"
 #include "common/vfs/seen_files.h"
 #include "common/vfs/session.h"
 #include "common/vfs/session_tree.h"
+#include "common/vfs/told_files.h"
 #include "common/vfs/tree_path.h"
 #include "common/vfs/waiting.h"
 #include "common/vfs/watch.h"
@@ -36,6 +38,7 @@ class Client {
         blobs_(ground_),
         folders_(ground_.options.folders_bytes_max),
         seen_(ground_.options.disk, ground_.options.cache_folder),
+        told_(ground_.options.told_paths_max),
         watch_(ground_, session_) {}
 
   // Makes the cache folder. Called before everything else. Does not block.
@@ -100,16 +103,23 @@ class Client {
                   Download& download);
   Result<Opened> TakeAnswer(const View& view, const std::string& path, Download& download,
                             const Waiting& waiting);
+  Result<Opened> TakeFile(const View& view, Download& download, const Waiting& waiting);
+  void NoteTold(const View& view, const std::string& path, const BlobId& blob, const BlobId& root);
   Result<bool> IsInTree(const BlobId& root, const std::string& path, const BlobId& blob,
                         const Waiting& waiting);
   Result<Opened> OpenSeen(const View& view, const std::string& path, const Waiting& waiting);
-  void NoteSeen(const std::string& path, const Opened& opened);
-  Result<BlobId> WorldOf(const BlobId& root);
+  void NoteSeen(const View& view, const std::string& path, const Opened& opened,
+                const Waiting& waiting);
+  Result<BlobId> WorldOf(const BlobId& root, bool may_fetch, const Waiting& waiting);
   static Fault OfView(const View& view, Fault fault);
   // Reads the folders of the view's tree.
   ReadFolder FoldersOf(const View& view, const Waiting& waiting);
   Result<ShownPath> Find(const View& view, const std::string& path, const Waiting& waiting);
   Fault NoFolder(const View& view, const std::string& path, const Waiting& waiting);
+  // nullopt: the director does not tell.
+  Result<std::optional<RootDifference>> AskForDifference(const View& view, const BlobId& older,
+                                                         const Waiting& waiting);
+  int TellDifference(const View& view, const RootDifference& difference, const Watch::Tell& tell);
   Result<ShownListing> ListIn(const View& view, const std::string& path, const Waiting& waiting);
 
   Ground ground_;
@@ -117,6 +127,7 @@ class Client {
   Blobs blobs_;
   FolderCache folders_;
   SeenFiles seen_;
+  ToldFiles told_;
   Watch watch_;
 };
 

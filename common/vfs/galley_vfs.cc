@@ -420,7 +420,8 @@ int galley_vfs_get_status(galley_vfs* vfs, galley_vfs_status* status) {
     told.cache_files = now.cache.blobs;
     told.cache_bytes = now.cache.bytes;
     told.evicted_files = now.cache.evicted;
-    const std::string root = view.root.size == 0 ? "" : view.root.ToText();
+    const vfs::BlobId& newest = now.session.newest();
+    const std::string root = newest.size == 0 ? "" : newest.ToText();
     std::snprintf(told.root, sizeof told.root, "%s", root.c_str());
     std::memcpy(status, &told, std::min(status->struct_size, sizeof told));
     return static_cast<int>(GALLEY_VFS_OK);

@@ -241,7 +241,8 @@ int galley_vfs_watch(galley_vfs* vfs, int (*event)(void* context, const galley_v
 /* Tells which paths of the world that is seen may have other bytes than they had in an older root, as
  * galley_vfs_get_status gave it: ADDED, MODIFIED, REMOVED, and STALE for what is not cooked in this
  * world. A folder stands for all that is in it; files in folders "_gen" are not told, and may differ.
- * Reads only what differs between the two trees, until `event` returns something else than 0, which
+ * Asks the director for it; an older one, and a cache without a director, have the folders that differ
+ * between the two trees. Opening a file that was told costs nothing but the file. Goes on until `event` returns something else than 0, which
  * is then returned, too; it must not be negative. GALLEY_VFS_SUPERSEDED: the older root is neither in
  * the cache nor at the director: look again at what is in use. Blocks. */
 int galley_vfs_diff(galley_vfs* vfs, const char* older_root,

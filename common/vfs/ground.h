@@ -33,9 +33,13 @@ struct ClientOptions {
   std::vector<std::string> cultures;
   bool takes_last_good = false;
   std::optional<BlobId> root;  // the root that is seen first; nullopt: the newest one
+  // The view moves on with each file that is cooked, so that Look and List show it. Costs the
+  // folders of the tree that differ then, for each such file.
+  bool follows_growth = false;
   std::string cache_folder;
   uint64_t cache_bytes_max = 0;
   size_t folders_bytes_max = 1 << 20;  // of folders of the tree that are kept in memory
+  size_t told_paths_max = 16'384;      // ToldFiles
   int connect_ms = 0;
   int wait_ms = 0;
   Clock clock;

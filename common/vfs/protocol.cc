@@ -1,7 +1,10 @@
 #include "common/vfs/protocol.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <utility>
 
+#include "common/vfs/folder.h"
 #include "nlohmann/json.hpp"
 
 namespace galley::vfs {
@@ -51,6 +54,14 @@ std::vector<std::string> Paths(const Json& object, const char* name) {
     if (!path.empty()) paths.push_back(std::move(path));
   });
   return paths;
+}
+
+std::vector<RootDifference::File> Files(const Json& object, const char* name) {
+  std::vector<RootDifference::File> files;
+  ForEach(object, name, [&](const Json& one) {
+    if (one.is_object()) files.push_back({.path = Text(one, "path"), .after = Blob(one, "after")});
+  });
+  return files;
 }
 
 // The value of a character of base 64; nullopt: it is none. Source: RFC 4648, 4.
@@ -116,6 +127,24 @@ std::optional<ChangeEvent> ParseChange(std::string_view text) {
     if (one.is_object()) change.failures.push_back({Text(one, "package"), Text(one, "text")});
   });
   return change;
+}
+
+std::optional<RootDifference> ParseDifference(std::string_view text) {
+  const Json json = ParseObject(text);
+  if (json.is_discarded()) return std::nullopt;
+  RootDifference difference{.added = Files(json, "added"),
+                            .modified = Files(json, "modified"),
+                            .removed = Paths(json, "removed"),
+                            .stale = Paths(json, "stale"),
+                            .is_cut = Flag(json, "cut")};
+  const auto has_plain_path = [](const RootDifference::File& file) {
+    return IsPlainPath(file.path);
+  };
+  const bool are_plain = std::ranges::all_of(difference.added, has_plain_path) &&
+                         std::ranges::all_of(difference.modified, has_plain_path) &&
+                         std::ranges::all_of(difference.removed, IsPlainPath) &&
+                         std::ranges::all_of(difference.stale, IsPlainPath);
+  return are_plain ? std::optional(std::move(difference)) : std::nullopt;
 }
 
 std::optional<Hash> ParseReprDigest(std::string_view field) {

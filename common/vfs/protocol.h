@@ -56,6 +56,19 @@ struct ChangeEvent {
 };
 std::optional<ChangeEvent> ParseChange(std::string_view json);
 
+// RootDifference: how the files of a session's root differ from those of an older one.
+struct RootDifference {
+  struct File {
+    std::string path;
+    std::optional<BlobId> after;  // nullopt: not cooked, or a folder
+  };
+  std::vector<File> added, modified;
+  std::vector<std::string> removed, stale;
+  bool is_cut = false;  // there is more than is listed
+};
+// nullopt also: a path is not plain.
+std::optional<RootDifference> ParseDifference(std::string_view json);
+
 // The digest of the field Repr-Digest, which names one of SHA-256. nullopt: it has none.
 std::optional<Hash> ParseReprDigest(std::string_view field);
 

@@ -44,6 +44,25 @@ TEST(ProtocolTest, ARequestHasWhatIsWanted) {
   EXPECT_EQ(ToJson({.platform = "pc"}), R"({"cultures":[],"platform":"pc"})");
 }
 
+TEST(ProtocolTest, ADifferenceAsADirectorAnswers) {
+  const auto difference =
+      ParseDifference(R"({"added": [{"path": "Game/a", "after": null}],
+      "modified": [{"path": "Game/b", "after": ")" +
+                      kDigest + R"("}], "removed": ["Game/c"], "stale": ["Game/d"]})");
+  ASSERT_TRUE(difference);
+  ASSERT_EQ(difference->added.size(), 1u);
+  EXPECT_EQ(difference->added[0].path, "Game/a");
+  EXPECT_FALSE(difference->added[0].after);
+  ASSERT_EQ(difference->modified.size(), 1u);
+  EXPECT_EQ(difference->modified[0].after->ToText(), kDigest);
+  EXPECT_EQ(difference->removed, std::vector<std::string>{"Game/c"});
+  EXPECT_EQ(difference->stale, std::vector<std::string>{"Game/d"});
+  EXPECT_FALSE(difference->is_cut);
+  EXPECT_TRUE(ParseDifference("{}"));
+  for (const char* text : {"", "[]", R"({"removed": ["../a"]})", R"({"added": [{"after": null}]})"})
+    EXPECT_FALSE(ParseDifference(text)) << text;
+}
+
 TEST(ProtocolTest, AProblemSaysAtLeastItsStatus) {
   const ResponseHead head{.status = 502};
   EXPECT_EQ(ParseProblem(head, R"({"text": "no", "package": "/Game/a"})").text, "no");

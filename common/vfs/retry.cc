@@ -13,7 +13,6 @@ namespace {
 
 constexpr int kPauseMs = 200;  // before a request is sent again
 constexpr uint64_t kRetryAfterMaxS = 30;
-constexpr size_t kAnswerBytesMax = 64 << 10;
 
 int CodeOf(int status) {
   switch (status) {
@@ -74,17 +73,19 @@ std::pair<std::string, std::string> WaitField(const Waiting& waiting) {
   return {"Prefer", "wait=" + std::to_string(std::max(waiting.LeftMs(kWaitMaxMs) / 1'000, 1))};
 }
 
-Result<Answer> AskDirector(Ground& ground, const Request& request, const Waiting& waiting) {
+Result<Answer> AskDirector(Ground& ground, const Request& request, const Waiting& waiting,
+                           const AnswerLimits& limits) {
   for (int tries = 1;;) {
     Answer answer;
     const auto take_body = [&](std::string_view bytes) -> Outcome {
-      if (answer.body.size() + bytes.size() > kAnswerBytesMax)
+      if (answer.body.size() + bytes.size() > limits.body_bytes_max)
         return Fault{GALLEY_VFS_SERVER, "the answer of the director is too long"};
       answer.body += bytes;
       return std::nullopt;
     };
-    Result<ResponseHead> head = ground.Do(
-        request, waiting, {.head = nullptr, .body = take_body, .silence_max_ms = kSilenceMaxMs});
+    Result<ResponseHead> head =
+        ground.Do(request, waiting,
+                  {.head = nullptr, .body = take_body, .silence_max_ms = limits.silence_max_ms});
     if (!head.ok()) {
       const bool is_last = tries++ == kTriesMax;
       if (is_last || !MayTryAgain(ground, head.fault(), waiting)) return head.fault();

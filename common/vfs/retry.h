@@ -3,6 +3,8 @@
 // Threads: any.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -38,8 +40,13 @@ struct Answer {
   ResponseHead head;
   std::string body;
 };
-// Asks for something small that needs no cook; again where the connection was cut, or the director
-// is not ready.
-Result<Answer> AskDirector(Ground& ground, const Request& request, const Waiting& waiting);
+struct AnswerLimits {
+  size_t body_bytes_max = 64 << 10;
+  uint64_t silence_max_ms = kSilenceMaxMs;
+};
+// Asks for something that needs no cook; again where the connection was cut, or the director is not
+// ready.
+Result<Answer> AskDirector(Ground& ground, const Request& request, const Waiting& waiting,
+                           const AnswerLimits& limits = {});
 
 }  // namespace galley::vfs

@@ -55,8 +55,10 @@ Result<View> Session::WithoutDirector(const Fault& why) {
 
 // Opens a session at the root of `before`, or at the newest one where nothing was seen yet.
 Result<View> Session::OpenAt(const View& before, const Waiting& waiting) {
-  const std::optional<BlobId> root =
-      before.root.size > 0 ? std::optional(before.root) : std::nullopt;
+  const State seen = state();
+  // The director leases the newest root of a session.
+  const BlobId& newest = seen.view.id == before.id ? seen.newest() : before.root;
+  const std::optional<BlobId> root = newest.size > 0 ? std::optional(newest) : std::nullopt;
   const Result<SessionState> state = Open(root, "", waiting);
   if (state.ok()) return Take(*state, before.id);
   if (state.fault().code == GALLEY_VFS_SUPERSEDED) {
@@ -145,10 +147,16 @@ Result<bool> Session::Advance(const std::optional<std::string>& only_from, const
 void Session::MoveTo(const View& view, const BlobId& root) {
   {
     const std::lock_guard lock(mutex_);
-    if (state_.view.id != view.id || state_.view.root == root) return;
+    if (state_.view.id != view.id || (state_.view.root == root && state_.grown.size == 0)) return;
     state_.view.root = root;
+    state_.grown = {};
   }
   Save();
+}
+
+void Session::NoteGrown(const View& view, const BlobId& root) {
+  const std::lock_guard lock(mutex_);
+  if (state_.view.id == view.id) state_.grown = root;
 }
 
 Session::State Session::state() const {

@@ -50,12 +50,19 @@ class Session {
   // session than this one is open, as somebody has gone there already. Blocks.
   Result<bool> Advance(const std::optional<std::string>& only_from, const Waiting& waiting);
 
-  // The session's tree has grown.
+  // The session's tree has grown, and is seen as it is now.
   void MoveTo(const View& view, const BlobId& root);
+  // The session's tree has grown. The tree that is seen stays the smaller one, as the cache may
+  // lack folders of this one.
+  void NoteGrown(const View& view, const BlobId& root);
 
   struct State {
     View view;
     bool is_frozen = false;
+    BlobId grown;  // the view's root after NoteGrown; of no bytes: nobody called it
+
+    // The tree that the session has.
+    const BlobId& newest() const { return grown.size > 0 ? grown : view.root; }
   };
   State state() const;
 

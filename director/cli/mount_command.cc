@@ -194,6 +194,7 @@ class MountRun {
             .cultures = std::move(cultures),
             .takes_last_good = options_.device.takes_last_good,
             .root = plan_.root,
+            .follows_growth = true,
             .cache_folder = plan_.access.cache_folder,
             .cache_bytes_max =
                 plan_.access.cache_bytes_max == 0 ? kCacheBytes : plan_.access.cache_bytes_max,

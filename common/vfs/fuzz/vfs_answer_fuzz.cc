@@ -98,6 +98,11 @@ void FuzzJson(std::string_view bytes) {
     GALLEY_CHECK(!state->id.empty() && state->id.find('/') == std::string::npos);
   GALLEY_CHECK(!ParseProblem({.status = 500}, bytes).text.empty());
   static_cast<void>(ParseReprDigest(bytes));
+  static_cast<void>(ParseChange(bytes));
+  if (const auto difference = ParseDifference(bytes)) {
+    for (const std::string& path : difference->stale) GALLEY_CHECK(IsPlainPath(path));
+    for (const auto& file : difference->added) GALLEY_CHECK(IsPlainPath(file.path));
+  }
 }
 
 }  // namespace

@@ -26,6 +26,8 @@ class ClientOn {
     std::string url = "http://fake:1";
     int wait_ms = 200'000;
     bool has_system_clock = false;
+    bool follows_growth = false;
+    size_t told_paths_max = 16'384;
   };
   ClientOn(galley_vfs_net net, Disk& disk, std::atomic<uint64_t>& now_ms, Options options)
       : client_({.url = *ParseUrl(options.url),
@@ -34,8 +36,10 @@ class ClientOn {
                  .platform = "linux",
                  .cultures = {},
                  .takes_last_good = false,
+                 .follows_growth = options.follows_growth,
                  .cache_folder = options.folder,
                  .cache_bytes_max = options.bytes_max,
+                 .told_paths_max = options.told_paths_max,
                  .connect_ms = 1'000,
                  .wait_ms = options.wait_ms,
                  .clock =

@@ -84,6 +84,11 @@ class FakeDirector {
     const std::lock_guard lock(mutex_);
     not_ready_ = answers;
   }
+  // Comparisons of roots are answered by this; empty: as an older director, which knows of none.
+  void SetDifference(std::string json) {
+    const std::lock_guard lock(mutex_);
+    difference_ = std::move(json);
+  }
   void EndSessions() {
     const std::lock_guard lock(mutex_);
     sessions_.clear();
@@ -273,6 +278,8 @@ class FakeDirector {
       } else {
         GiveFile(connection, request, found->second, *newest_);
       }
+    } else if (target.starts_with("/v1/root/") && !difference_.empty()) {
+      connection.answer += Text(200, difference_);
     } else if (target.starts_with("/v1/sessions/")) {
       AnswerSession(connection, method, target.substr(13), request);
     } else {
@@ -463,7 +470,7 @@ class FakeDirector {
   int cuts_ = 0, spoils_ = 0, not_ready_ = 0, hang_ups_ = 0, vain_sends_ = 0;
   size_t connects_ = 0;
   size_t cut_after_ = 0;
-  std::string raw_, endless_;
+  std::string raw_, endless_, difference_;
   std::mt19937 random_;
   uint32_t chaos_ = 0;
   Ranges ranges_ = Ranges::kRight;
