@@ -2,13 +2,14 @@
 """Devices: what the mount, the library for games and `galley device sync` cost, beside plain files. Prints a line for each figure (value, reference,
 ratio, goal, n, spread); asserts nothing.
 
-usage: device_bench.py [--bin DIR] [--only PART[,PART...]] [--base DIR] [--rounds N] [--files N] [--changed N]
+usage: device_bench.py [--bin DIR] [--only PART[,PART...]] [--base DIR] [--rounds N] [--files N] [--changed N] [--file-bytes N] [--cooked]
 
   mount    reads through the mount beside plain files: a large file the first time after its size was asked for (it is cooked and fetched then), and
            again; small files that were read before
   blocked  how long a small file takes while many readers of its folder wait for a cook
   reads    small reads of open files through the library, beside pread
-  sync     what `galley device sync` fetches when --changed files of --files differ
+  sync     what `galley device sync` fetches when --changed files of --files differ, each of --file-bytes; they are copied, and in
+           the tree of a world at once; with --cooked a program makes them when they are asked for
   memory   what a game holds that has opened each of --files files once
 
 Run it on a machine where nothing else runs, with a release build, as root (for the mount). Needs some 8 GB below --base for `sync`.
@@ -24,7 +25,6 @@ LIMIT_S = 3600
 LARGE_BYTES = 256 << 20
 SMALL_FILES, SMALL_BYTES = 500, 16 << 10
 READ_BYTES = 64 << 10
-SYNC_BYTES = 64 << 10
 SECONDS = 2.0
 TOML = """[project]
 name = "devices"
@@ -36,6 +36,10 @@ name = "pc"
 [[rule]]
 match = "/Game/**/*.txt"
 cooker = "copy"
+[[rule]]
+match = "/Game/**/*.raw"
+cooker = "command"
+settings = { argv = ["cp", "{input}", "{output:.bin}"], outputs = [".bin"] }
 [[rule]]
 match = "/Game/**/*.gated"
 cooker = "command"
@@ -182,8 +186,9 @@ def reads(args):
 
 def sync(args):
     rng = random.Random(3)
-    block = rng.randbytes(SYNC_BYTES)
-    root = make_project(os.path.join(args.base, "sync"), ((f"{i // 1000}/{i}.txt", b"%16d" % i + block[16:]) for i in range(args.files)))
+    block = rng.randbytes(args.file_bytes)
+    kind = "raw" if args.cooked else "txt"
+    root = make_project(os.path.join(args.base, "sync"), ((f"{i // 1000}/{i}.{kind}", b"%16d" % i + block[16:]) for i in range(args.files)))
     target, cache = os.path.join(args.base, "synced"), os.path.join(args.base, "sync-cache")
     remove(target)
     remove(cache)
@@ -198,11 +203,11 @@ def sync(args):
         first, first_s = run()
         changed = rng.sample(range(args.files), args.changed)
         for i in changed:
-            with open(os.path.join(root, "content", f"{i // 1000}/{i}.txt"), "wb") as file:
+            with open(os.path.join(root, "content", f"{i // 1000}/{i}.{kind}"), "wb") as file:
                 file.write(b"%16d edited" % i + block[23:])
         again, again_s = run()
-        needed = args.changed * SYNC_BYTES
-        say("sync", f"{args.changed} of {args.files} files of {SYNC_BYTES >> 10} KiB", again["fetched_bytes"] / KB, "KiB", reference=needed / KB,
+        needed = args.changed * args.file_bytes
+        say("sync", f"{args.changed} of {args.files} {'cooked ' if args.cooked else ''}files of {args.file_bytes / KB:g} KiB", again["fetched_bytes"] / KB, "KiB", reference=needed / KB,
             ratio=again["fetched_bytes"] / needed, goal=1.01, n=1, note=f"{again_s:.1f} s; the first sync {first_s:.1f} s; {again}")
     for path in (root, target, cache):
         remove(path)
@@ -232,6 +237,8 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--files", type=int, default=100_000)
     parser.add_argument("--changed", type=int, default=1_000)
+    parser.add_argument("--cooked", action="store_true")
+    parser.add_argument("--file-bytes", type=int, default=64 << 10)
     args = parser.parse_args()
     own = None if args.base else tempfile.mkdtemp(prefix="device_bench_")
     args.base = os.path.abspath(args.base or own)

@@ -166,17 +166,18 @@ absl::Status Handle::Watch(const std::function<bool(const galley_vfs_change&)>& 
   return result < 0 ? ErrorOf(result, "") : absl::OkStatus();
 }
 
-absl::StatusOr<std::set<std::string>> Handle::Compare(const std::string& older_root) {
-  std::set<std::string> paths;
+absl::StatusOr<Handle::Difference> Handle::Compare(const std::string& older_root) {
+  Difference difference;
   const int result = galley_vfs_diff(
       vfs_, older_root.c_str(),
       [](void* to, const galley_vfs_change* change) {
-        static_cast<std::set<std::string>*>(to)->insert(change->path);
+        auto& into = *static_cast<Difference*>(to);
+        (change->kind == GALLEY_VFS_REMOVED ? into.removed : into.changed).insert(change->path);
         return 0;
       },
-      &paths);
+      &difference);
   if (result < 0) return ErrorOf(result, "");
-  return paths;
+  return difference;
 }
 
 galley_vfs_status Handle::status() const {

@@ -76,9 +76,13 @@ class Handle {
   absl::StatusOr<bool> Advance();
   // Tells changes until `tell` answers false, or Cancel.
   absl::Status Watch(const std::function<bool(const galley_vfs_change&)>& tell);
-  // Returns the paths that may have other bytes than in an older root; a folder stands for all that
-  // is in it, and files in folders "_gen" are left out. OUT_OF_RANGE: that root is gone.
-  absl::StatusOr<std::set<std::string>> Compare(const std::string& older_root);
+  // How the tree differs from that of an older root. Files in folders "_gen" are left out.
+  struct Difference {
+    std::set<std::string> changed;  // that are new, or may have other bytes, or folders of such files
+    std::set<std::string> removed;
+  };
+  // OUT_OF_RANGE: the older root is gone.
+  absl::StatusOr<Difference> Compare(const std::string& older_root);
   galley_vfs_status status() const;
 
  private:

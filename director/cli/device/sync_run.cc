@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "common/base/mutex.h"
@@ -14,6 +15,7 @@
 namespace galley::device {
 namespace {
 
+constexpr std::string_view kGenerated = "/_gen/";
 constexpr int kRoundsMax = 5;  // an edit in each of them
 
 bool IsIn(const std::string& path, const std::string& scope) {
@@ -23,6 +25,19 @@ bool IsIn(const std::string& path, const std::string& scope) {
 bool IsInAny(const std::string& path, const std::vector<std::string>& scopes) {
   return scopes.empty() ||
          std::ranges::any_of(scopes, [&](const std::string& one) { return IsIn(path, one); });
+}
+
+// True: the path, or a folder on the way to it, is one of these.
+bool IsIn(const std::string& path, const std::set<std::string>& paths) {
+  if (paths.contains(path)) return true;
+  for (size_t slash = path.find('/'); slash != std::string::npos; slash = path.find('/', slash + 1))
+    if (paths.contains(path.substr(0, slash))) return true;
+  return false;
+}
+
+// Going by its name, a folder of which only a cook tells what it has.
+bool IsOfPackage(const std::string& path) {
+  return path.ends_with(".d") || path.ends_with("/_gen");
 }
 
 // True: the next file will fail in the same way.
@@ -87,13 +102,13 @@ class TaskList {
 // Threads: those of Work share the fields that mutex_ guards; otherwise one.
 class SyncRound {
  public:
-  // `changed`: paths that may have other bytes than the copy; nullopt: all may.
+  // `difference`: how the tree differs from the copy; nullopt: anything may.
   SyncRound(Handle& handle, TargetFolder& folder, const SyncOptions& options,
-            std::optional<std::set<std::string>> changed, SyncReport& report)
+            std::optional<Handle::Difference> difference, SyncReport& report)
       : handle_(handle),
         folder_(folder),
         options_(options),
-        changed_(std::move(changed)),
+        difference_(std::move(difference)),
         report_(report) {}
 
   // Returns what ended the round early.
@@ -103,6 +118,8 @@ class SyncRound {
   void TellFailures();
 
  private:
+  std::vector<Task> FirstTasks() const;
+  std::vector<Task> TasksOfDifference() const;
   absl::Status Work(const std::vector<Task>& first);
   void Do(const Task& task);
   absl::Status ListFolder(const std::string& path);
@@ -121,7 +138,7 @@ class SyncRound {
   Handle& handle_;
   TargetFolder& folder_;
   const SyncOptions& options_;
-  const std::optional<std::set<std::string>> changed_;
+  const std::optional<Handle::Difference> difference_;
   TaskList* tasks_ = nullptr;  // of the present Work
   base::Mutex mutex_;
   // Guarded by mutex_ while there are threads:
@@ -135,11 +152,7 @@ class SyncRound {
 };
 
 absl::Status SyncRound::Run() {
-  std::vector<Task> first;
-  if (options_.scopes.empty()) first.push_back({.path = "", .is_folder = true});
-  for (const std::string& scope : options_.scopes)
-    first.push_back({.path = scope, .is_folder = true});
-  RETURN_IF_ERROR(Work(first));
+  RETURN_IF_ERROR(Work(FirstTasks()));
   if (is_outdated_) return absl::OkStatus();
   RETURN_IF_ERROR(RemoveRest());
   // A file may have to lie where a folder of files that are gone now was.
@@ -149,6 +162,36 @@ absl::Status SyncRound::Run() {
                          "something lies there that no sync put there: move it away"));
   }
   return absl::OkStatus();
+}
+
+std::vector<Task> SyncRound::FirstTasks() const {
+  if (difference_) return TasksOfDifference();
+  if (options_.scopes.empty()) return {{.path = "", .is_folder = true}};
+  std::vector<Task> first;
+  for (const std::string& scope : options_.scopes)
+    first.push_back({.path = scope, .is_folder = true});
+  return first;
+}
+
+// The files that the copy has to have, without the folders of the tree: those that it had, and what
+// differs. Only a listing tells what lies in the folders of a package.
+std::vector<Task> SyncRound::TasksOfDifference() const {
+  std::set<std::string> folders, files;
+  for (const std::string& path : difference_->changed) {
+    if (IsInAny(path, options_.scopes)) (IsOfPackage(path) ? folders : files).insert(path);
+  }
+  for (std::string& path : folder_.ListPaths()) {
+    if (!IsInAny(path, options_.scopes) || difference_->removed.contains(path)) continue;
+    if (const size_t at = path.find(kGenerated); at != std::string::npos) {
+      folders.insert(path.substr(0, at + kGenerated.size() - 1));
+    } else if (!IsIn(path, folders)) {
+      files.insert(std::move(path));
+    }
+  }
+  std::vector<Task> tasks;
+  for (const std::string& path : folders) tasks.push_back({.path = path, .is_folder = true});
+  for (const std::string& path : files) tasks.push_back({.path = path});
+  return tasks;
 }
 
 absl::Status SyncRound::Work(const std::vector<Task>& first) {
@@ -184,8 +227,10 @@ absl::Status SyncRound::ListFolder(const std::string& path) {
   const absl::StatusOr<std::vector<Handle::Entry>> entries = handle_.List(path);
   const bool is_no_folder =
       absl::IsNotFound(entries.status()) || absl::IsInvalidArgument(entries.status());
-  if (is_no_folder && IsScope(path)) {
-    tasks_->Add({.path = path});  // it may be a file
+  // A scope may be a file; so may a path that is only named as a folder of a package.
+  const bool is_file = absl::IsInvalidArgument(entries.status()) && difference_.has_value();
+  if (is_file || (is_no_folder && IsScope(path))) {
+    tasks_->Add({.path = path});
     return absl::OkStatus();
   }
   // A package may have no further outputs, and no folder for them.
@@ -199,11 +244,8 @@ absl::Status SyncRound::ListFolder(const std::string& path) {
 
 // Generated packages are in no list of changes.
 bool SyncRound::MayDiffer(const std::string& path) const {
-  if (!changed_ || changed_->contains(path) || path.find("/_gen/") != std::string::npos)
-    return true;
-  for (size_t slash = path.find('/'); slash != std::string::npos; slash = path.find('/', slash + 1))
-    if (changed_->contains(path.substr(0, slash))) return true;
-  return false;
+  if (!difference_ || path.find(kGenerated) != std::string::npos) return true;
+  return IsIn(path, difference_->changed);
 }
 
 absl::Status SyncRound::BringFile(const std::string& path) {
@@ -286,14 +328,18 @@ void SyncRound::TellFailures() {
 }
 
 // nullopt: nothing is known of what changed since the last sync.
-absl::StatusOr<std::optional<std::set<std::string>>> FindChanged(Handle& handle,
-                                                                 const TargetFolder& folder) {
-  using Changed = std::optional<std::set<std::string>>;
-  if (folder.root_before().empty()) return Changed();
-  absl::StatusOr<std::set<std::string>> changed = handle.Compare(folder.root_before());
-  if (changed.ok()) return Changed(*std::move(changed));
-  if (absl::IsCancelled(changed.status())) return changed.status();
-  return Changed();
+absl::StatusOr<std::optional<Handle::Difference>> FindDifference(
+    Handle& handle, const TargetFolder& folder, const std::vector<std::string>& scopes) {
+  using Found = std::optional<Handle::Difference>;
+  const bool is_within_package = std::ranges::any_of(scopes, [](const std::string& scope) {
+    const std::string path = scope + "/";
+    return path.find(".d/") != std::string::npos || path.find(kGenerated) != std::string::npos;
+  });
+  if (folder.root_before().empty() || is_within_package) return Found();
+  absl::StatusOr<Handle::Difference> difference = handle.Compare(folder.root_before());
+  if (difference.ok()) return Found(*std::move(difference));
+  if (absl::IsCancelled(difference.status())) return difference.status();
+  return Found();
 }
 
 }  // namespace
@@ -301,10 +347,11 @@ absl::StatusOr<std::optional<std::set<std::string>>> FindChanged(Handle& handle,
 absl::StatusOr<SyncReport> Sync(Handle& handle, TargetFolder& folder, const SyncOptions& options) {
   RETURN_IF_ERROR(handle.Advance().status());
   SyncReport report;
-  ASSIGN_OR_RETURN(std::optional<std::set<std::string>> changed, FindChanged(handle, folder));
+  ASSIGN_OR_RETURN(std::optional<Handle::Difference> difference,
+                   FindDifference(handle, folder, options.scopes));
   for (int rounds = 1;; ++rounds) {
     report.last_good = 0;
-    SyncRound round(handle, folder, options, std::exchange(changed, std::nullopt), report);
+    SyncRound round(handle, folder, options, std::exchange(difference, std::nullopt), report);
     RETURN_IF_ERROR(round.Run());
     if (!round.is_outdated() || rounds == kRoundsMax) {
       round.TellFailures();

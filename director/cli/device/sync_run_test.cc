@@ -1,5 +1,6 @@
 #include "director/cli/device/sync_run.h"
 
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
 
@@ -107,6 +108,32 @@ TEST_F(SyncRunTest, WhatDidNotChangeSinceIsNotOpened) {
   EXPECT_EQ(RunWhole().written, 1u);
   EXPECT_THAT(director_->TakeRequests(), Contains(fetch("bytes of a")))
       << "it is not as it was put";
+}
+
+// Neither folders of the tree nor files that are there already.
+TEST_F(SyncRunTest, OnlyWhatTheDirectorSaysDiffersIsAskedFor) {
+  director_->SetFile("c", "bytes of c");
+  const std::string older = RunWhole().root;
+  director_->SetFile("a", "edited a", /*is_cooked=*/true);
+  director_->SetFile("c", "edited c");
+  director_->SetDifference(R"({"modified": [{"path": "Game/a", "after": ")" +
+                           vfs::BlobId::Of("edited a").ToText() +
+                           R"("}], "removed": ["Game/b"], "stale": ["Game/c"]})");
+  const SyncReport report = RunWhole();
+  EXPECT_EQ(report.files, 2u);
+  EXPECT_EQ(report.written, 2u);
+  EXPECT_EQ(report.removed, 1u);
+  EXPECT_EQ(Read("Game/a"), "edited a");
+  EXPECT_EQ(Read("Game/b"), "absent");
+  EXPECT_EQ(Read("Game/c"), "edited c");
+  std::vector<std::string> kinds;  // of the requests
+  for (const std::string& request : director_->TakeRequests())
+    kinds.push_back(request.substr(0, request.find('/', request.find("/v1/") + 4)));
+  std::ranges::sort(kinds);
+  EXPECT_THAT(kinds, ElementsAre("DELETE /v1/sessions", "GET /v1/blob", "GET /v1/blob",
+                                 "GET /v1/blob", "GET /v1/root", "GET /v1/sessions",
+                                 "POST /v1/sessions", "POST /v1/sessions"))
+      << "the blobs: a file, and the roots of both worlds";
 }
 
 TEST_F(SyncRunTest, FilesThatTheTreeHasNoMoreGoAndThoseOfOthersStay) {

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """`galley device` against a real director: files, copies of the tree, changes; and a phone, which is another network namespace here: by its own
 loopback, as `adb reverse` makes it, and by the network, with TLS and a token."""
-import json, os, re, shutil, signal, subprocess, sys, threading, time, unittest
+import json, os, random, re, shutil, signal, subprocess, sys, threading, time, unittest
 
 from device_case import digest_of
-from device_tree_test import TreeCase
+from device_tree_test import Everything, TreeCase
 from harness import COPY, LIMIT_S, SLOW, SOURCE, read_file
 
 PHONE, NET = "galley-phone", "10.213.98"
@@ -113,6 +113,37 @@ class DeviceCommandTest(DeviceCommandCase):
         self.assertEqual({entry["path"] for entry in listed if not entry["folder"]}, set(found))
         again = self.sync(client.url, "deck")
         self.assertEqual((again["files"], again["written"], again["removed"], again["foreign"]), (len(found), 0, 0, 0))
+
+    def test_a_copy_follows_the_edits_of_a_project_with_one_of_everything(self):
+        rng = random.Random(self.seed())
+        everything = Everything(self, rng)
+        project = self.path("game")
+        client = self.serve_http(project, "--workers", "2")
+        self.sync(client.url, "pc")
+        for round in range(3):
+            names = [os.path.relpath(os.path.join(folder, name), project) for top in ("content", "dlc", "mod")
+                     for folder, _, files in os.walk(os.path.join(project, top)) for name in files if name != "fence.png"]
+            for name in rng.sample(sorted(names), 12):
+                kind = name.rsplit(".", 1)[1]
+                if not hasattr(everything, "make_" + kind):
+                    continue
+                rng.choice([lambda: everything.put(name, kind), lambda: os.remove(self.path(f"game/{name}")),
+                            lambda: everything.add("content/" + rng.choice(["", "new/", "props/größe/"]), kind)])()
+            # The inputs of generated packages differ, and their generator's list may not.
+            for name in names:
+                if name.endswith(".level") and os.path.exists(self.path(f"game/{name}")):
+                    text = json.loads(self.read(f"game/{name}"))
+                    self.write(f"game/{name}", json.dumps({"items": [item | {"item": round + 10} for item in text["items"]]}))
+                    break
+            self.write("game/content/last.txt", f"round {round}")
+            self.wait_until(lambda: client.get("/v1/pc/Game/last.txt").body == f"round {round}".encode())
+            report = self.sync(client.url, "pc")
+            shutil.rmtree(self.path("book"), ignore_errors=True)
+            expected = {path: file[0] for path, file in self.book(project, "pc")["pc"].items()}
+            self.assertTrue(any("/_gen/" in path for path in expected))
+            self.assertEqual(self.copied(), expected, self.events)
+            self.assertEqual((report["files"], report["failed"], report["foreign"]), (len(expected), 0, 0))
+            self.assertEqual(self.sync(client.url, "pc")["written"], 0)
 
     def test_files_and_folders_by_hand(self):
         project = self.small_project()
