@@ -177,7 +177,9 @@ class Foreseer {
     if (last == nullptr || (deps_.is_touched(name) && !FilesStillHold(deps_.sources, *last)))
       return;
     const record::Generated* const generated = core_.GeneratedOf(question.package);
-    const RecipesPtr recipes = deps_.sources.RecipesOf(name, generated != nullptr);
+    const RecipesPtr recipes = generated != nullptr
+                                   ? deps_.sources.RecipesAsListed(name, *generated)
+                                   : deps_.sources.RecipesOf(name, false);
     if (recipes == nullptr || platform >= recipes->size()) return;
     const CookedOutputs cooked = OutputsOf(question.cooked, platform);
     JournalQuestion asked{.package = name,

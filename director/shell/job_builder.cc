@@ -22,6 +22,13 @@ std::vector<CookedOutputs> JobBuilder::CookedOf(const std::vector<CookedResult>&
   return outputs;
 }
 
+// A world that came after the package was listed has not heard of it.
+RecipesPtr JobBuilder::RecipesOf(const std::string& name,
+                                 const record::Generated* generated) const {
+  return generated != nullptr ? deps_.sources->RecipesAsListed(name, *generated)
+                              : deps_.sources->RecipesOf(name, false);
+}
+
 LookUpItem JobBuilder::ItemOf(const LookUp::Item& item) const {
   LookUpItem out{.package = item.package,
                  .name = deps_.core->NameOf(item.package),
@@ -31,7 +38,7 @@ LookUpItem JobBuilder::ItemOf(const LookUp::Item& item) const {
                  .is_awaited = item.is_awaited};
   const record::Generated* generated = deps_.core->GeneratedOf(item.package);
   if (generated != nullptr) out.generated_source = generated->source;
-  out.recipes = deps_.sources->RecipesOf(out.name, generated != nullptr);
+  out.recipes = RecipesOf(out.name, generated);
   return out;
 }
 
@@ -104,7 +111,7 @@ BuiltJob JobBuilder::Build(const Desire::Start& start, const std::string& worker
   info->cooked = CookedOf(start.cooked);
   const record::Generated* generated = deps_.core->GeneratedOf(start.package);
   if (generated != nullptr) info->generated_source = generated->source;
-  info->recipes = deps_.sources->RecipesOf(info->name, generated != nullptr);
+  info->recipes = RecipesOf(info->name, generated);
 
   BuiltJob built;
   v1::Job& job = built.job;

@@ -56,6 +56,7 @@ class JobBuilder {
 
  private:
   std::vector<CookedOutputs> CookedOf(const std::vector<CookedResult>& cooked) const;
+  RecipesPtr RecipesOf(const std::string& name, const record::Generated* generated) const;
   void AddTargets(const AttemptInfo& info, BuiltJob& built) const;
   void AddBlobs(const std::vector<Digest>& digests, v1::Job& job) const;
   PackageRecord LastReadBy(const AttemptInfo& info) const;

@@ -33,6 +33,9 @@ class JobBuilderTest : public ShellTest {
                               .selected = {{"/Game/a.txt", InstigatorCategory::kCookMap},
                                            {"/Game/b.txt", InstigatorCategory::kCookMap}}},
                 effects);
+    for (const Effect& effect : effects) {
+      if (const auto* look_up = std::get_if<LookUp>(&effect)) first_look_up_ = look_up->items;
+    }
     start_ = {
         .attempt = 41, .package = core_->Find("/Game/a.txt"), .platforms = MaskOf(0) | MaskOf(1)};
     auto input = std::make_shared<StoredResult>();
@@ -71,6 +74,7 @@ class JobBuilderTest : public ShellTest {
   std::unique_ptr<CookCore> core_;
   StoredReads reads_;
   Desire::Start start_;
+  std::vector<LookUp::Item> first_look_up_;
 };
 
 TEST_F(JobBuilderTest, AQuestionNamesThePackageItsRecipesAndWhatItsInputsAreCookedTo) {
@@ -101,6 +105,33 @@ TEST_F(JobBuilderTest, AJobHasItsTargetsAndInputs) {
   EXPECT_EQ(built.info->platforms, start_.platforms);
   EXPECT_THAT(*built.info->numbering, SizeIs(3));
   EXPECT_THAT(built.info->cooked, SizeIs(2));
+}
+
+// The files changed between the look-up of a generated package and its job.
+TEST_F(JobBuilderTest, AGeneratedPackageHasItsTargetsInANewerWorldToo) {
+  auto listing = std::make_shared<StoredResult>();
+  listing->result.details.generated = {
+      {.name = "_gen/x.txt", .source = Digest::Of("x"), .cooker = "copy"}};
+  std::vector<Effect> effects;
+  core_->Step(absl::FromUnixSeconds(2), Tick{}, effects);
+  LookedUp found;
+  for (const LookUp::Item& item : first_look_up_) {
+    if (core_->NameOf(item.package) != "/Game/a.txt") continue;
+    found.items.push_back({.package = item.package,
+                           .platform = 0,
+                           .generation = item.generation,
+                           .outcome = LookedUp::Hit{.result = results_.Add(listing)}});
+  }
+  core_->Step(absl::FromUnixSeconds(3), found, effects);
+  const PackageId child = core_->Find("/Game/a.txt/_gen/x.txt");
+  ASSERT_TRUE(child.valid());
+  ASSERT_NE(core_->GeneratedOf(child), nullptr);
+  world_.Set(MakeWorld());
+  const BuiltJob built =
+      Builder().Build({.attempt = 42, .package = child, .platforms = 1}, "local-1", true);
+  EXPECT_EQ(built.job.targets_size(), 1);
+  EXPECT_EQ(built.job.generated_source().size_bytes(), 1);
+  EXPECT_NE(Builder().ItemOf({.package = child, .platforms = 1}).recipes, nullptr);
 }
 
 TEST_F(JobBuilderTest, ABlobLiesWhereAWorkerReportedItAndNobodyKnowsOfOthers) {

@@ -15,6 +15,12 @@ RecipesPtr ProjectSources::RecipesOf(std::string_view package, bool is_generated
                       : world_->table->RecipesOf(package);
 }
 
+RecipesPtr ProjectSources::RecipesAsListed(std::string_view package,
+                                           const record::Generated& generated) const {
+  world_->table->Generated(package, generated.cooker, generated.settings);
+  return world_->table->GeneratedRecipesOf(package);
+}
+
 uint64_t ProjectSources::SizeOf(std::string_view path) const {
   const content::FileEntry* const file = world_->snapshot->Find(path);
   return file == nullptr ? 0 : file->stat.size_bytes;

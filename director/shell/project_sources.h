@@ -18,6 +18,8 @@ class ProjectSources final : public Sources {
   uint64_t number() const override { return world_->number; }
   PlatformsPtr platforms() const override { return {world_->project, &world_->project->platforms}; }
   RecipesPtr RecipesOf(std::string_view package, bool is_generated) const override;
+  RecipesPtr RecipesAsListed(std::string_view package,
+                             const record::Generated& generated) const override;
   uint64_t SizeOf(std::string_view path) const override;
   absl::StatusOr<Digest> DigestOf(std::string_view path, const Cancellation* stop) const override;
   std::optional<Digest> KnownDigest(std::string_view path) const override {

@@ -44,6 +44,10 @@ class QuickSources final : public Sources {
   RecipesPtr RecipesOf(std::string_view package, bool is_generated) const override {
     return options_.sources->RecipesOf(package, is_generated);
   }
+  RecipesPtr RecipesAsListed(std::string_view package,
+                             const record::Generated& generated) const override {
+    return options_.sources->RecipesAsListed(package, generated);
+  }
   uint64_t SizeOf(std::string_view path) const override { return options_.sources->SizeOf(path); }
   absl::StatusOr<Digest> DigestOf(std::string_view path, const Cancellation* stop) const override;
   std::optional<Digest> KnownDigest(std::string_view path) const override {

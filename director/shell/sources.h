@@ -44,6 +44,11 @@ class Sources {
   // nullptr: there is no such package, or its recipes cannot be resolved. `is_generated`: the
   // package is generated, not a file.
   virtual RecipesPtr RecipesOf(std::string_view package, bool is_generated) const = 0;
+  // The recipes of a package as its generator lists it, also where these sources are newer than the
+  // list, and nobody has asked them for the package yet.
+  virtual RecipesPtr RecipesAsListed(std::string_view package, const record::Generated&) const {
+    return RecipesOf(package, true);
+  }
   // The size of a file in bytes; 0: there is no file. Cheap.
   virtual uint64_t SizeOf(std::string_view path) const = 0;
   // The digest of a file; may block while the file is hashed. NOT_FOUND: there is no file. ABORTED:
