@@ -78,7 +78,8 @@ class Handle {
   absl::Status Watch(const std::function<bool(const galley_vfs_change&)>& tell);
   // How the tree differs from that of an older root. Files in folders "_gen" are left out.
   struct Difference {
-    std::set<std::string> changed;  // that are new, or may have other bytes, or folders of such files
+    std::set<std::string>
+        changed;  // that are new, or may have other bytes, or folders of such files
     std::set<std::string> removed;
   };
   // OUT_OF_RANGE: the older root is gone.
