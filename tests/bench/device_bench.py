@@ -14,10 +14,11 @@ usage: device_bench.py [--bin DIR] [--only PART[,PART...]] [--base DIR] [--round
 
 Run it on a machine where nothing else runs, with a release build, as root (for the mount). Needs some 8 GB below --base for `sync`.
 """
-import argparse, json, os, random, shutil, statistics, subprocess, sys, tempfile, threading, time
+import argparse, functools, json, os, random, shutil, statistics, subprocess, sys, tempfile, threading, time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import fly_director
 from fly_director import KB, Director, remove, write_text
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -47,18 +48,7 @@ settings = { argv = ["/bin/sh", "-c", "until [ -e $2/go ]; do sleep 0.05; done; 
 """
 
 
-def say(part, what, value, unit, reference=None, ratio=None, goal=None, n=1, spread=(), note=""):
-    text = f"device {part:8} {what:44} {value:10.2f} {unit}"
-    if reference is not None:
-        text += f"   reference {reference:10.2f} {unit}"
-    if ratio is not None:
-        text += f"   ratio {ratio:6.3f}"
-    if goal is not None:
-        text += f"   goal {goal:g}"
-    text += f"   n {n}"
-    if spread:
-        text += f"   spread {min(spread):.3f} to {max(spread):.3f}"
-    print(text + (f"   {note}" if note else ""), flush=True)
+say = functools.partial(fly_director.say, bench="device")
 
 
 def make_project(root, files):

@@ -11,11 +11,14 @@ LIMIT_S = 3600  # for a scan, or the first tree, of a million packages
 FIGURES_AGE_S = 5  # the figures of a director's metrics are younger
 
 
-def say(part, what, value, unit, reference=None, goal=None, n=1, spread=(), note=""):
-    """A line. Where there is a reference, the ratio to it is compared with the goal, else the value."""
-    text = f"fly {part:8} {what:38} {value:10.2f} {unit}"
+def say(part, what, value, unit, reference=None, goal=None, n=1, spread=(), note="", ratio=None, bench="fly"):
+    """A line. Where there is a reference, the ratio to it, or the one that is given, is compared with the goal, else the value."""
+    text = f"{bench} {part:8} {what:44} {value:10.2f} {unit}"
     if reference is not None:
-        text += f"   reference {reference:10.2f} {unit}   ratio {value / reference:6.3f}"
+        text += f"   reference {reference:10.2f} {unit}"
+        ratio = value / reference if ratio is None else ratio
+    if ratio is not None:
+        text += f"   ratio {ratio:6.3f}"
     if goal is not None:
         text += f"   goal {goal:g}"
     text += f"   n {n}"
