@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <iterator>
 #include <sstream>
@@ -18,6 +19,7 @@
 #include "common/base/errors.h"
 #include "common/base/own_file.h"
 #include "common/base/status_macros.h"
+#include "common/content/name.h"
 #include "fmt/format.h"
 
 namespace galley::content {
@@ -64,10 +66,9 @@ std::set<MountedAt> ReadMounts() {
   std::istringstream lines(*text);
   for (std::string line; std::getline(lines, line);) {
     std::istringstream fields(line);
-    uint64_t number = 0;
-    std::string parent, device, root, point;
+    std::string number, parent, device, root, point;
     if (fields >> number >> parent >> device >> root >> point)
-      mounts.emplace(number, Unescaped(point));
+      mounts.emplace(Unescaped(point), std::move(line));
   }
   return mounts;
 }
@@ -183,25 +184,37 @@ absl::StatusOr<FolderWatch::Changes> FolderWatch::Take() {
 }
 
 // Mounts elsewhere, as `galley mount` and the machine's other users make them, change nothing here.
+// Near ones are at, above or below a watched folder, whose path may lead through links.
 bool FolderWatch::HasOtherMounts() {
   std::set<MountedAt> now = ReadMounts();
   std::vector<MountedAt> differing;
   std::ranges::set_symmetric_difference(now, mounted_, std::back_inserter(differing));
   mounted_ = std::move(now);
-  bool is_near = mounted_.empty();
-  for (const auto& [number, point] : differing) is_near = is_near || IsNearWatched(point);
-  return is_near;
+  if (mounted_.empty()) return true;  // nobody knows
+  // A mount that is replaced may look as the one before, and one that came and went elsewhere looks
+  // like nothing. At a watched folder and above it the user compares inodes.
+  const bool is_replaced = differing.empty();
+  if (is_replaced) differing.assign(mounted_.begin(), mounted_.end());
+  const std::vector<std::string> tops = RealTops();
+  return std::ranges::any_of(differing, [&](const MountedAt& one) {
+    const std::string& point = one.first;
+    return std::ranges::any_of(tops, [&](const std::string& top) {
+      return is_replaced ? point != top && IsUnder(point, top)
+                         : IsUnder(point, top) || IsUnder(top, point);
+    });
+  });
 }
 
-// True: a watched folder is at, above or below the mount point.
-bool FolderWatch::IsNearWatched(std::string_view mount_point) const {
-  const std::string below = mount_point == "/" ? "/" : fmt::format("{}/", mount_point);
-  const auto next = folders_.lower_bound(below);
-  if (next != folders_.end() && next->first.starts_with(below)) return true;
-  for (std::string_view at = mount_point; !at.empty(); at = at.substr(0, at.rfind('/'))) {
-    if (folders_.contains(at)) return true;
+// The watched folders that lie in no other one, as the kernel names them.
+std::vector<std::string> FolderWatch::RealTops() const {
+  std::vector<std::string> tops;
+  for (const auto& [folder, watch] : folders_) {
+    if (folders_.contains(std::string_view(folder).substr(0, folder.rfind('/')))) continue;
+    char* const real = ::realpath(folder.c_str(), nullptr);
+    tops.emplace_back(real == nullptr ? folder : real);
+    std::free(real);
   }
-  return folders_.contains("/");
+  return tops;
 }
 
 bool FolderWatch::Wait(absl::Duration limit) const {
@@ -272,7 +285,7 @@ void FolderWatch::Drop(const std::string& folder, Changes& changes) {
 
 std::vector<std::string> MountsBelow(const std::string& folder) {
   std::vector<std::string> below;
-  for (const auto& [number, point] : ReadMounts()) {
+  for (const auto& [point, line] : ReadMounts()) {
     if (point.starts_with(folder + "/")) below.push_back(point);
   }
   std::ranges::sort(below);

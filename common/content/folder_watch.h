@@ -30,9 +30,9 @@
 
 namespace galley::content {
 
-// MountedAt: a mount of this process's mount namespace: its number, which no two mounts share, and
-// the folder or file where it is.
-using MountedAt = std::pair<uint64_t, std::string>;
+// MountedAt: a mount of this process's mount namespace: the folder or file where it is, and all
+// that the kernel says of the mount.
+using MountedAt = std::pair<std::string, std::string>;
 
 class FolderWatch {
  public:
@@ -84,7 +84,7 @@ class FolderWatch {
   void NoteEntry(const std::string& path, uint32_t mask) GALLEY_REQUIRES(mutex_);
   void Drop(const std::string& folder, Changes& changes) GALLEY_REQUIRES(mutex_);
   bool HasOtherMounts() GALLEY_REQUIRES(mutex_);
-  bool IsNearWatched(std::string_view mount_point) const GALLEY_REQUIRES(mutex_);
+  std::vector<std::string> RealTops() const GALLEY_REQUIRES(mutex_);
 
   const Options options_;
   FileDescriptor inotify_, mounts_;

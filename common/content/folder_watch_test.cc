@@ -145,9 +145,27 @@ TEST_F(FolderWatchTest, OnlyMountsNearTheWatchedFoldersChangeAll) {
     ASSERT_TRUE(mount(folder));
     EXPECT_TRUE(watch_->Take().value().is_all) << folder;
     unmount(folder);
+    EXPECT_TRUE(watch_->Take().value().is_all) << folder;
   }
+  ASSERT_TRUE(mount("a/b/c/below"));
+  ASSERT_TRUE(watch_->Take().ok());
+  unmount("a/b/c/below");
+  ASSERT_TRUE(mount("a/b/c/below"));  // the kernel may give it the number of the one before
   EXPECT_TRUE(watch_->Take().value().is_all);
+  unmount("a/b/c/below");
+  ASSERT_TRUE(watch_->Take().ok());
   EXPECT_THAT(Changed(), IsEmpty());
+}
+
+TEST_F(FolderWatchTest, AMountBelowALinkedFolderIsNear) {
+  ASSERT_EQ(::symlink(Path("other").c_str(), Path("linked").c_str()), 0);
+  MakeFolder("other/below");
+  ASSERT_TRUE(watch_->Add(Path("linked")).ok());
+  ASSERT_TRUE(watch_->Take().ok());
+  if (::mount("none", Path("other/below").c_str(), "tmpfs", 0, nullptr) != 0)
+    GTEST_SKIP() << "this user may not mount";
+  EXPECT_TRUE(watch_->Take().value().is_all);
+  ASSERT_EQ(::umount(Path("other/below").c_str()), 0);
 }
 
 TEST_F(FolderWatchTest, TheKernelsLimitIsSaid) {
