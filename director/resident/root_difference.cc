@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "common/base/status_macros.h"
+#include "common/store/interface/action_result.h"
 #include "common/vfs/folder.h"
 #include "common/vfs/folder_cache.h"
 #include "common/vfs/session_tree.h"
@@ -71,6 +72,8 @@ class RootComparison {
     using Bytes = vfs::Result<vfs::FolderBytes>;
     if (stop.is_cancelled()) return Bytes(vfs::Fault{GALLEY_VFS_CANCELLED, "nobody waits"});
     if (const std::optional<vfs::FolderBytes> held = folders_.Find(folder)) return Bytes(*held);
+    if (folder.size > store::kFolderBytesMax)
+      return Bytes(vfs::Fault{GALLEY_VFS_DAMAGED, "it is too large for a folder"});
     const absl::StatusOr<Blob> blob = read(DigestOf(folder));
     if (absl::IsNotFound(blob.status())) return Bytes(vfs::Fault{vfs::kNotCached, ""});
     if (!blob.ok()) {

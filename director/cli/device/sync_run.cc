@@ -181,12 +181,19 @@ std::vector<Task> SyncRound::TasksOfDifference() const {
     if (IsInAny(path, options_.scopes)) (IsOfPackage(path) ? folders : files).insert(path);
   }
   for (std::string& path : folder_.ListPaths()) {
-    if (!IsInAny(path, options_.scopes) || difference_->removed.contains(path)) continue;
+    if (!IsInAny(path, options_.scopes) || IsIn(path, difference_->removed)) continue;
     if (const size_t at = path.find(kGenerated); at != std::string::npos) {
       folders.insert(path.substr(0, at + kGenerated.size() - 1));
     } else if (!IsIn(path, folders)) {
       files.insert(std::move(path));
     }
+  }
+  for (const std::string& scope : options_.scopes) {
+    const auto is_in_scope = [&](const std::string& path) { return IsIn(path, scope); };
+    const std::vector<std::string> copied = folder_.ListPaths();
+    const bool has_any = std::ranges::any_of(copied, is_in_scope) ||
+                         std::ranges::any_of(difference_->changed, is_in_scope);
+    if (!has_any) folders.insert(scope);  // it may be no path of the tree
   }
   std::vector<Task> tasks;
   for (const std::string& path : folders) tasks.push_back({.path = path, .is_folder = true});
@@ -228,7 +235,7 @@ absl::Status SyncRound::ListFolder(const std::string& path) {
   const bool is_no_folder =
       absl::IsNotFound(entries.status()) || absl::IsInvalidArgument(entries.status());
   // A scope may be a file; so may a path that is only named as a folder of a package.
-  const bool is_file = absl::IsInvalidArgument(entries.status()) && difference_.has_value();
+  const bool is_file = absl::IsInvalidArgument(entries.status()) && !path.empty();
   if (is_file || (is_no_folder && IsScope(path))) {
     tasks_->Add({.path = path});
     return absl::OkStatus();

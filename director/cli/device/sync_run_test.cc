@@ -136,6 +136,15 @@ TEST_F(SyncRunTest, OnlyWhatTheDirectorSaysDiffersIsAskedFor) {
       << "the blobs: a file, and the roots of both worlds";
 }
 
+TEST_F(SyncRunTest, APathThatIsGoneIsSaidEachTime) {
+  RunWhole({"Game/a", "Game/b"});
+  Replace();
+  director_->SetFile("a", "bytes of a", /*is_cooked=*/true);
+  EXPECT_EQ(RunWhole({"Game/a", "Game/b"}).removed, 1u);
+  director_->SetFile("a", "edited", /*is_cooked=*/true);
+  EXPECT_TRUE(absl::IsNotFound(Run({"Game/a", "Game/b"}).status()));
+}
+
 TEST_F(SyncRunTest, FilesThatTheTreeHasNoMoreGoAndThoseOfOthersStay) {
   director_->SetFile("c", "bytes of c");
   RunWhole();

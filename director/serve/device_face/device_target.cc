@@ -52,7 +52,12 @@ absl::StatusOr<DeviceTarget> ReadRoot(Segments rest, const std::optional<std::st
   if (rest.size() < 3 && !is_difference) return NothingThere();
   ASSIGN_OR_RETURN(const Digest root, ReadDigest(rest[0], rest[1]));
   if (is_difference) {
-    const absl::StatusOr<Digest> since = Digest::Parse(query->substr(kSince.size()));
+    std::string text = query->substr(kSince.size());
+    // Forms and libraries escape the slash.
+    if (const size_t at = text.find('%'); at != std::string::npos)
+      text.replace(at, 3,
+                   text.compare(at, 3, "%2F") == 0 || text.compare(at, 3, "%2f") == 0 ? "/" : "%");
+    const absl::StatusOr<Digest> since = Digest::Parse(text);
     if (!since.ok()) return NoDigest();
     return DifferenceTarget{.root = root, .since = *since};
   }

@@ -29,6 +29,7 @@ TEST(DeviceTargetTest, EachRowOfTheTableHasItsTarget) {
       {"/v1/root/" + kHex + "/7/Game/changes", RootTarget{Named(7), "Game/changes"}},
       {"/v1/root/" + kHex + "/7/changes", RootTarget{Named(7), "changes"}},
       {"/v1/root/" + kHex + "/7?since=" + kHex + "/8", DifferenceTarget{Named(7), Named(8)}},
+      {"/v1/root/" + kHex + "/7?since=" + kHex + "%2F8", DifferenceTarget{Named(7), Named(8)}},
       {"/v1/blob/" + kHex + "/7", BlobTarget{Named(7)}},
       {"/v1/record/" + kHex + "/7", RecordTarget{Named(7)}},
       {"/v1/record/" + kHex + "/7/.d/lod1.glb", OutputTarget{Named(7), ".d/lod1.glb"}},
