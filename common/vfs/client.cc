@@ -17,7 +17,7 @@ namespace {
 constexpr int kListRoundsMax = 32;  // each one goes down to what was generated in the one before
 
 // A director that compares two large trees is silent for a while.
-constexpr AnswerLimits kDifferenceLimits{.body_bytes_max = 16 << 20, .silence_max_ms = 60'000};
+constexpr AnswerLimits kDifferenceLimits{.body_bytes_max = 8 << 20, .silence_max_ms = 60'000};
 
 // Going by its name, a folder of which only a cook tells what it has.
 bool IsFolderName(const std::string& path) {
@@ -79,9 +79,15 @@ Result<ShownPath> Client::Look(const std::string& path, bool is_from_cache,
   }
   const Result<View> view = session_.Look(waiting);
   if (!view.ok()) return view.fault();
-  const std::optional<ToldFiles::Told> told = told_.Find(view->id, path);
+  const std::optional<ToldFiles::Told> told = FindTold(*view, path);
   if (told && told->blob) return ShownPath(FileAt{.blob = *told->blob});
   Result<ShownPath> found = Find(*view, path, waiting);
+  const bool is_unknown =
+      !view->is_online() && found.ok() && std::holds_alternative<NotCookedAt>(*found);
+  if (is_unknown) {
+    const Result<BlobId> seen = FindSeen(*view, path, waiting);
+    if (seen.ok()) return ShownPath(FileAt{.blob = *seen});
+  }
   if (found.ok()) return found;
   Fault fault = OfView(*view, found.fault());
   fault.text = path + ": " + fault.text;
@@ -115,13 +121,27 @@ void Client::NoteSeen(const View& view, const std::string& path, const Opened& o
 }
 
 // A file that was opened in this world, though the cache lacks folders on the way to it now.
-Result<Client::Opened> Client::OpenSeen(const View& view, const std::string& path,
-                                        const Waiting& waiting) {
+Result<BlobId> Client::FindSeen(const View& view, const std::string& path, const Waiting& waiting) {
   const Result<BlobId> world = WorldOf(view.root, /*may_fetch=*/false, waiting);
   if (!world.ok()) return world.fault();
   const std::optional<BlobId> blob = seen_.Find(*world, path);
   if (!blob) return Fault{GALLEY_VFS_OFFLINE, "it was never opened here"};
+  return *blob;
+}
+
+Result<Client::Opened> Client::OpenSeen(const View& view, const std::string& path,
+                                        const Waiting& waiting) {
+  const Result<BlobId> blob = FindSeen(view, path, waiting);
+  if (!blob.ok()) return blob.fault();
   return OpenBlobAt({.root = view.root}, path, *blob, waiting);
+}
+
+// Without the director, the files of the session that there was last are known all the same.
+std::optional<ToldFiles::Told> Client::FindTold(const View& view, const std::string& path) const {
+  if (view.is_online()) return told_.Find(view.id, path);
+  const View seen = session_.state().view;
+  const std::optional<ToldFiles::Told> told = told_.Find(seen.id, path);
+  return told && told->blob && seen.root == view.root ? told : std::nullopt;
 }
 
 Outcome Client::Cook(const std::string& ask, const std::atomic<bool>* stop) {
@@ -169,7 +189,7 @@ Result<ShownPath> Client::Find(const View& view, const std::string& path, const 
 
 Result<Client::Opened> Client::OpenIn(const View& view, const std::string& path,
                                       const Waiting& waiting) {
-  if (const std::optional<ToldFiles::Told> told = told_.Find(view.id, path)) {
+  if (const std::optional<ToldFiles::Told> told = FindTold(view, path)) {
     return told->blob ? OpenBlobAt(view, path, *told->blob, waiting) : AskFor(view, path, waiting);
   }
   const Result<ShownPath> entry = Find(view, path, waiting);
@@ -386,12 +406,18 @@ Result<int> Client::Compare(const BlobId& older, const Watch::Tell& tell) {
   const Waiting waiting = ground_.BeginCall();
   const Result<View> view = session_.Look(waiting);
   if (!view.ok()) return view.fault();
-  const Result<std::optional<RootDifference>> told = AskForDifference(*view, older, waiting);
+  const Session::State seen = session_.state();
+  // Two roots of one session differ by what was cooked between them.
+  if (older == view->root || older == seen.newest()) return 0;
+  const bool has_grown = view->is_online() && seen.view.id == view->id;
+  const BlobId newest = has_grown ? seen.newest() : view->root;
+  const Result<std::optional<RootDifference>> told =
+      AskForDifference(*view, older, newest, waiting);
   if (!told.ok()) return told.fault();
   if (*told) return TellDifference(*view, **told, tell);
   int ended_by = 0;
-  const Outcome failed = DiffTrees(
-      older, view->root, FoldersOf(*view, waiting), [&](const PathDifference& difference) {
+  const Outcome failed =
+      DiffTrees(older, newest, FoldersOf(*view, waiting), [&](const PathDifference& difference) {
         ended_by = tell({.kind = difference.kind, .path = difference.path});
         return ended_by == 0;
       });
@@ -404,10 +430,11 @@ Result<int> Client::Compare(const BlobId& older, const Watch::Tell& tell) {
 // An older director, and a root that is none of a session, have no answer; the trees may tell.
 Result<std::optional<RootDifference>> Client::AskForDifference(const View& view,
                                                                const BlobId& older,
+                                                               const BlobId& newer,
                                                                const Waiting& waiting) {
   using Told = std::optional<RootDifference>;
-  if (!view.is_online() || older == view.root) return Told();
-  const Request request{.target = "/v1/root/" + view.root.ToText() + "?since=" + older.ToText()};
+  if (!view.is_online()) return Told();
+  const Request request{.target = "/v1/root/" + newer.ToText() + "?since=" + older.ToText()};
   const Result<Answer> answer = AskDirector(ground_, request, waiting, kDifferenceLimits);
   if (!answer.ok() && waiting.is_over()) return answer.fault();
   if (!answer.ok() || answer->head.status != 200) return Told();

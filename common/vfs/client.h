@@ -47,7 +47,7 @@ class Client {
   struct Opened {
     std::shared_ptr<OpenFile> file;
     BlobId blob;
-    BlobId root;  // of the tree in which it was found
+    BlobId root;  // of a tree of the world in which it was found
     bool is_last_good = false;
   };
   // `path`: plain. `stop` ends this call alone, when it becomes true; nullptr: nothing does.
@@ -107,6 +107,8 @@ class Client {
   void NoteTold(const View& view, const std::string& path, const BlobId& blob, const BlobId& root);
   Result<bool> IsInTree(const BlobId& root, const std::string& path, const BlobId& blob,
                         const Waiting& waiting);
+  Result<BlobId> FindSeen(const View& view, const std::string& path, const Waiting& waiting);
+  std::optional<ToldFiles::Told> FindTold(const View& view, const std::string& path) const;
   Result<Opened> OpenSeen(const View& view, const std::string& path, const Waiting& waiting);
   void NoteSeen(const View& view, const std::string& path, const Opened& opened,
                 const Waiting& waiting);
@@ -118,6 +120,7 @@ class Client {
   Fault NoFolder(const View& view, const std::string& path, const Waiting& waiting);
   // nullopt: the director does not tell.
   Result<std::optional<RootDifference>> AskForDifference(const View& view, const BlobId& older,
+                                                         const BlobId& newer,
                                                          const Waiting& waiting);
   int TellDifference(const View& view, const RootDifference& difference, const Watch::Tell& tell);
   Result<ShownListing> ListIn(const View& view, const std::string& path, const Waiting& waiting);

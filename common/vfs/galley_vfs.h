@@ -257,7 +257,8 @@ typedef struct galley_vfs_status {
   uint64_t wrong_files; /* whose bytes were wrong: from the director, or in the cache */
   uint64_t cache_files, cache_bytes;
   uint64_t evicted_files;
-  char root[96]; /* "<64 hex>/<size>": what is seen; "": nothing yet */
+  char root
+      [96]; /* "<64 hex>/<size>": the tree that is seen, with what was cooked since; "": none yet */
 } galley_vfs_status;
 
 /* Does not block. */

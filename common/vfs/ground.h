@@ -39,7 +39,7 @@ struct ClientOptions {
   std::string cache_folder;
   uint64_t cache_bytes_max = 0;
   size_t folders_bytes_max = 1 << 20;  // of folders of the tree that are kept in memory
-  size_t told_paths_max = 16'384;      // ToldFiles
+  size_t told_paths_max = 20'000;      // ToldFiles; as many as a director tells of at once
   int connect_ms = 0;
   int wait_ms = 0;
   Clock clock;

@@ -130,6 +130,38 @@ TEST_F(GrownTreeTest, WhatDiffersIsToldByTheDirector) {
   EXPECT_EQ(code_, 7) << "the caller's";
 }
 
+// A game keeps the root of the status, and has opened files since.
+TEST_F(GrownTreeTest, TheRootThatIsSeenDiffersByNothing) {
+  const BlobId before = Newest();
+  EXPECT_EQ(Read("Game/b"), "bytes of b");
+  director_.SetDifference(R"({"stale": ["Game/b", "Game/c"]})");
+  EXPECT_THAT(Compare(Newest()), IsEmpty());
+  EXPECT_THAT(Compare(before), IsEmpty());
+  director_.SetFile("c", "edited c");
+  const BlobId older = Newest();
+  ASSERT_TRUE((*client_)->Advance().ok());
+  EXPECT_EQ(Read("Game/c"), "edited c");
+  director_.TakeRequests();
+  Compare(older);
+  EXPECT_THAT(director_.TakeRequests(),
+              ElementsAre("GET /v1/root/" + Newest().ToText() + "?since=" + older.ToText()));
+  EXPECT_EQ(Read("Game/c"), "edited c");
+  EXPECT_THAT(director_.TakeRequests(), IsEmpty()) << "it is cooked, whatever was told since";
+}
+
+TEST_F(GrownTreeTest, OffLineAFileThatWasOpenedHasItsSize) {
+  EXPECT_EQ(Read("Game/b"), "bytes of b");
+  director_.SetAway(true);
+  for (const bool is_next_process : {false, true}) {
+    if (is_next_process) Begin();
+    EXPECT_EQ(Read("Game/b"), "bytes of b");
+    const Result<ShownPath> shown = (*client_)->Look("Game/b", /*is_from_cache=*/false);
+    ASSERT_TRUE(shown.ok());
+    ASSERT_TRUE(std::holds_alternative<FileAt>(*shown)) << is_next_process;
+    EXPECT_EQ(std::get<FileAt>(*shown).blob.size, 10u);
+  }
+}
+
 TEST_F(GrownTreeTest, ADirectorThatDoesNotTellLeavesItToTheTrees) {
   const BlobId older = Newest();
   director_.SetFile("a", "edited", /*is_cooked=*/true);

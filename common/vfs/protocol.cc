@@ -12,9 +12,15 @@ namespace {
 
 using Json = nlohmann::json;
 
+constexpr int kJsonDepthMax = 4;
+
 // A discarded value where the text is no JSON object.
 Json ParseObject(std::string_view text) {
-  Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  // No answer has lists within lists of objects: what goes deeper costs no memory.
+  const auto is_shallow = [](int depth, Json::parse_event_t, Json&) {
+    return depth <= kJsonDepthMax;
+  };
+  Json json = Json::parse(text, is_shallow, /*allow_exceptions=*/false);
   return json.is_object() ? json : Json(Json::value_t::discarded);
 }
 

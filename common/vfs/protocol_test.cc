@@ -59,6 +59,7 @@ TEST(ProtocolTest, ADifferenceAsADirectorAnswers) {
   EXPECT_EQ(difference->stale, std::vector<std::string>{"Game/d"});
   EXPECT_FALSE(difference->is_cut);
   EXPECT_TRUE(ParseDifference("{}"));
+  EXPECT_FALSE(ParseDifference("{\"added\": " + std::string(1'000'000, '[')));
   for (const char* text : {"", "[]", R"({"removed": ["../a"]})", R"({"added": [{"after": null}]})"})
     EXPECT_FALSE(ParseDifference(text)) << text;
 }

@@ -65,6 +65,7 @@ Result<View> Session::OpenAt(const View& before, const Waiting& waiting) {
     const std::lock_guard lock(mutex_);
     if (state_.view.id == before.id)
       state_.view = {.root = before.root, .id = "", .why_not = GALLEY_VFS_SUPERSEDED};
+    if (state_.view.id.empty()) state_.grown = {};
   }
   return state.fault();
 }

@@ -1,7 +1,7 @@
 // Session: which root a handle sees, and its session at the director.
 //
-// While the director can be reached, the view has a session there; growth of its tree moves the
-// view, another world only Advance. Without a director (Reach) the view is the one that was seen
+// While the director can be reached, the view has a session there, whose tree grows; only Advance
+// goes to another world. Without a director (Reach) the view is the one that was seen
 // last, in this process or an earlier one.
 //
 // Threads: any.

@@ -37,7 +37,8 @@ class ToldFiles {
     session_ = session;
     const Hash key = Sha256::Of(path);
     if (told_.size() >= paths_max_ && !told_.contains(key)) return false;
-    told_.insert_or_assign(key, told);
+    Told& known = told_[key];
+    if (told.blob || !known.blob) known = told;  // what was cooked once stays so
     return true;
   }
   void Clear() {
