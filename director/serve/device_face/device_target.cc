@@ -54,9 +54,9 @@ absl::StatusOr<DeviceTarget> ReadRoot(Segments rest, const std::optional<std::st
   if (is_difference) {
     std::string text = query->substr(kSince.size());
     // Forms and libraries escape the slash.
-    if (const size_t at = text.find('%'); at != std::string::npos)
-      text.replace(at, 3,
-                   text.compare(at, 3, "%2F") == 0 || text.compare(at, 3, "%2f") == 0 ? "/" : "%");
+    for (const char* slash : {"%2F", "%2f"}) {
+      if (const size_t at = text.find(slash); at != std::string::npos) text.replace(at, 3, "/");
+    }
     const absl::StatusOr<Digest> since = Digest::Parse(text);
     if (!since.ok()) return NoDigest();
     return DifferenceTarget{.root = root, .since = *since};
