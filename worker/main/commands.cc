@@ -224,7 +224,6 @@ int RunSessionWith(const SessionFlags& flags, const std::shared_ptr<LogFeed>& lo
 
 int RunSessionWith(const SessionFlags& flags) {
   HoldTermination();
-  ::signal(SIGPIPE, SIG_IGN);
   const auto log = std::make_shared<LogFeed>();
   const auto words = std::make_shared<LastWords>();
   SetLogObserver([log, words](LogLevel level, std::string_view line) {

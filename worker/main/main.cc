@@ -1,6 +1,7 @@
 // galley-worker: describe, cook, exec-action, session, executor; and galley-cook, when it is
 // started by that name.
 #include <CLI/CLI.hpp>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -166,6 +167,7 @@ int main(int argc, char** argv) {
   galley::OpenStandardDescriptors();
   galley::SetLastWords("galley-worker", galley::worker::kExitOther);
   galley::RaiseDescriptorLimit();
+  std::signal(SIGPIPE, SIG_IGN);  // whoever has ended behind a pipe of ours is an error of a write
   try {
     const bool is_cook = std::filesystem::path(argv[0]).filename() == "galley-cook";
     galley::InitLog(is_cook ? "galley-cook" : "galley-worker", galley::LogLevel::kInfo, "");

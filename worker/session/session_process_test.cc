@@ -97,6 +97,17 @@ TEST_F(SessionProcessTest, ACookedInputIsReadFromTheStoreOnceAndIsWarmForTheNext
   EXPECT_EQ(second.saved(), 5u);
 }
 
+// Programs that an executor starts may end before it has written what they wait for.
+TEST_F(SessionProcessTest, AnExecutorOutlivesAPipeWithoutAReader) {
+  StartSession();
+  Run(JobOf(1, "/Game/readme.txt"));
+  const pid_t executor = ExecutorPid();
+  ASSERT_GT(executor, 0);
+  ::kill(executor, SIGPIPE);
+  EXPECT_EQ(Run(JobOf(2, "/Game/readme.txt")).size(), 4u);
+  EXPECT_EQ(ExecutorPid(), executor);
+}
+
 TEST_F(SessionProcessTest, AHangingExecutorIsKilledReplacedAndItsJobNamed) {
   StartSession();
   Run(JobOf(1, "/Game/readme.txt"));

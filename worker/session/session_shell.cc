@@ -87,7 +87,6 @@ class TerminationWatch {
     if (is_by_hand) sigaddset(&signals_, SIGINT);
     ::pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
     if (!is_by_hand) ::signal(SIGINT, SIG_IGN);  // the director decides
-    ::signal(SIGPIPE, SIG_IGN);
     thread_ = std::thread([this, events] {
       int signal = 0;
       ::sigwait(&signals_, &signal);

@@ -254,7 +254,8 @@ struct Namespaces {
   FileDescriptor user, mounts;
 };
 
-absl::StatusOr<Namespaces> BuildBy(Plan plan) {
+// ABORTED: somebody has ended the builder.
+absl::StatusOr<Namespaces> BuildOnce(Plan plan) {
   int told_pipe[2], go_pipe[2];
   if (::pipe2(told_pipe, O_CLOEXEC) != 0) return ErrnoStatus(errno, "pipe for", "namespaces");
   const FileDescriptor hear(told_pipe[0]);
@@ -271,7 +272,7 @@ absl::StatusOr<Namespaces> BuildBy(Plan plan) {
   tell.Reset();
   wait.Reset();
   Told told;
-  const absl::Status silent = absl::UnavailableError("the process that makes namespaces was ended");
+  const absl::Status silent = absl::AbortedError("the process that makes namespaces was ended");
   if (!Hear(hear.get(), told)) return silent;
   if (told.step == Step::kMapIds) {
     if (!MapIds(builder.pid())) return StatusOf(plan, {.step = Step::kMapIds, .failure = errno});
@@ -284,6 +285,16 @@ absl::StatusOr<Namespaces> BuildBy(Plan plan) {
   if (!made.mounts.valid() || made.user.valid() != plan.has_user_namespace)
     return StatusOf(plan, {.step = Step::kBuilt, .failure = errno});
   return made;
+}
+
+// A builder that is killed, as by a machine that has no memory left, says nothing of what is possible
+// here.
+absl::StatusOr<Namespaces> BuildBy(const Plan& plan) {
+  constexpr int kTriesMax = 5;
+  for (int tries = 1;; ++tries) {
+    absl::StatusOr<Namespaces> made = BuildOnce(plan);
+    if (made.ok() || !absl::IsAborted(made.status()) || tries == kTriesMax) return made;
+  }
 }
 
 bool IsSame(const std::string& one, const std::string& other) {

@@ -13,7 +13,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <csignal>
 #include <functional>
+#include <thread>
 
 #include "common/base/real_path.h"
 #include "common/base/status_macros.h"
@@ -277,6 +280,33 @@ TEST_F(ProgramWallsTest, AnotherPlaceThatShowsTheProjectIsReadOnlyToo) {
   for (const char* path : {"/shown/content/a.txt", "/outside/part/a.txt", "/outside/nested/new"})
     EXPECT_THAT(RunWalled("echo x > $ROOT" + std::string(path)),
                 HasSubstr("Read-only file system"));
+}
+
+// Of each call the first two builders are killed, wherever they are.
+TEST_F(ProgramWallsTest, ABuilderThatIsKilledIsReplaced) {
+  ::signal(SIGPIPE, SIG_IGN);
+  std::atomic<int> left = 0;
+  std::atomic<bool> is_over = false;
+  std::thread killer([&] {
+    pid_t last = 0;
+    while (!is_over) {
+      for (const pid_t child : ChildrenOf(::getpid())) {
+        if (left == 0 || child == last) continue;
+        ::kill(last = child, SIGKILL);
+        --left;
+      }
+    }
+  });
+  int killed = 0;
+  for (int i = 0; i < 500 && killed < 40; ++i) {
+    left = 2;
+    const auto walls = ProgramWalls::Build(Options());
+    EXPECT_TRUE(walls.ok()) << walls.status();
+    killed += 2 - left.exchange(0);
+  }
+  is_over = true;
+  killer.join();
+  EXPECT_GE(killed, 40);
 }
 
 TEST_F(ProgramWallsTest, WhatIsNotThereIsPassedOver) {
