@@ -19,6 +19,11 @@ constexpr int kListRoundsMax = 32;  // each one goes down to what was generated 
 // A director that compares two large trees is silent for a while.
 constexpr AnswerLimits kDifferenceLimits{.body_bytes_max = 8 << 20, .silence_max_ms = 60'000};
 
+// The tree that is seen does not tell, and the director is not asked: what was seen before may.
+bool IsUnknownOffLine(const Fault& fault) {
+  return fault.code == GALLEY_VFS_OFFLINE || fault.code == GALLEY_VFS_SUPERSEDED;
+}
+
 // Going by its name, a folder of which only a cook tells what it has.
 bool IsFolderName(const std::string& path) {
   return path.ends_with(".d") || path.ends_with("/_gen");
@@ -28,7 +33,8 @@ bool IsFolderName(const std::string& path) {
 
 Outcome Client::Begin() {
   if (Outcome failed = blobs_.Begin()) return failed;
-  return seen_.Begin();
+  if (Outcome failed = opened_.Begin()) return failed;
+  return listed_.Begin();
 }
 
 Client::Status Client::status() const {
@@ -46,10 +52,11 @@ Result<Client::Opened> Client::Open(const std::string& path, const std::atomic<b
   const Result<View> view = session_.Look(waiting);
   if (!view.ok()) return view.fault();
   Result<Opened> opened = OpenIn(*view, path, waiting);
-  if (opened.ok() && !opened->is_last_good) NoteSeen(*view, path, *opened, waiting);
+  if (opened.ok() && !opened->is_last_good)
+    NoteSeen(opened_, *view, opened->root, path, opened->blob, waiting);
   if (opened.ok()) return opened;
   Fault fault = OfView(*view, opened.fault());
-  if (fault.code == GALLEY_VFS_OFFLINE || fault.code == GALLEY_VFS_SUPERSEDED) {
+  if (IsUnknownOffLine(fault)) {
     Result<Opened> seen = OpenSeen(*view, path, waiting);
     if (seen.ok()) return seen;
   }
@@ -82,11 +89,12 @@ Result<ShownPath> Client::Look(const std::string& path, bool is_from_cache,
   const std::optional<ToldFiles::Told> told = FindTold(*view, path);
   if (told && told->blob) return ShownPath(FileAt{.blob = *told->blob});
   Result<ShownPath> found = Find(*view, path, waiting);
-  const bool is_unknown =
-      !view->is_online() && found.ok() && std::holds_alternative<NotCookedAt>(*found);
-  if (is_unknown) {
-    const Result<BlobId> seen = FindSeen(*view, path, waiting);
+  const bool is_unknown = found.ok() ? std::holds_alternative<NotCookedAt>(*found)
+                                     : IsUnknownOffLine(OfView(*view, found.fault()));
+  if (is_unknown && !view->is_online()) {
+    const Result<BlobId> seen = FindSeen(opened_, *view, path, waiting);
     if (seen.ok()) return ShownPath(FileAt{.blob = *seen});
+    if (FindSeen(listed_, *view, path, waiting).ok()) return ShownPath(ShownFolder{});
   }
   if (found.ok()) return found;
   Fault fault = OfView(*view, found.fault());
@@ -112,26 +120,27 @@ Result<BlobId> Client::WorldOf(const BlobId& root, bool may_fetch, const Waiting
   return found.entry->blob;
 }
 
-void Client::NoteSeen(const View& view, const std::string& path, const Opened& opened,
-                      const Waiting& waiting) {
-  const Result<BlobId> world = WorldOf(opened.root, view.is_online(), waiting);
-  const Outcome failed =
-      world.ok() ? seen_.Note(*world, path, opened.blob) : Outcome(world.fault());
+// `root`: a tree of the world.
+void Client::NoteSeen(SeenFiles& seen, const View& view, const BlobId& root,
+                      const std::string& path, const BlobId& blob, const Waiting& waiting) {
+  const Result<BlobId> world = WorldOf(root, view.is_online(), waiting);
+  const Outcome failed = world.ok() ? seen.Note(*world, path, blob) : Outcome(world.fault());
   if (failed) ground_.Log(GALLEY_VFS_WARNING, path + " is not had off line: " + failed->text);
 }
 
-// A file that was opened in this world, though the cache lacks folders on the way to it now.
-Result<BlobId> Client::FindSeen(const View& view, const std::string& path, const Waiting& waiting) {
+// Of a path that was seen in this world, though the cache lacks folders on the way to it now.
+Result<BlobId> Client::FindSeen(SeenFiles& seen, const View& view, const std::string& path,
+                                const Waiting& waiting) {
   const Result<BlobId> world = WorldOf(view.root, /*may_fetch=*/false, waiting);
   if (!world.ok()) return world.fault();
-  const std::optional<BlobId> blob = seen_.Find(*world, path);
-  if (!blob) return Fault{GALLEY_VFS_OFFLINE, "it was never opened here"};
+  const std::optional<BlobId> blob = seen.Find(*world, path);
+  if (!blob) return Fault{GALLEY_VFS_OFFLINE, "it was never seen here"};
   return *blob;
 }
 
 Result<Client::Opened> Client::OpenSeen(const View& view, const std::string& path,
                                         const Waiting& waiting) {
-  const Result<BlobId> blob = FindSeen(view, path, waiting);
+  const Result<BlobId> blob = FindSeen(opened_, view, path, waiting);
   if (!blob.ok()) return blob.fault();
   return OpenBlobAt({.root = view.root}, path, *blob, waiting);
 }
@@ -241,7 +250,7 @@ Result<View> Client::AskForFolder(const View& view, const std::string& path,
   }
   if (head.status == 404) root = ParseProblem(head, download->problem()).root;
   if (!root) return FaultOf("the folder cannot be had", head, download->problem());
-  session_.MoveTo(asked, *root);
+  if (const Outcome failed = session_.MoveTo(asked, *root, waiting)) return *failed;
   asked.root = *root;
   return asked;
 }
@@ -312,13 +321,15 @@ Result<Client::Opened> Client::TakeAnswer(const View& view, const std::string& p
   if (!opened.ok() || opened->is_last_good) return opened;
   const BlobId root = opened->root;
   if (!ground_.options.follows_growth) {
-    NoteTold(view, path, opened->blob, root);
+    NoteTold(view, path, opened->blob, root, waiting);
     opened->root = view.root;  // of the same world
     return opened;
   }
   const Result<bool> is_there = IsInTree(root, path, opened->blob, waiting);
   if (!is_there.ok()) return is_there.fault();
-  if (*is_there) session_.MoveTo(view, root);
+  if (*is_there) {
+    if (const Outcome failed = session_.MoveTo(view, root, waiting)) return *failed;
+  }
   if (!*is_there) opened->root = view.root;
   return opened;
 }
@@ -341,11 +352,11 @@ Result<Client::Opened> Client::TakeFile(const View& view, Download& download,
 // The file was cooked for this session, whose tree has this root now. Where too much was told, the
 // grown tree is read instead.
 void Client::NoteTold(const View& view, const std::string& path, const BlobId& blob,
-                      const BlobId& root) {
+                      const BlobId& root, const Waiting& waiting) {
   session_.NoteGrown(view, root);
   if (told_.Note(view.id, path, {.blob = blob})) return;
   told_.Clear();
-  session_.MoveTo(view, root);
+  static_cast<void>(session_.MoveTo(view, root, waiting));  // or else it is asked for again
 }
 
 // False: the tree does not have the file, as a session of an older world may have it from the store
@@ -370,11 +381,28 @@ Result<std::vector<ShownEntry>> Client::List(const std::string& path,
   const Waiting waiting = ground_.BeginCall(stop);
   const Result<View> view = session_.Look(waiting);
   if (!view.ok()) return view.fault();
-  Result<ShownListing> listing = ListIn(*view, path, waiting);
-  if (listing.ok()) return std::move(listing->entries);
+  View listed = *view;
+  Result<ShownListing> listing = ListIn(listed, path, waiting);
+  if (listing.ok()) {
+    NoteSeen(listed_, listed, listed.root, path, listed.root, waiting);
+    return std::move(listing->entries);
+  }
   Fault fault = OfView(*view, listing.fault());
+  if (IsUnknownOffLine(fault)) {
+    Result<ShownListing> seen = ListSeen(*view, path, waiting);
+    if (seen.ok()) return std::move(seen->entries);
+  }
   fault.text = path + ": " + fault.text;
   return fault;
+}
+
+// As it was when it was listed in this world: the cache has the folders of that tree.
+Result<ShownListing> Client::ListSeen(const View& view, const std::string& path,
+                                      const Waiting& waiting) {
+  const Result<BlobId> root = FindSeen(listed_, view, path, waiting);
+  if (!root.ok()) return root.fault();
+  View listed{.root = *root, .id = "", .why_not = view.why_not};
+  return ListIn(listed, path, waiting);
 }
 
 Fault Client::NoFolder(const View& view, const std::string& path, const Waiting& waiting) {
@@ -384,9 +412,8 @@ Fault Client::NoFolder(const View& view, const std::string& path, const Waiting&
   return {GALLEY_VFS_ABSENT, "there is no such folder"};
 }
 
-Result<ShownListing> Client::ListIn(const View& view, const std::string& path,
-                                    const Waiting& waiting) {
-  View seen = view;
+// `seen` becomes the view in which the folder is listed.
+Result<ShownListing> Client::ListIn(View& seen, const std::string& path, const Waiting& waiting) {
   for (int round = 0; round < kListRoundsMax; ++round) {
     const ReadFolder folders = FoldersOf(seen, waiting);
     Result<std::optional<ShownListing>> listing = SessionTree(seen.root, folders).List(path);

@@ -34,10 +34,11 @@ class Client {
  public:
   explicit Client(ClientOptions options)
       : ground_(std::move(options)),
-        session_(ground_),
         blobs_(ground_),
+        session_(ground_, blobs_),
         folders_(ground_.options.folders_bytes_max),
-        seen_(ground_.options.disk, ground_.options.cache_folder),
+        opened_(ground_.options.disk, ground_.options.cache_folder + "/seen"),
+        listed_(ground_.options.disk, ground_.options.cache_folder + "/listed"),
         told_(ground_.options.told_paths_max),
         watch_(ground_, session_) {}
 
@@ -104,14 +105,16 @@ class Client {
   Result<Opened> TakeAnswer(const View& view, const std::string& path, Download& download,
                             const Waiting& waiting);
   Result<Opened> TakeFile(const View& view, Download& download, const Waiting& waiting);
-  void NoteTold(const View& view, const std::string& path, const BlobId& blob, const BlobId& root);
+  void NoteTold(const View& view, const std::string& path, const BlobId& blob, const BlobId& root,
+                const Waiting& waiting);
   Result<bool> IsInTree(const BlobId& root, const std::string& path, const BlobId& blob,
                         const Waiting& waiting);
-  Result<BlobId> FindSeen(const View& view, const std::string& path, const Waiting& waiting);
+  Result<BlobId> FindSeen(SeenFiles& seen, const View& view, const std::string& path,
+                          const Waiting& waiting);
   std::optional<ToldFiles::Told> FindTold(const View& view, const std::string& path) const;
   Result<Opened> OpenSeen(const View& view, const std::string& path, const Waiting& waiting);
-  void NoteSeen(const View& view, const std::string& path, const Opened& opened,
-                const Waiting& waiting);
+  void NoteSeen(SeenFiles& seen, const View& view, const BlobId& root, const std::string& path,
+                const BlobId& blob, const Waiting& waiting);
   Result<BlobId> WorldOf(const BlobId& root, bool may_fetch, const Waiting& waiting);
   static Fault OfView(const View& view, Fault fault);
   // Reads the folders of the view's tree.
@@ -123,13 +126,15 @@ class Client {
                                                          const BlobId& newer,
                                                          const Waiting& waiting);
   int TellDifference(const View& view, const RootDifference& difference, const Watch::Tell& tell);
-  Result<ShownListing> ListIn(const View& view, const std::string& path, const Waiting& waiting);
+  Result<ShownListing> ListSeen(const View& view, const std::string& path, const Waiting& waiting);
+  Result<ShownListing> ListIn(View& seen, const std::string& path, const Waiting& waiting);
 
   Ground ground_;
-  Session session_;
   Blobs blobs_;
+  Session session_;
   FolderCache folders_;
-  SeenFiles seen_;
+  SeenFiles opened_;
+  SeenFiles listed_;  // the roots
   ToldFiles told_;
   Watch watch_;
 };

@@ -162,6 +162,40 @@ TEST_F(GrownTreeTest, OffLineAFileThatWasOpenedHasItsSize) {
   }
 }
 
+// The tunnel begins behind the answer that opens the session.
+TEST_F(GrownTreeTest, ADirectorThatIsThereForAMomentTakesNothingAway) {
+  EXPECT_EQ(Read("Game/b"), "bytes of b");
+  Begin();
+  ASSERT_TRUE((*client_)->Advance().ok());
+  director_.SetAway(true);
+  EXPECT_EQ(Read("Game/b"), "bytes of b");
+  Begin();
+  EXPECT_EQ(Read("Game/b"), "bytes of b");
+}
+
+// The root that is seen last has folders that were never read: it has grown by opens, and then by a
+// folder that was asked for.
+TEST_F(GrownTreeTest, OffLineAFolderThatWasListedIsListed) {
+  director_.SetFile("e.d", "a folder, going by its name");
+  ASSERT_TRUE((*client_)->Advance().ok());
+  const Result<std::vector<ShownEntry>> before = (*client_)->List("Game");
+  ASSERT_TRUE(before.ok());
+  ASSERT_TRUE((*client_)->List("").ok());
+  EXPECT_EQ(Read("Game/b"), "bytes of b");
+  ASSERT_FALSE((*client_)->Cook("Game/e.d", nullptr));
+  director_.SetAway(true);
+  for (const bool is_next_process : {false, true}) {
+    if (is_next_process) Begin();
+    const Result<std::vector<ShownEntry>> after = (*client_)->List("Game");
+    ASSERT_TRUE(after.ok()) << after.fault().text;
+    EXPECT_EQ(after->size(), before->size());
+    EXPECT_EQ(Read("Game/b"), "bytes of b");
+    const Result<ShownPath> shown = (*client_)->Look("Game/b", /*is_from_cache=*/false);
+    ASSERT_TRUE(shown.ok()) << shown.fault().text;
+    EXPECT_TRUE(std::holds_alternative<FileAt>(*shown));
+  }
+}
+
 TEST_F(GrownTreeTest, ADirectorThatDoesNotTellLeavesItToTheTrees) {
   const BlobId older = Newest();
   director_.SetFile("a", "edited", /*is_cooked=*/true);

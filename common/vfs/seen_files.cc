@@ -9,51 +9,6 @@
 #include "common/vfs/replace_file.h"
 
 namespace galley::vfs {
-namespace {
-
-constexpr size_t kSealSize = 16;
-constexpr size_t kPieceBytes = 64 << 10;
-constexpr size_t kLineBytesMax = 8 << 10;
-
-std::string SealOf(std::string_view text) { return ToHex(Sha256::Of(text)).substr(0, kSealSize); }
-
-// The text of a line behind its seal; empty: the line is damaged.
-std::string_view TextIn(std::string_view line) {
-  if (line.size() < kSealSize + 2 || line[kSealSize] != ' ') return {};
-  const std::string_view text = line.substr(kSealSize + 1);
-  return SealOf(text) == line.substr(0, kSealSize) ? text : std::string_view();
-}
-
-// The blob of a line for this path; nullopt: it is of another path, or damaged.
-std::optional<BlobId> BlobIn(std::string_view line, std::string_view path) {
-  // A seal is dear: most lines are of other paths.
-  if (!line.ends_with(path)) return std::nullopt;
-  const std::string_view text = TextIn(line);
-  const size_t space = text.find(' ');
-  if (space == std::string_view::npos || text.substr(space + 1) != path) return std::nullopt;
-  return BlobId::Parse(text.substr(0, space));
-}
-
-// Calls `take` with each line of a list, without its end.
-template <typename Take>
-void ForEachLine(const OpenFile& list, const Take& take) {
-  std::string held;  // what is read and has no line's end yet
-  std::vector<char> piece(kPieceBytes);
-  for (uint64_t offset = 0;;) {
-    const Result<size_t> got = list.ReadAt(offset, piece.data(), piece.size());
-    if (!got.ok() || *got == 0) return;
-    offset += *got;
-    held.append(piece.data(), *got);
-    size_t begin = 0;
-    for (size_t end; (end = held.find('\n', begin)) != std::string::npos; begin = end + 1)
-      take(std::string_view(held).substr(begin, end - begin));
-    held.erase(0, begin);
-    if (held.size() > kLineBytesMax) held.clear();  // it is no list of ours
-  }
-}
-
-}  // namespace
-
 Outcome SeenFiles::Begin() {
   if (Outcome failed = disk_.MakeFolder(folder_)) {
     if (failed->code == GALLEY_VFS_NO_SPACE || disk_.Remove(folder_)) return failed;
@@ -84,13 +39,13 @@ void SeenFiles::RemoveOldLists(const std::string& kept) const {
 }
 
 Outcome SeenFiles::Note(const BlobId& world, const std::string& path, const BlobId& blob) {
-  const std::string text = blob.ToText() + " " + path;
+  const std::string text = SeenText(path, blob);
   const Hash key = Sha256::Of(text);
   const std::lock_guard lock(mutex_);
   if (world_ != world) EnterWorld(world);
   if (noted_.Contains(key)) return std::nullopt;
   // Behind a line that a killed process has torn, it begins a line of its own.
-  if (Outcome failed = Append("\n" + SealOf(text) + " " + text + "\n")) return failed;
+  if (Outcome failed = Append("\n" + SeenLine(text))) return failed;
   noted_.Insert(key);
   return std::nullopt;
 }
@@ -101,8 +56,7 @@ void SeenFiles::EnterWorld(const BlobId& world) {
   noted_ = {};
   const Result<std::unique_ptr<OpenFile>> list = disk_.OpenToRead(ListOf(world));
   if (!list.ok()) return;
-  ForEachLine(**list, [&](std::string_view line) {
-    const std::string_view text = TextIn(line);
+  ForEachSeenLine(**list, 0, [&](uint64_t, std::string_view, std::string_view text) {
     if (!text.empty()) noted_.Insert(Sha256::Of(text));
   });
 }
@@ -132,8 +86,8 @@ Outcome SeenFiles::Forget() {
   {
     const Result<std::unique_ptr<OpenFile>> list = disk_.OpenToRead(ListOf(world_));
     if (!list.ok()) return list.fault();
-    ForEachLine(**list, [&](std::string_view line) {
-      if (TextIn(line).empty()) return;
+    ForEachSeenLine(**list, 0, [&](uint64_t, std::string_view line, std::string_view text) {
+      if (text.empty()) return;
       kept.append(line).append("\n");
       if (kept.size() > kListBytesMax) kept.erase(0, kept.find('\n', kListBytesMax / 2) + 1);
     });
@@ -145,14 +99,13 @@ Outcome SeenFiles::Forget() {
   return std::nullopt;
 }
 
-std::optional<BlobId> SeenFiles::Find(const BlobId& world, const std::string& path) const {
+std::optional<BlobId> SeenFiles::Find(const BlobId& world, const std::string& path) {
+  const std::lock_guard lock(mutex_);
   const Result<std::unique_ptr<OpenFile>> list = disk_.OpenToRead(ListOf(world));
   if (!list.ok()) return std::nullopt;
-  std::optional<BlobId> found;
-  ForEachLine(**list, [&](std::string_view line) {
-    if (const std::optional<BlobId> blob = BlobIn(line, path)) found = blob;
-  });
-  return found;
+  if (index_world_ != world) index_ = {};
+  index_world_ = world;
+  return index_.Find(**list, path);
 }
 
 }  // namespace galley::vfs

@@ -20,7 +20,7 @@ class SeenFilesTest : public testing::Test {
   std::vector<FileFacts> Lists() { return *disk_.List("/c/seen"); }
 
   MemoryDisk disk_;
-  SeenFiles seen_{disk_, "/c"};
+  SeenFiles seen_{disk_, "/c/seen"};
   const BlobId world_ = NumberedWorld(0);
   const BlobId blob_ = BlobId::Of("bytes");
 };
@@ -33,9 +33,25 @@ TEST_F(SeenFilesTest, PathsAreFoundInTheirWorld) {
   EXPECT_EQ(seen_.Find(NumberedWorld(1), "Game/a"), std::nullopt);
 }
 
+// Another process notes, and its list forgets its older half.
+TEST_F(SeenFilesTest, WhatOthersNoteIsFound) {
+  SeenFiles reader(disk_, "/c/seen");
+  const std::string long_name(3'000, 'x');
+  for (int i = 0; i < 3'000; ++i) {
+    const std::string path = long_name + std::to_string(i);
+    ASSERT_FALSE(seen_.Note(world_, path, BlobId::Of(path)));
+    if (i % 50 != 0) continue;
+    EXPECT_EQ(reader.Find(world_, path), BlobId::Of(path)) << i;
+    EXPECT_EQ(reader.Find(world_, "none"), std::nullopt);
+  }
+  EXPECT_EQ(reader.Find(world_, long_name + "0"), std::nullopt) << "it is forgotten";
+  EXPECT_EQ(reader.Find(NumberedWorld(1), long_name + "2999"), std::nullopt);
+  EXPECT_EQ(reader.Find(world_, long_name + "2999"), BlobId::Of(long_name + "2999"));
+}
+
 TEST_F(SeenFilesTest, AListDoesNotGrowWithEachStart) {
   for (int i = 0; i < 5; ++i) {
-    SeenFiles seen(disk_, "/c");
+    SeenFiles seen(disk_, "/c/seen");
     ASSERT_FALSE(seen.Begin());
     ASSERT_FALSE(seen.Note(world_, "Game/a", blob_));
   }
@@ -77,7 +93,7 @@ TEST_F(SeenFilesTest, NoDamagedLineIsTaken) {
       if (damaged[i] == with) continue;
       damaged[i] = with;
       disk_.SetFile(ListPath(world_), damaged);
-      SeenFiles seen(disk_, "/c");
+      SeenFiles seen(disk_, "/c/seen");
       const std::optional<BlobId> found = seen.Find(world_, "Game/a");
       EXPECT_TRUE(!found || *found == blob_) << i;
       EXPECT_EQ(seen.Find(world_, "Game/b"), BlobId::Of("b")) << i;
@@ -92,12 +108,12 @@ TEST_F(SeenFilesTest, CutAndForeignListsHarmNothing) {
   const std::string list = disk_.Files()[ListPath(world_)];
   for (size_t size = 0; size <= list.size(); ++size) {
     disk_.SetFile(ListPath(world_), list.substr(0, size));
-    SeenFiles seen(disk_, "/c");
+    SeenFiles seen(disk_, "/c/seen");
     ASSERT_FALSE(seen.Note(world_, "Game/b", BlobId::Of("b")));
     EXPECT_EQ(seen.Find(world_, "Game/b"), BlobId::Of("b")) << size;
   }
   disk_.SetFile(ListPath(world_), std::string(6 << 20, 'x'));
-  SeenFiles seen(disk_, "/c");
+  SeenFiles seen(disk_, "/c/seen");
   ASSERT_FALSE(seen.Note(world_, "Game/a", blob_));
   EXPECT_EQ(seen.Find(world_, "Game/a"), blob_);
   EXPECT_LT(disk_.BytesIn("/c/seen"), 1'000u) << "it is longer than a list may be";
@@ -110,7 +126,7 @@ TEST_F(SeenFilesTest, SomethingElseInPlaceOfAListIsReplaced) {
   const BlobId other = NumberedWorld(1);
   disk_.SetFile("/c/seen/" + ToHex(other.hash) + ".new0", "torn");
   disk_.SetFile("/c/seen/README", "foreign");
-  SeenFiles seen(disk_, "/c");
+  SeenFiles seen(disk_, "/c/seen");
   ASSERT_FALSE(seen.Begin());
   EXPECT_EQ(Lists().size(), 1u) << "only the list stays";
 }

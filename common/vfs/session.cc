@@ -12,8 +12,9 @@ Fault NotInTime(const Waiting& waiting) {
 
 }  // namespace
 
-Session::Session(Ground& ground)
+Session::Session(Ground& ground, Blobs& blobs)
     : ground_(ground),
+      blobs_(blobs),
       last_root_(ground.options.disk, ground.options.cache_folder, ground.options.url,
                  ground.options.platform, ground.options.cultures) {
   if (ground.options.root) state_.view.root = *ground.options.root;
@@ -35,7 +36,8 @@ Result<View> Session::Look(const Waiting& waiting) {
   Result<View> opened = OpenAt(view, waiting.ForAtMost(patience_ms));
   if (opened.ok()) return opened;
   const int code = opened.fault().code;
-  if (code == GALLEY_VFS_CANCELLED || code == GALLEY_VFS_INVALID) return opened;
+  const bool is_own = code == GALLEY_VFS_NO_SPACE || code == GALLEY_VFS_IO;
+  if (code == GALLEY_VFS_CANCELLED || code == GALLEY_VFS_INVALID || is_own) return opened;
   if (code != GALLEY_VFS_SUPERSEDED) ground_.NoteAway(opened.fault());
   return WithoutDirector(opened.fault());
 }
@@ -92,8 +94,18 @@ Result<SessionState> Session::Open(const std::optional<BlobId>& root, const std:
     return fault;
   }
   const std::optional<SessionState> state = ParseSession(answer->body);
-  if (state) return *state;
-  return Fault{GALLEY_VFS_SERVER, options.url.authority + " answers, and is no Galley director"};
+  if (!state)
+    return Fault{GALLEY_VFS_SERVER, options.url.authority + " answers, and is no Galley director"};
+  if (const Outcome failed = Keep(state->root, waiting)) return *failed;
+  return *state;
+}
+
+// The cache gets the folder of the root.
+Outcome Session::Keep(const BlobId& root, const Waiting& waiting) {
+  const Result<std::string> folder = blobs_.Read(root, /*may_fetch=*/true, waiting);
+  if (folder.ok()) return std::nullopt;
+  if (folder.fault().code != kNotCached) return folder.fault();
+  return Fault{GALLEY_VFS_SERVER, ground_.options.url.authority + " does not have its own root"};
 }
 
 // The session is the one that is seen now. `only_behind`: unless the one that is seen is another
@@ -145,14 +157,17 @@ Result<bool> Session::Advance(const std::optional<std::string>& only_from, const
   return opened->root != before.root;
 }
 
-void Session::MoveTo(const View& view, const BlobId& root) {
+Outcome Session::MoveTo(const View& view, const BlobId& root, const Waiting& waiting) {
+  if (Outcome failed = Keep(root, waiting)) return failed;
   {
     const std::lock_guard lock(mutex_);
-    if (state_.view.id != view.id || (state_.view.root == root && state_.grown.size == 0)) return;
+    const bool is_there = state_.view.root == root && state_.grown.size == 0;
+    if (state_.view.id != view.id || is_there) return std::nullopt;
     state_.view.root = root;
     state_.grown = {};
   }
   Save();
+  return std::nullopt;
 }
 
 void Session::NoteGrown(const View& view, const BlobId& root) {

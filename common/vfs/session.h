@@ -2,7 +2,8 @@
 //
 // While the director can be reached, the view has a session there, whose tree grows; only Advance
 // goes to another world. Without a director (Reach) the view is the one that was seen
-// last, in this process or an earlier one.
+// last, in this process or an earlier one. Nothing is seen before the cache has the folder of its
+// root, which names the world: so what is known of that world is found without a director.
 //
 // Threads: any.
 #pragma once
@@ -12,6 +13,7 @@
 #include <string>
 
 #include "common/vfs/blob_id.h"
+#include "common/vfs/blobs.h"
 #include "common/vfs/ground.h"
 #include "common/vfs/last_root.h"
 #include "common/vfs/protocol.h"
@@ -36,8 +38,8 @@ class Session {
   // A director may take so long to open a session where something can be seen without it.
   static constexpr int kPatienceMs = 10'000;
 
-  // `ground` outlives this object.
-  explicit Session(Ground& ground);
+  // `ground` and `blobs` outlive this object.
+  Session(Ground& ground, Blobs& blobs);
 
   // Returns the view, at first that of ClientOptions::root, if there is one; opens a session if
   // there is none. Blocks. Faults: there is no director, and there never was one; or INVALID: the
@@ -50,8 +52,9 @@ class Session {
   // session than this one is open, as somebody has gone there already. Blocks.
   Result<bool> Advance(const std::optional<std::string>& only_from, const Waiting& waiting);
 
-  // The session's tree has grown, and is seen as it is now.
-  void MoveTo(const View& view, const BlobId& root);
+  // The session's tree has grown, and is seen as it is now. Blocks. Faults as Blobs::Read: nothing
+  // was done.
+  Outcome MoveTo(const View& view, const BlobId& root, const Waiting& waiting);
   // The session's tree has grown. The tree that is seen stays the smaller one, as the cache may
   // lack folders of this one.
   void NoteGrown(const View& view, const BlobId& root);
@@ -71,10 +74,12 @@ class Session {
                             const Waiting& waiting);
   Result<View> OpenAt(const View& before, const Waiting& waiting);
   Result<View> WithoutDirector(const Fault& why);
+  Outcome Keep(const BlobId& root, const Waiting& waiting);
   View Take(const SessionState& state, const std::optional<std::string>& only_behind);
   void Save();
 
   Ground& ground_;
+  Blobs& blobs_;
   const LastRoot last_root_;
   Turn opening_;  // taken while a session is opened: one is enough for all threads
   std::mutex saving_;
