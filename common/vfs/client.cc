@@ -128,7 +128,7 @@ void Client::NoteSeen(SeenFiles& seen, const View& view, const BlobId& root,
   if (failed) ground_.Log(GALLEY_VFS_WARNING, path + " is not had off line: " + failed->text);
 }
 
-// Of a path that was seen in this world, though the cache lacks folders on the way to it now.
+// Finds a path that was seen in this world, though the cache lacks folders on the way to it now.
 Result<BlobId> Client::FindSeen(SeenFiles& seen, const View& view, const std::string& path,
                                 const Waiting& waiting) {
   const Result<BlobId> world = WorldOf(view.root, /*may_fetch=*/false, waiting);
@@ -396,7 +396,7 @@ Result<std::vector<ShownEntry>> Client::List(const std::string& path,
   return fault;
 }
 
-// As it was when it was listed in this world: the cache has the folders of that tree.
+// The folder as it was when it was listed in this world: the cache has the folders of that tree.
 Result<ShownListing> Client::ListSeen(const View& view, const std::string& path,
                                       const Waiting& waiting) {
   const Result<BlobId> root = FindSeen(listed_, view, path, waiting);

@@ -11,7 +11,7 @@
 // forgotten is noted again when it is opened again. Several processes may note at the same time:
 // then a list may forget some of their lines.
 //
-// Threads: any. Memory: at most 32 bytes for each line of one list, which is 2 MiB; with Find, 48.
+// Threads: any. Memory: at most 32 bytes for each line of one list, and 16 more after a Find: 3 MiB.
 #pragma once
 
 #include <cstddef>

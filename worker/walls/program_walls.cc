@@ -287,8 +287,7 @@ absl::StatusOr<Namespaces> BuildOnce(Plan plan) {
   return made;
 }
 
-// A builder that is killed, as by a machine that has no memory left, says nothing of what is possible
-// here.
+// A builder that is killed, as where no memory is left, says nothing of what is possible here.
 absl::StatusOr<Namespaces> BuildBy(const Plan& plan) {
   constexpr int kTriesMax = 5;
   for (int tries = 1;; ++tries) {

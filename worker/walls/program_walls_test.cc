@@ -282,7 +282,7 @@ TEST_F(ProgramWallsTest, AnotherPlaceThatShowsTheProjectIsReadOnlyToo) {
                 HasSubstr("Read-only file system"));
 }
 
-// Of each call the first two builders are killed, wherever they are.
+// The first two builders of each call are killed, wherever they are.
 TEST_F(ProgramWallsTest, ABuilderThatIsKilledIsReplaced) {
   ::signal(SIGPIPE, SIG_IGN);
   std::atomic<int> left = 0;
