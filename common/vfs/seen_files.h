@@ -11,7 +11,7 @@
 // forgotten is noted again when it is opened again. Several processes may note at the same time:
 // then a list may forget some of their lines.
 //
-// Threads: any. Memory: at most 32 bytes for each line of one list, and 16 more after a Find: 3 MiB.
+// Threads: any. Memory: 32 bytes for each line of one list, and 16 more after a Find; at most 3 MiB.
 #pragma once
 
 #include <cstddef>
@@ -38,8 +38,8 @@ class SeenFiles {
 
   // Makes the folder, and removes old lists. Called before everything else.
   Outcome Begin();
-  // The path, which is plain or empty, leads to this blob in the world. Faults: the disk's. Cost: linear in
-  // the list, for the first path of a world.
+  // The path, which is plain or empty, leads to this blob in the world. Faults: the disk's. Cost:
+  // linear in the list, for the first path of a world.
   Outcome Note(const BlobId& world, const std::string& path, const BlobId& blob);
   // nullopt: nobody noted it. Cost: linear in the list, for the first path of a world.
   std::optional<BlobId> Find(const BlobId& world, const std::string& path);

@@ -9,7 +9,6 @@
 #include "common/base/status_macros.h"
 #include "common/tree/plain_name.h"
 #include "director/resident/left_leases.h"
-#include "director/resident/root_difference.h"
 #include "director/resident/standing_results.h"
 #include "director/shell/project_catalog.h"
 #include "fmt/format.h"
@@ -17,6 +16,7 @@
 namespace galley::director {
 namespace {
 
+constexpr size_t kPoolThreads = 6;
 constexpr size_t kTurnsWithoutEndMax = 64;
 constexpr absl::Duration kFindLeftInterval = absl::Seconds(5);
 constexpr int kFindLeftTriesMax = 12;
@@ -53,7 +53,8 @@ DeviceService::DeviceService(Deps deps)
       time_(deps_.threads.clock()),
       turns_(deps_.threads.MakeTurns()),
       builds_(deps_.threads.MakeBuilds()),
-      timed_(deps_.threads.MakePool(), [this](absl::Time at) { timer_->WakeAt(at); }),
+      timed_(deps_.threads.MakePool(kPoolThreads), [this](absl::Time at) { timer_->WakeAt(at); }),
+      differences_(answers_.reader(), deps_.threads.MakePool(RootDifferences::kAtATime)),
       trees_({.present = deps_.present,
               .store = deps_.store,
               .journal = deps_.journal,
@@ -139,6 +140,7 @@ void DeviceService::Stop() {
     ahead_.End();
   });
   timed_.End(NotReady(std::string(kEnds)));
+  differences_.End(NotReady(std::string(kEnds)));
   timer_->End();
   builds_->End();
   {
@@ -471,11 +473,7 @@ DeviceCallPtr DeviceService::ReadInRoot(const Digest& root, std::string path, On
 
 DeviceCallPtr DeviceService::CompareRoots(const Digest& older, const Digest& newer,
                                           OnDifference answer) {
-  auto call = std::make_shared<DifferenceCall>(std::move(answer));
-  timed_.Run(call, absl::InfiniteFuture(), [this, older, newer](const Cancellation& stop) {
-    return director::CompareRoots(older, newer, answers_.reader(), stop);
-  });
-  return call;
+  return differences_.Compare(older, newer, std::move(answer));
 }
 
 DeviceCallPtr DeviceService::ReadBlob(const Digest& digest, OnFile answer) {

@@ -38,6 +38,7 @@
 #include "director/resident/opening_sessions.h"
 #include "director/resident/past_reads.h"
 #include "director/resident/present_project.h"
+#include "director/resident/root_differences.h"
 #include "director/resident/shared_sessions.h"
 #include "director/resident/shown_trees.h"
 #include "director/resident/steady_time.h"
@@ -151,6 +152,7 @@ class DeviceService final : public DeviceCalls {
   const std::unique_ptr<EndingTasks> turns_;
   const std::unique_ptr<EndingTasks> builds_;
   TimedCalls timed_;
+  RootDifferences differences_;
 
   // The thread of turns only.
   ShownTrees trees_;

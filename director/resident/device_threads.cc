@@ -39,8 +39,8 @@ std::unique_ptr<EndingTasks> OwnDeviceThreads::MakeBuilds() {
   return std::make_unique<OwnThread>();
 }
 
-std::unique_ptr<EndingTasks> OwnDeviceThreads::MakePool() {
-  return std::make_unique<OwnPool>(kPoolThreads);
+std::unique_ptr<EndingTasks> OwnDeviceThreads::MakePool(size_t threads) {
+  return std::make_unique<OwnPool>(threads);
 }
 
 std::unique_ptr<WakeTimer> OwnDeviceThreads::MakeTimer(std::function<absl::Time()> now,

@@ -43,8 +43,8 @@ class DeviceThreads {
   // Turns run in order, and so do builds.
   virtual std::unique_ptr<EndingTasks> MakeTurns() = 0;
   virtual std::unique_ptr<EndingTasks> MakeBuilds() = 0;
-  // Runs several tasks at a time.
-  virtual std::unique_ptr<EndingTasks> MakePool() = 0;
+  // Runs so many tasks at a time.
+  virtual std::unique_ptr<EndingTasks> MakePool(size_t threads) = 0;
   // `now`: the time by which `wake` is called.
   virtual std::unique_ptr<WakeTimer> MakeTimer(std::function<absl::Time()> now,
                                                std::function<void()> wake) = 0;
@@ -55,12 +55,10 @@ class DeviceThreads {
 // OwnDeviceThreads: threads of the process, and the clock of the system.
 class OwnDeviceThreads final : public DeviceThreads {
  public:
-  static constexpr size_t kPoolThreads = 6;
-
   Clock& clock() override { return clock_; }
   std::unique_ptr<EndingTasks> MakeTurns() override;
   std::unique_ptr<EndingTasks> MakeBuilds() override;
-  std::unique_ptr<EndingTasks> MakePool() override;
+  std::unique_ptr<EndingTasks> MakePool(size_t threads) override;
   std::unique_ptr<WakeTimer> MakeTimer(std::function<absl::Time()> now,
                                        std::function<void()> wake) override;
   std::string MakeSessionId() override;

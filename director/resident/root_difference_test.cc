@@ -1,10 +1,12 @@
 // CompareRoots, in the roots that a DeviceService makes.
 #include "director/resident/root_difference.h"
 
+#include <atomic>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "director/resident/root_differences.h"
 #include "director/resident/testing/device_service_fixture.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -88,6 +90,35 @@ TEST_F(RootDifferenceTest, WithTooManyPathsItIsCut) {
   EXPECT_FALSE(with_max(1).is_cut);
   EXPECT_TRUE(with_max(0).is_cut);
   EXPECT_THAT(with_max(0).modified, IsEmpty());
+}
+
+TEST_F(RootDifferenceTest, DevicesThatAskForTheSameRootsCostOneComparison) {
+  Begin();
+  const Digest older = Open().root;
+  Edit("content/read.txt", "edited");
+  const Digest newer = Open().root;
+  std::atomic<int> reads = 0;
+  RootDifferences differences(
+      [&](const Digest& digest) {
+        ++reads;
+        return memory_.Get(digest);
+      },
+      OwnDeviceThreads().MakePool(RootDifferences::kAtATime));
+  const auto ask = [&](const Digest& from, const Digest& to) {
+    HeldAnswer<DifferenceAnswer> held;
+    const DeviceCallPtr call = differences.Compare(from, to, held.Taker());
+    return held.Await();
+  };
+  const DifferenceAnswer first = ask(older, newer);
+  const int once = reads;
+  EXPECT_GT(once, 0);
+  EXPECT_EQ(ask(older, newer), first);
+  EXPECT_EQ(reads, once);
+  EXPECT_NE(ask(newer, older), first);
+  for (size_t i = 0; i < RootDifferences::kKeptMax; ++i) ask(newer, newer);
+  EXPECT_TRUE(std::holds_alternative<DeviceRefusal>(ask(Digest::Of("gone"), newer)));
+  differences.End(DeviceRefusal{.kind = RefusalKind::kNotReady});
+  EXPECT_TRUE(std::holds_alternative<DeviceRefusal>(ask(older, newer)));
 }
 
 TEST_F(RootDifferenceTest, WhatIsNoRootOfASessionIsRefused) {

@@ -34,7 +34,7 @@ class TimedCallsTest : public testing::Test {
   std::atomic<int> refused_ = -2;  // -1: a file
   absl::Notification answered_;
   OwnDeviceThreads threads_;
-  TimedCalls calls_{threads_.MakePool(), [](absl::Time) {}};
+  TimedCalls calls_{threads_.MakePool(6), [](absl::Time) {}};
 };
 
 TEST_F(TimedCallsTest, WorkGivesTheAnswer) {

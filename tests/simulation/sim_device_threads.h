@@ -98,7 +98,9 @@ class SimDeviceThreads final : public director::DeviceThreads {
   Clock& clock() override { return clock_; }
   std::unique_ptr<director::EndingTasks> MakeTurns() override { return MakeTasks(3, true); }
   std::unique_ptr<director::EndingTasks> MakeBuilds() override { return MakeTasks(40, true); }
-  std::unique_ptr<director::EndingTasks> MakePool() override { return MakeTasks(20, false); }
+  std::unique_ptr<director::EndingTasks> MakePool(size_t /*threads*/) override {
+    return MakeTasks(20, false);
+  }
   std::unique_ptr<director::WakeTimer> MakeTimer(std::function<absl::Time()> now,
                                                  std::function<void()> wake) override {
     return std::make_unique<SimWakeTimer>(schedule_, std::move(now), std::move(wake));
