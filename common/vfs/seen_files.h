@@ -11,7 +11,7 @@
 // forgotten is noted again when it is opened again. Several processes may note at the same time:
 // then a list may forget some of their lines.
 //
-// Threads: any. Memory: 32 bytes for each line of one list, and 16 more after a Find; at most 3 MiB.
+// Threads: any. Memory: 32 bytes for each line of one list, and 16 more after a Find: up to 3 MiB.
 #pragma once
 
 #include <cstddef>

@@ -24,9 +24,15 @@ Snapshot::Snapshot(const World& world, uint64_t number, std::string table, Snaps
 }
 
 director::RecipesPtr Snapshot::RecipesOf(std::string_view package, bool is_generated) const {
-  if (is_generated) return recipes_;
+  if (is_generated) return listed_.contains(package) ? recipes_ : nullptr;
   const auto entry = catalog_->Find(package);
   return entry && entry->error.empty() ? recipes_ : nullptr;
+}
+
+director::RecipesPtr Snapshot::RecipesAsListed(std::string_view package,
+                                               const record::Generated& /*generated*/) const {
+  listed_.emplace(package);
+  return recipes_;
 }
 
 absl::StatusOr<Digest> Snapshot::DigestOf(std::string_view path, const Cancellation*) const {

@@ -2,7 +2,9 @@
 // and the platforms by number. It knows the digests of all files, and no file of it changes.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,8 +26,10 @@ class Snapshot final : public director::Sources {
 
   uint64_t number() const override { return number_; }
   director::PlatformsPtr platforms() const override { return platforms_; }
-  // A package that an earlier director gave may have been generated; no catalog knows it by now.
+  // A generated package is known once it was listed, as a project's catalog knows it.
   director::RecipesPtr RecipesOf(std::string_view package, bool is_generated) const override;
+  director::RecipesPtr RecipesAsListed(std::string_view package,
+                                       const record::Generated& generated) const override;
   uint64_t SizeOf(std::string_view) const override { return 0; }
   absl::StatusOr<Digest> DigestOf(std::string_view path,
                                   const Cancellation* stop = nullptr) const override;
@@ -43,6 +47,7 @@ class Snapshot final : public director::Sources {
   const std::shared_ptr<const WorldCatalog> catalog_;
   director::PlatformsPtr platforms_;
   director::RecipesPtr recipes_;  // of every package
+  mutable std::set<std::string, std::less<>> listed_;
 };
 
 }  // namespace galley::simulation

@@ -35,6 +35,7 @@ const std::map<std::string, std::string>& GoodCache() {
     GALLEY_CHECK(!client->Begin());
     int code = 0;
     for (const char* path : kPaths) client.Read(path, code);
+    for (const char* path : kPaths) static_cast<void>(client->List(path));
     disk.SetFile("/c/part/" + ToHex(Sha256::Of("part")) + "-4", "pa");
     return disk.Files();
   }();
@@ -46,7 +47,7 @@ std::string_view ChangeOne(std::string_view bytes, MemoryDisk& disk) {
   const auto byte = [&](size_t i) { return static_cast<uint8_t>(bytes[i]); };
   const auto file =
       std::next(GoodCache().begin(), static_cast<ptrdiff_t>(byte(0) % GoodCache().size()));
-  const size_t size = std::min<size_t>(bytes.size() - 4, byte(2) | byte(3) << 8);
+  const size_t size = std::min(bytes.size() - 4, static_cast<size_t>(byte(2) | byte(3) << 8));
   const std::string given(bytes.substr(4, size));
   std::string changed = file->second;
   const size_t at = changed.empty() ? 0 : given.size() % changed.size();

@@ -121,6 +121,10 @@ class DeviceCommandTest(DeviceCommandCase):
         client = self.serve_http(project, "--workers", "2")
         self.sync(client.url, "pc")
         for round in range(3):
+            if round == 1:  # a package goes, and its folder `.d` with it
+                self.assertTrue(os.path.isdir(self.path("copy/Game/meshes/pillar.glb.d")))
+                for name in ("pillar.glb", "pillar.glb.cook"):
+                    os.remove(self.path(f"game/content/meshes/{name}"))
             names = [os.path.relpath(os.path.join(folder, name), project) for top in ("content", "dlc", "mod")
                      for folder, _, files in os.walk(os.path.join(project, top)) for name in files if name != "fence.png"]
             for name in rng.sample(sorted(names), 12):
