@@ -38,6 +38,8 @@ struct Case {
   Sabotage sabotage;
   std::string_view name;
   Scene scene = Scene::kCluster;
+  // The seed that is tried first, and then those behind it, all around: where it is a rare one.
+  uint64_t first = 1;
 };
 
 class SabotageTest : public ::testing::TestWithParam<Case> {};
@@ -55,7 +57,8 @@ std::string WhatIsWrongIn(Scene scene, Sabotage sabotage, uint64_t seed) {
 
 // Prints each seed before it begins, and the violation of the last seed.
 [[noreturn]] void RunSeeds(const Case& one, int out) {
-  for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
+  for (uint64_t i = 0; i < kSeeds; ++i) {
+    const uint64_t seed = (one.first - 1 + i) % kSeeds + 1;
     const std::string begun = std::to_string(seed) + "\n";
     if (::write(out, begun.data(), begun.size()) < 0) std::_Exit(2);
     const std::string wrong = WhatIsWrongIn(one.scene, one.sabotage, seed);
@@ -86,42 +89,44 @@ TEST_P(SabotageTest, IsCaught) {
   int status = 0;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   uint64_t seeds = 0;
+  std::string last;  // seed
   size_t at = 0;
   for (size_t end = 0; (end = said.find('\n', at)) != std::string::npos; at = end + 1) {
     const std::string line = said.substr(at, end - at);
-    if (line != std::to_string(seeds + 1)) break;
+    if (line != std::to_string((GetParam().first - 1 + seeds) % kSeeds + 1)) break;
+    last = line;
     ++seeds;
   }
   const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
   const bool has_crashed = signal == SIGABRT;  // other signals say nothing (memory, a person)
   const std::string wrong = has_crashed ? "crash: a CHECK" : said.substr(at);
-  fmt::print("{:<24} seed {:>4}: {}\n", GetParam().name, seeds, wrong.substr(0, wrong.find('\n')));
+  fmt::print("{:<24} seed {:>4}: {}\n", GetParam().name, last, wrong.substr(0, wrong.find('\n')));
   EXPECT_TRUE(has_crashed || (WIFEXITED(status) && WEXITSTATUS(status) == 0))
       << GetParam().name << ": not caught in " << seeds << " seeds"
       << (signal == 0 ? "" : "; ended by signal " + std::to_string(signal));
 }
 
 #define OF_ONE(name) (Case{Sabotage::k##name, #name})
+#define OF_ONE_FROM(name, first) (Case{Sabotage::k##name, #name, Scene::kCluster, first})
 #define OF_SEVERAL(name) (Case{Sabotage::k##name, #name, Scene::kSeveralCooks})
 INSTANTIATE_TEST_SUITE_P(
     Each, SabotageTest,
-    ::testing::Values(OF_ONE(SkipEpochCheck), OF_ONE(ReportEarly), OF_ONE(TrustUploaded),
-                      OF_ONE(OfferToAll), OF_ONE(PlaceAnywhere), OF_ONE(OverfillMachine),
-                      OF_ONE(BumpEpochAtDispatch), OF_ONE(AckBeforeSync), OF_ONE(NoFolderSync),
-                      OF_ONE(SkipHashCheck), OF_ONE(SkipClosureCheck), OF_ONE(EvictLeasedBlob),
-                      OF_ONE(RetrySync), OF_ONE(ForgetFailedSync), OF_ONE(ForgetInFlight),
-                      OF_ONE(EndWithPending), OF_ONE(AcceptStaleTerm), OF_ONE(WelcomeStaleTerm),
-                      OF_ONE(RetryPoisonForEver), OF_ONE(HideDispute), OF_ONE(ForgetFollowers),
-                      OF_ONE(MakeAgainOnce), OF_ONE(BelieveIndex), OF_ONE(HideLoss),
-                      OF_SEVERAL(KeepClaims), OF_SEVERAL(TellWrongCook), OF_SEVERAL(TakeAnyVariant),
-                      OF_ONE(ForgetLaunch), OF_ONE(ForgetRefusal), OF_ONE(ProveOnSameMachine),
-                      OF_ONE(CommitBeforeProof), OF_SEVERAL(StarveClass), OF_SEVERAL(HoldUpNow),
-                      OF_SEVERAL(ForgetAttempt), OF_ONE(PublishEmptyRoot), OF_ONE(PublishTwice),
-                      OF_ONE(StageUnpublished), OF_ONE(TellClosedCook), OF_SEVERAL(KeepAsks),
-                      OF_SEVERAL(BelieveLastCook), OF_SEVERAL(AskInTurn),
-                      OF_SEVERAL(AnswerWithdrawn), OF_SEVERAL(ServeLaterWorld),
-                      OF_SEVERAL(ChangeOldNode), OF_SEVERAL(ForgetSessionLease),
-                      OF_SEVERAL(TellUnleased), OF_SEVERAL(KeepAheadJobs)),
+    ::testing::Values(
+        OF_ONE_FROM(SkipEpochCheck, 3'598), OF_ONE(ReportEarly), OF_ONE(TrustUploaded),
+        OF_ONE(OfferToAll), OF_ONE(PlaceAnywhere), OF_ONE(OverfillMachine),
+        OF_ONE(BumpEpochAtDispatch), OF_ONE(AckBeforeSync), OF_ONE(NoFolderSync),
+        OF_ONE(SkipHashCheck), OF_ONE(SkipClosureCheck), OF_ONE(EvictLeasedBlob), OF_ONE(RetrySync),
+        OF_ONE(ForgetFailedSync), OF_ONE(ForgetInFlight), OF_ONE(EndWithPending),
+        OF_ONE(AcceptStaleTerm), OF_ONE(WelcomeStaleTerm), OF_ONE(RetryPoisonForEver),
+        OF_ONE_FROM(HideDispute, 1'354), OF_ONE(ForgetFollowers), OF_ONE(MakeAgainOnce),
+        OF_ONE(BelieveIndex), OF_ONE(HideLoss), OF_SEVERAL(KeepClaims), OF_SEVERAL(TellWrongCook),
+        OF_SEVERAL(TakeAnyVariant), OF_ONE(ForgetLaunch), OF_ONE(ForgetRefusal),
+        OF_ONE(ProveOnSameMachine), OF_ONE(CommitBeforeProof), OF_SEVERAL(StarveClass),
+        OF_SEVERAL(HoldUpNow), OF_SEVERAL(ForgetAttempt), OF_ONE(PublishEmptyRoot),
+        OF_ONE(PublishTwice), OF_ONE(StageUnpublished), OF_ONE(TellClosedCook),
+        OF_SEVERAL(KeepAsks), OF_SEVERAL(BelieveLastCook), OF_SEVERAL(AskInTurn),
+        OF_SEVERAL(AnswerWithdrawn), OF_SEVERAL(ServeLaterWorld), OF_SEVERAL(ChangeOldNode),
+        OF_SEVERAL(ForgetSessionLease), OF_SEVERAL(TellUnleased), OF_SEVERAL(KeepAheadJobs)),
     [](const auto& test) { return std::string(test.param.name); });
 
 // Without a sabotage the same code must be right; else finding one would mean nothing.

@@ -83,15 +83,14 @@ class DeviceCommandCase(TreeCase):
     def told(self, kind):
         return sorted(event["path"] for event in self.events if event["event"] == kind)
 
+    def files_copied(self):
+        """Paths in the copy, also while a sync makes it."""
+        found = {os.path.relpath(os.path.join(folder, name), self.path("copy")) for folder, _, names in os.walk(self.path("copy")) for name in names}
+        return found - {".galley-sync"}
+
     def copied(self):
         """{path: digest} of the copy."""
-        found = {}
-        for folder, _, names in os.walk(self.path("copy")):
-            for name in names:
-                path = os.path.join(folder, name)
-                found[os.path.relpath(path, self.path("copy"))] = digest_of(read_file(path))
-        found.pop(".galley-sync", None)
-        return found
+        return {path: digest_of(read_file(self.path("copy", path))) for path in self.files_copied()}
 
     def small_project(self, **more):
         files = {"a.txt": "a", "b.txt": "b", "maps/c.txt": "c", "maps/d.txt": "d"}
@@ -224,7 +223,7 @@ class DeviceCommandTest(DeviceCommandCase):
         for stop, code in ((signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL), (signal.SIGTERM, 130)):
             had = len(self.copied())
             running = subprocess.Popen(self.command("sync", url, "pc", self.path("copy")), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-            self.wait_until(lambda: len(self.copied()) > had + 1 or running.poll() is not None)
+            self.wait_until(lambda: len(self.files_copied()) > had + 1 or running.poll() is not None)
             running.send_signal(stop)
             said = running.communicate(timeout=LIMIT_S)[1]
             self.assertEqual(running.returncode, code, said)
