@@ -28,6 +28,7 @@ void AddDirectorCommands(CLI::App& app, Arguments& arguments);
 void AddTreeCommands(CLI::App& app, Arguments& arguments);
 void AddStoreCommands(CLI::App& app, Arguments& arguments);
 void AddMount(CLI::App& app, Arguments& arguments);
+void AddQuery(CLI::App& app, Arguments& arguments);
 // The options with which a device's client reaches a director.
 void AddDeviceConnection(CLI::App& command, DeviceOptions& o);
 void AddDeviceCommands(CLI::App& app, Arguments& arguments);

@@ -70,6 +70,7 @@ void AddCommands(CLI::App& app, Arguments& arguments) {
   list->add_flag("--totals", listed.totals,
                  "With --quiet and --json, too: packages and bytes by cooker");
   list->add_flag("--unmatched", listed.is_unmatched, "List the files that no rule matches instead");
+  AddQuery(app, arguments);
   AddCommand(app, arguments, "impact",
              "Say which packages a change of these files may change, and what they cost",
              [&] { return RunImpact(global, packages); })
@@ -121,7 +122,7 @@ void AddCommands(CLI::App& app, Arguments& arguments) {
   completion->add_option("shell", arguments.shell, "The shell")
       ->required()
       ->check(CLI::IsMember(kShells));
-  for (const char* name : {"query", "path", "release", "container", "trust"}) {
+  for (const char* name : {"path", "release", "container", "trust"}) {
     AddLater(app, arguments, name);
   }
 }

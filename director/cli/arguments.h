@@ -35,6 +35,7 @@ struct Arguments {
   std::string directory = ".", package, platform, export_directory, first, second, output;
   bool link = false;
   ListOptions list;
+  QueryOptions query;
   DeviceOptions device;
   bool is_stage_check = false;
   std::vector<std::string> packages;

@@ -128,6 +128,18 @@ struct ListOptions {
 };
 // Lists packages that match a pattern, or files that no rule matches.
 int RunLs(const GlobalOptions& options, const ListOptions& list);
+struct QueryOptions {
+  std::string text;
+  std::vector<std::string> columns = {"users", "size"};
+  std::string sort = "name";
+  size_t limit = 0;      // 0: all rows
+  std::string platform;  // empty: all
+  bool is_all = false;   // also what no cook follows
+  bool is_on_disk = false;
+  bool is_dot = false;
+};
+// Asks the registry.
+int RunQuery(const GlobalOptions& options, const QueryOptions& query);
 int RunClean(const GlobalOptions& options, const FarDirector& far,
              const std::vector<std::string>& packages);
 int RunDoctor(const GlobalOptions& options);

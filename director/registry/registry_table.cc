@@ -113,6 +113,7 @@ class RegistryTable::Encoder {
     std::string head;
     AppendText(head, basis.generation);
     AppendText(head, basis.world);
+    AppendText(head, basis.time);
     AppendTexts(head, platforms);
     AppendTexts(head, classes_.values());
     AppendTexts(head, tag_names_.values());
@@ -232,7 +233,7 @@ class RegistryTable::Encoder {
     return raw;
   }
 
-  // Sorts each package's edges by number, and then those of the other direction, which come out sorted.
+  // Sorts each package's edges by number; then those of the other direction come out sorted.
   void SortEdges() {
     std::vector<uint32_t> counts(rows_.size() + 1);
     uint32_t begin = 0;
@@ -344,9 +345,9 @@ absl::Status RegistryTable::ReadLists(uint64_t at, uint64_t size) {
   HeadReader reader({bytes, size});
   uint64_t labels = 0;
   const bool is_read = reader.ReadText(basis_.generation) && reader.ReadText(basis_.world) &&
-                       reader.ReadTexts(platforms_) && reader.ReadTexts(class_names_) &&
-                       reader.ReadTexts(tag_names_) && reader.ReadTexts(suffixes_) &&
-                       reader.Read(labels) && labels <= size;
+                       reader.ReadText(basis_.time) && reader.ReadTexts(platforms_) &&
+                       reader.ReadTexts(class_names_) && reader.ReadTexts(tag_names_) &&
+                       reader.ReadTexts(suffixes_) && reader.Read(labels) && labels <= size;
   if (!is_read || platforms_.size() > kRegistryPlatformsMax) return Wrong("its lists are wrong");
   for (uint64_t i = 0; i < labels; ++i) {
     uint32_t kind = 0;

@@ -31,7 +31,8 @@ class RegistryTable {
   // The state that the table is of: another journal or world is another state.
   struct Basis {
     std::string generation;  // JournalGeneration
-    std::string world;       // Snapshot::identity and the rules
+    std::string world;       // of the project's files and rules
+    std::string time;        // when the packages were listed, for people
     bool operator==(const Basis&) const = default;
   };
 

@@ -14,7 +14,7 @@ namespace galley::director {
 namespace {
 
 const std::vector<std::string> kPlatforms{"android", "pc"};
-const RegistryTable::Basis kBasis{.generation = "g1", .world = "w1"};
+const RegistryTable::Basis kBasis{.generation = "g1", .world = "w1", .time = "now"};
 
 RegistryRow Texture() {
   return {.package = "/Game/b.png",
@@ -119,7 +119,7 @@ TEST(RegistryTableTest, WhatItCannotHoldIsRefused) {
   EXPECT_FALSE(RegistryTable::Encode(kBasis, std::vector<std::string>(33, "p"), {}).ok());
 }
 
-// One byte of the file after the other is wrong: whoever needs the part hears of it, or the bytes are what they were.
+// A wrong byte is found by whoever needs its part, wherever it is.
 TEST(RegistryTableTest, EachDamagedByteIsFound) {
   const std::string bytes = *RegistryTable::Encode(kBasis, kPlatforms, Rows());
   for (size_t i = 0; i < bytes.size(); ++i) {
