@@ -71,6 +71,15 @@ void AddCommands(CLI::App& app, Arguments& arguments) {
                  "With --quiet and --json, too: packages and bytes by cooker");
   list->add_flag("--unmatched", listed.is_unmatched, "List the files that no rule matches instead");
   AddQuery(app, arguments);
+  CLI::App* const path = AddCommand(
+      app, arguments, "path",
+      "Print a source's paths in the cooked trees, or the source of a path of a cooked tree",
+      [&] { return RunPath(global, directory, platform); });
+  path->add_option(
+          "path", directory,
+          "A source, a package, a path of a tree (Game/a.png.ktx2), or a file of a sandbox")
+      ->required();
+  AddOption(*path, "--platform NAME", platform, "On this platform only");
   AddCommand(app, arguments, "impact",
              "Say which packages a change of these files may change, and what they cost",
              [&] { return RunImpact(global, packages); })
@@ -122,7 +131,7 @@ void AddCommands(CLI::App& app, Arguments& arguments) {
   completion->add_option("shell", arguments.shell, "The shell")
       ->required()
       ->check(CLI::IsMember(kShells));
-  for (const char* name : {"path", "release", "container", "trust"}) {
+  for (const char* name : {"release", "container", "trust"}) {
     AddLater(app, arguments, name);
   }
 }

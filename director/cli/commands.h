@@ -128,6 +128,8 @@ struct ListOptions {
 };
 // Lists packages that match a pattern, or files that no rule matches.
 int RunLs(const GlobalOptions& options, const ListOptions& list);
+// `platform`: empty: all.
+int RunPath(const GlobalOptions& options, const std::string& path, const std::string& platform);
 struct QueryOptions {
   std::string text;
   std::vector<std::string> columns = {"users", "size"};

@@ -106,7 +106,7 @@ class CliTest(E2ETest):
         self.check_usage("cook", "--dlc", "/Game/x", says="--dlc: not yet")
         self.check_usage("cook", "--recook", "/Game/x", says="--recook: not yet")
         self.check_usage("diff", "a", "b", "--budget", "F", says="--budget: not yet")
-        for later in ("path", "release", "container", "trust"):
+        for later in ("release", "container", "trust"):
             self.check_usage(later, "anything", "--of-it", says=f"{later}: not yet")
         for flag in ("--map-dependencies", "--link", "--no-sandbox"):  # an argument behind it is the selection's
             self.assertIn("galley cook: selection is empty", self.galley("cook", flag, "").stderr)
