@@ -89,9 +89,10 @@ Result<ShownPath> Client::Look(const std::string& path, bool is_from_cache,
   const std::optional<ToldFiles::Told> told = FindTold(*view, path);
   if (told && told->blob) return ShownPath(FileAt{.blob = *told->blob});
   Result<ShownPath> found = Find(*view, path, waiting);
-  const bool is_unknown = found.ok() ? std::holds_alternative<NotCookedAt>(*found)
-                                     : IsUnknownOffLine(OfView(*view, found.fault()));
-  if (is_unknown && !view->is_online()) {
+  const bool is_unknown = found.ok()
+                              ? !view->is_online() && std::holds_alternative<NotCookedAt>(*found)
+                              : IsUnknownOffLine(OfView(*view, found.fault()));
+  if (is_unknown) {
     const Result<BlobId> seen = FindSeen(opened_, *view, path, waiting);
     if (seen.ok()) return ShownPath(FileAt{.blob = *seen});
     if (FindSeen(listed_, *view, path, waiting).ok()) return ShownPath(ShownFolder{});
@@ -126,6 +127,13 @@ void Client::NoteSeen(SeenFiles& seen, const View& view, const BlobId& root,
   const Result<BlobId> world = WorldOf(root, view.is_online(), waiting);
   const Outcome failed = world.ok() ? seen.Note(*world, path, blob) : Outcome(world.fault());
   if (failed) ground_.Log(GALLEY_VFS_WARNING, path + " is not had off line: " + failed->text);
+}
+
+// In one world the entries of a folder do not change, so one root is enough. Without a director
+// there is nothing to note.
+void Client::NoteListed(const View& view, const std::string& path, const Waiting& waiting) {
+  if (!view.is_online() || FindSeen(listed_, view, path, waiting).ok()) return;
+  NoteSeen(listed_, view, view.root, path, view.root, waiting);
 }
 
 // Finds a path that was seen in this world, though the cache lacks folders on the way to it now.
@@ -384,7 +392,7 @@ Result<std::vector<ShownEntry>> Client::List(const std::string& path,
   View listed = *view;
   Result<ShownListing> listing = ListIn(listed, path, waiting);
   if (listing.ok()) {
-    NoteSeen(listed_, listed, listed.root, path, listed.root, waiting);
+    NoteListed(listed, path, waiting);
     return std::move(listing->entries);
   }
   Fault fault = OfView(*view, listing.fault());

@@ -115,6 +115,7 @@ class Client {
   Result<Opened> OpenSeen(const View& view, const std::string& path, const Waiting& waiting);
   void NoteSeen(SeenFiles& seen, const View& view, const BlobId& root, const std::string& path,
                 const BlobId& blob, const Waiting& waiting);
+  void NoteListed(const View& view, const std::string& path, const Waiting& waiting);
   Result<BlobId> WorldOf(const BlobId& root, bool may_fetch, const Waiting& waiting);
   static Fault OfView(const View& view, Fault fault);
   // Reads the folders of the view's tree.

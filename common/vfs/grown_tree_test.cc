@@ -168,6 +168,9 @@ TEST_F(GrownTreeTest, ADirectorThatIsThereForAMomentTakesNothingAway) {
   Begin();
   ASSERT_TRUE((*client_)->Advance().ok());
   director_.SetAway(true);
+  const Result<ShownPath> shown = (*client_)->Look("Game/b", /*is_from_cache=*/false);
+  ASSERT_TRUE(shown.ok()) << shown.fault().text;
+  EXPECT_TRUE(std::holds_alternative<FileAt>(*shown));
   EXPECT_EQ(Read("Game/b"), "bytes of b");
   Begin();
   EXPECT_EQ(Read("Game/b"), "bytes of b");

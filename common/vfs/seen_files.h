@@ -1,7 +1,7 @@
 // SeenFiles: which blob each path had that was noted, for a process without a director: the file
 // that was opened there, or the root in which a folder was listed. A tree grows after it was read,
 // and then the cache may lack folders of its newest root; what a path leads to in one world never
-// changes.
+// changes, nor do the entries of a folder.
 //
 //   <folder>/<64 hex of the file `world`>   a line for each path, in the order of the calls:
 //     <16 hex> <64 hex>/<size> <path>\n       seen_lines.h

@@ -36,8 +36,7 @@ Result<View> Session::Look(const Waiting& waiting) {
   Result<View> opened = OpenAt(view, waiting.ForAtMost(patience_ms));
   if (opened.ok()) return opened;
   const int code = opened.fault().code;
-  const bool is_own = code == GALLEY_VFS_NO_SPACE || code == GALLEY_VFS_IO;
-  if (code == GALLEY_VFS_CANCELLED || code == GALLEY_VFS_INVALID || is_own) return opened;
+  if (code == GALLEY_VFS_CANCELLED || code == GALLEY_VFS_INVALID) return opened;
   if (code != GALLEY_VFS_SUPERSEDED) ground_.NoteAway(opened.fault());
   return WithoutDirector(opened.fault());
 }
@@ -100,11 +99,14 @@ Result<SessionState> Session::Open(const std::optional<BlobId>& root, const std:
   return *state;
 }
 
-// The cache gets the folder of the root.
+// The cache gets the folder of the root. A cache that can take nothing does not keep a game from
+// the files that it has.
 Outcome Session::Keep(const BlobId& root, const Waiting& waiting) {
   const Result<std::string> folder = blobs_.Read(root, /*may_fetch=*/true, waiting);
   if (folder.ok()) return std::nullopt;
-  if (folder.fault().code != kNotCached) return folder.fault();
+  const int code = folder.fault().code;
+  if (code == GALLEY_VFS_NO_SPACE || code == GALLEY_VFS_IO) return std::nullopt;
+  if (code != kNotCached) return folder.fault();
   return Fault{GALLEY_VFS_SERVER, ground_.options.url.authority + " does not have its own root"};
 }
 

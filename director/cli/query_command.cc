@@ -76,19 +76,14 @@ std::string PathLine(const QueryAnswer& answer, const std::vector<QueryAnswer::N
   return line;
 }
 
-// Prints one path a line. Returns what is to be said besides.
-std::string PrintPaths(const QueryAnswer& answer, const Cancellation& stop) {
-  if (answer.shape == QueryAnswer::Shape::kPath) {
-    if (!answer.path.empty()) std::puts(EscapeControl(PathLine(answer, answer.path)).c_str());
-    return answer.path.empty() ? "there is no path" : "";
-  }
-  const auto found = PathsOf(answer, kPathsMax, stop);
+// Prints one path a line. Returns a note, or nothing.
+std::string PrintPaths(const QueryAnswer& answer, const director::RegistryGraph::Paths& found) {
   for (const auto& path : found.paths) std::puts(EscapeControl(PathLine(answer, path)).c_str());
   if (found.paths.empty() && !found.is_cut) return "there is no path";
   return found.is_cut ? "there are more paths: --json or --dot prints all packages on them" : "";
 }
 
-void PrintDot(const QueryAnswer& answer, const Cancellation& stop) {
+void PrintDot(const QueryAnswer& answer, const std::vector<QueryEdge>& edges) {
   const auto quoted = [](std::string_view name) {
     std::string text = "\"";
     for (const char c : name)
@@ -101,7 +96,7 @@ void PrintDot(const QueryAnswer& answer, const Cancellation& stop) {
         fmt::format("  {};", quoted(answer.table->NameOf(static_cast<uint32_t>(package)))).c_str());
     return true;
   });
-  for (const QueryEdge& edge : EdgesAmong(answer, stop)) {
+  for (const QueryEdge& edge : edges) {
     const bool is_dashed = edge.kinds.front() != "hard";
     std::puts(fmt::format("  {} -> {}{};", quoted(edge.from), quoted(edge.to),
                           is_dashed ? fmt::format(" [style=dashed, label=\"{}\"]",
@@ -180,8 +175,8 @@ nlohmann::json ToJson(const QueryAnswer& answer, const QueryRow& row) {
   return line;
 }
 
-void PrintGraphJson(const QueryAnswer& answer, const Cancellation& stop) {
-  nlohmann::json packages = nlohmann::json::array(), edges = nlohmann::json::array();
+void PrintGraphJson(const QueryAnswer& answer, const std::vector<QueryEdge>& edges) {
+  nlohmann::json packages = nlohmann::json::array(), references = nlohmann::json::array();
   if (answer.shape == QueryAnswer::Shape::kPath) {
     for (const QueryAnswer::Number package : answer.path)
       packages.push_back(answer.table->NameOf(package));
@@ -192,9 +187,9 @@ void PrintGraphJson(const QueryAnswer& answer, const Cancellation& stop) {
     packages.push_back(answer.table->NameOf(static_cast<uint32_t>(package)));
     return true;
   });
-  for (const QueryEdge& edge : EdgesAmong(answer, stop))
-    edges.push_back({{"from", edge.from}, {"to", edge.to}, {"kinds", edge.kinds}});
-  PrintJson({{"packages", std::move(packages)}, {"references", std::move(edges)}});
+  for (const QueryEdge& edge : edges)
+    references.push_back({{"from", edge.from}, {"to", edge.to}, {"kinds", edge.kinds}});
+  PrintJson({{"packages", std::move(packages)}, {"references", std::move(references)}});
 }
 
 // An answer ends with how much of it is known, and of which state it is.
@@ -220,29 +215,52 @@ void PrintEnd(const GlobalOptions& options, const QueryAnswer& answer, uint64_t 
              stderr);
 }
 
-int PrintAnswer(const GlobalOptions& options, const QueryOptions& query, const QueryAnswer& answer,
-                const Cancellation& stop) {
+// Printable: all that an answer needs to be printed. Nothing is printed before it is whole.
+struct Printable {
+  QueryRows rows;
+  std::vector<QueryEdge> edges;
+  director::RegistryGraph::Paths paths;
+};
+absl::StatusOr<Printable> PrintableOf(const GlobalOptions& options, const QueryOptions& query,
+                                      const QueryAnswer& answer, const Cancellation& stop) {
+  ASSIGN_OR_RETURN(QueryRows rows, QueryRows::Of(answer,
+                                                 {.columns = query.columns,
+                                                  .sort = query.sort,
+                                                  .limit = query.limit,
+                                                  .has_details = options.json},
+                                                 stop));
+  Printable printable{.rows = std::move(rows), .edges = {}, .paths = {}};
+  const bool is_graph = answer.shape == QueryAnswer::Shape::kGraph;
+  if (query.is_dot || (options.json && is_graph)) printable.edges = EdgesAmong(answer, stop);
+  if (answer.shape == QueryAnswer::Shape::kPath && !answer.path.empty())
+    printable.paths.paths = {answer.path};
+  if (is_graph && !query.is_dot && !options.json)
+    printable.paths = PathsOf(answer, kPathsMax, stop);
+  if (stop.is_cancelled()) return absl::CancelledError("nobody waits");
+  RETURN_IF_ERROR(answer.table->Status());
+  return printable;
+}
+
+void PrintAnswer(const GlobalOptions& options, const QueryOptions& query, const QueryAnswer& answer,
+                 const Printable& printable) {
   std::vector<std::string> notes = answer.notes;
-  const absl::StatusOr<QueryRows> rows = QueryRows::Of(
-      answer, {.columns = query.columns, .sort = query.sort, .limit = query.limit}, stop);
-  if (!rows.ok()) return Fail(options, kInfrastructure, MessageOf(rows.status()));
   const bool is_set = answer.shape == QueryAnswer::Shape::kSet;
   if (query.is_dot) {
-    PrintDot(answer, stop);
+    PrintDot(answer, printable.edges);
   } else if (options.json && is_set) {
-    for (const QueryRow& row : rows->rows()) PrintJson(ToJson(answer, row));
+    for (const QueryRow& row : printable.rows.rows()) PrintJson(ToJson(answer, row));
   } else if (options.json) {
-    PrintGraphJson(answer, stop);
+    PrintGraphJson(answer, printable.edges);
   } else if (is_set) {
-    PrintTable(*rows);
-  } else if (const std::string note = PrintPaths(answer, stop); !note.empty()) {
+    PrintTable(printable.rows);
+  } else if (const std::string note = PrintPaths(answer, printable.paths); !note.empty()) {
     notes.push_back(note);
   }
-  if (is_set && !query.is_dot && rows->rows().size() < answer.packages.size())
-    notes.push_back(fmt::format("the first {} of {} are shown", rows->rows().size(),
+  const size_t shown = printable.rows.rows().size();
+  if (is_set && !query.is_dot && shown < answer.packages.size())
+    notes.push_back(fmt::format("the first {} of {} are shown", shown,
                                 Counted(answer.packages.size(), "package")));
-  PrintEnd(options, answer, rows->bytes(), notes);
-  return kDone;
+  PrintEnd(options, answer, printable.rows.bytes(), notes);
 }
 
 // "there is no package /Game/a.pgn; did you mean /Game/a.png?"
@@ -279,10 +297,16 @@ int RunQuery(const GlobalOptions& options, const QueryOptions& query) {
       return Fail(options, is_usage ? kUsage : kInfrastructure,
                   "the registry: " + MessageOf(registry.status()));
     }
-    const QueryOutcome outcome = director::RunQuery(
+    QueryOutcome outcome = director::RunQuery(
         node, registry->table, {.has_unfollowed = query.is_all, .platform = query.platform}, stop);
-    if (const auto* const answer = std::get_if<QueryAnswer>(&outcome))
-      return PrintAnswer(options, query, *answer, stop);
+    if (const auto* const answer = std::get_if<QueryAnswer>(&outcome)) {
+      const auto printable = PrintableOf(options, query, *answer, stop);
+      if (printable.ok()) {
+        PrintAnswer(options, query, *answer, *printable);
+        return kDone;
+      }
+      outcome = printable.status();
+    }
     if (const auto* const error = std::get_if<QueryError>(&outcome)) {
       return Fail(options, kUsage,
                   director::ShowQueryError(

@@ -66,16 +66,21 @@ uint64_t QueryRow::ValueOf(std::string_view column) const {
 absl::StatusOr<QueryRows> QueryRows::Of(const QueryAnswer& answer, Options options,
                                         const Cancellation& stop) {
   const RegistryTable& table = *answer.table;
-  for (const Part part : {Part::kNames, Part::kSizes, Part::kEdges, Part::kUsers, Part::kTags,
-                          Part::kOutputs, Part::kReasons})
-    RETURN_IF_ERROR(table.Need(part));
   QueryRows made(std::move(options));
   const Options& o = made.options_;
+  for (const Part part : {Part::kNames, Part::kSizes, Part::kEdges, Part::kUsers})
+    RETURN_IF_ERROR(table.Need(part));
+  for (const Part part : {Part::kTags, Part::kOutputs}) {
+    if (o.has_details) RETURN_IF_ERROR(table.Need(part));
+  }
   const RegistryGraph graph(table, answer.among, answer.followed, answer.platforms, stop);
   const bool is_retained =
       o.sort == "retained" || std::ranges::find(o.columns, "retained") != o.columns.end();
   std::vector<uint64_t> retained;
-  if (is_retained) retained = RetainedOf(answer, graph);
+  if (is_retained) {
+    RETURN_IF_ERROR(table.Need(Part::kReasons));
+    retained = RetainedOf(answer, graph);
+  }
   const bool is_by_name = o.sort == "name";
   answer.packages.ForEach([&](size_t number) {
     const auto package = static_cast<QueryAnswer::Number>(number);
@@ -99,6 +104,7 @@ absl::StatusOr<QueryRows> QueryRows::Of(const QueryAnswer& answer, Options optio
   }
   if (o.limit > 0 && made.rows_.size() > o.limit) made.rows_.resize(o.limit);
   RETURN_IF_ERROR(table.Status());
+  if (stop.is_cancelled()) return absl::CancelledError("nobody waits");
   return made;
 }
 

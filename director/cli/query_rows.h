@@ -37,9 +37,10 @@ class QueryRows {
     std::vector<std::string> columns;  // of kColumns
     std::string sort = "name";         // or one of kColumns: the largest first, then by name
     size_t limit = 0;                  // 0: all rows
+    bool has_details = false;          // tags and outputs are read, too
   };
-  // Errors: of a damaged table. Cost: that of the columns; without `retained` and another order
-  // than by name only that of the rows that are shown, and of the sum of sizes.
+  // DATA_LOSS: the table is damaged. CANCELLED: `stop`. Cost: that of the columns; without
+  // `retained`, and by name, only that of the rows that are shown, and of the sum of sizes.
   static absl::StatusOr<QueryRows> Of(const director::QueryAnswer& answer, Options options,
                                       const Cancellation& stop);
 

@@ -42,8 +42,15 @@ class RowMaker {
 
   // Generated packages that no package lists any more are none.
   std::vector<RegistryRow> TakeRows() {
+    std::ranges::sort(rows_, {},
+                      &RegistryRow::package);  // who generates comes before who is generated
+    absl::flat_hash_set<std::string> kept;
     std::erase_if(rows_, [&](const RegistryRow& row) {
-      return row.is_generated && !(listed_.contains(row.package) && HasFile(row.package));
+      const auto lister = listers_.find(row.package);
+      const bool is_there =
+          !row.is_generated || (lister != listers_.end() && kept.contains(lister->second));
+      if (is_there) kept.insert(row.package);
+      return !is_there;
     });
     return std::move(rows_);
   }
@@ -68,15 +75,11 @@ class RowMaker {
       row.source_size = file->stat.size_bytes;
     Add(std::move(row));
   }
-  // The package that made it, or made who made it.
-  bool HasFile(const std::string& generated) const {
-    return numbers_.contains(generated.substr(0, generated.find("/_gen/")));
-  }
-
   void Fill(RegistryRow& row, const PackageRecord& record) {
     for (const InstigatorRecord& one : record.instigators)
       row.reasons.push_back({.category = one.category, .referencer = one.referencer});
     targets_.clear();
+    edges_.clear();
     for (uint32_t p = 0; p < project_.platforms.size(); ++p) {
       const std::string& platform = project_.platforms[p].name;
       const PlatformMask bit = PlatformMask{1} << p;
@@ -117,7 +120,7 @@ class RowMaker {
     for (const record::Generated& one : result.details.generated) {
       std::string name = fmt::format("{}/{}", row.package, one.name);
       AddEdge(row, name, EdgeKind::kGenerated, bit);
-      listed_.insert(std::move(name));
+      listers_.insert_or_assign(std::move(name), row.package);
     }
     for (const record::Observed& one : observed) {
       if (one.what.kind == record::ObservationKind::kCooked)
@@ -132,25 +135,21 @@ class RowMaker {
     return at->second;
   }
 
-  static void AddEdge(RegistryRow& row, const std::string& target, EdgeKind kind,
-                      PlatformMask bit) {
+  void AddEdge(RegistryRow& row, const std::string& target, EdgeKind kind, PlatformMask bit) {
     if (target.empty()) return;
-    const auto same = std::ranges::find_if(row.edges, [&](const RegistryRow::Edge& one) {
-      return one.kind == kind && one.target == target;
-    });
-    if (same != row.edges.end()) {
-      same->platforms |= bit;
-    } else {
-      row.edges.push_back({.target = target, .kind = kind, .platforms = bit});
-    }
+    const auto [at, is_new] = edges_.try_emplace({target, kind}, row.edges.size());
+    if (is_new) row.edges.push_back({.target = target, .kind = kind, .platforms = 0});
+    row.edges[at->second].platforms |= bit;
   }
 
   const ProjectCatalog& catalog_;
   const project::Project& project_;
   std::vector<RegistryRow> rows_;
   Numbers numbers_;                                        // of rows_, by name
-  absl::flat_hash_set<std::string> listed_;                // generated packages
-  absl::flat_hash_map<std::string, std::string> targets_;  // of the present package
+  absl::flat_hash_map<std::string, std::string> listers_;  // by the package that they generate
+  // The present package's targets of references, and the numbers of its edges.
+  absl::flat_hash_map<std::string, std::string> targets_;
+  absl::flat_hash_map<std::pair<std::string, EdgeKind>, size_t> edges_;
 };
 
 static_assert(static_cast<int>(EdgeKind::kHard) == static_cast<int>(record::ReferenceKind::kHard));

@@ -295,6 +295,10 @@ class ProjectLock {
  public:
   static absl::StatusOr<std::unique_ptr<ProjectLock>> TryAcquire(
       const std::string& state_directory);
+  // Calls `work`, which is short, if no director has the project, and keeps directors away until it
+  // returns: TryAcquire waits for that. UNAVAILABLE: a director has it. Makes no file.
+  static absl::Status WhileFree(const std::string& state_directory,
+                                const std::function<absl::Status()>& work);
   virtual ~ProjectLock() = default;
   virtual absl::Status SetTerm(uint32_t term) = 0;
   // FAILED_PRECONDITION: another director has this project now, or had it since.

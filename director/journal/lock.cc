@@ -28,6 +28,18 @@ std::string TextOf(int fd) {
   return std::string(text, size > 0 ? static_cast<size_t>(size) : 0);
 }
 
+constexpr int kTriesMax = 20;
+constexpr unsigned kPauseUs = 2'000;
+
+// Calls flock(2), without waiting.
+int Lock(int fd, int how) {
+  int result = 0;
+  do {
+    result = ::flock(fd, how | LOCK_NB);
+  } while (result != 0 && errno == EINTR);
+  return result;
+}
+
 class FileLock final : public ProjectLock {
  public:
   FileLock(std::string path, FileDescriptor file)
@@ -87,10 +99,13 @@ absl::StatusOr<std::unique_ptr<ProjectLock>> ProjectLock::TryAcquire(
   RETURN_IF_ERROR(EnsureWritableFile(path));
   FileDescriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
   if (!file.valid()) return ErrnoStatus(errno, "open", path);
-  int result = 0;
-  do {
-    result = ::flock(file.get(), LOCK_EX | LOCK_NB);
-  } while (result != 0 && errno == EINTR);
+  int result = Lock(file.get(), LOCK_EX);
+  // Whoever calls WhileFree has it for less than that.
+  for (int tries = 0; tries < kTriesMax && result != 0 && errno == EWOULDBLOCK; ++tries) {
+    if (!TextOf(file.get()).empty()) break;  // a director
+    ::usleep(kPauseUs);
+    result = Lock(file.get(), LOCK_EX);
+  }
   if (result != 0 && errno == EWOULDBLOCK) {
     return AlreadyExistsError("{} has this project ({})", OwnerOf(file.get()), path);
   }
@@ -98,6 +113,17 @@ absl::StatusOr<std::unique_ptr<ProjectLock>> ProjectLock::TryAcquire(
   auto lock = std::make_unique<FileLock>(path, std::move(file));
   RETURN_IF_ERROR(lock->Write(fmt::format("{}\n", ::getpid())));
   return lock;
+}
+
+absl::Status ProjectLock::WhileFree(const std::string& state_directory,
+                                    const std::function<absl::Status()>& work) {
+  const std::string path = JoinPath(state_directory, "lock");
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  if (!file.valid() && errno == ENOENT) return work();
+  if (!file.valid()) return ErrnoStatus(errno, "open", path);
+  if (Lock(file.get(), LOCK_SH) != 0)
+    return UnavailableError("{} has this project ({})", OwnerOf(file.get()), path);
+  return work();
 }
 
 }  // namespace galley::director

@@ -72,6 +72,12 @@ bool IsWordChar(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
+std::string_view Trimmed(std::string_view text) {
+  while (!text.empty() && IsSpace(text.front())) text.remove_prefix(1);
+  while (!text.empty() && IsSpace(text.back())) text.remove_suffix(1);
+  return text;
+}
+
 std::optional<double> UnitOf(std::string_view unit) {
   constexpr std::array<std::pair<std::string_view, double>, 10> kUnits{
       {{"", 1},
@@ -108,14 +114,15 @@ std::optional<QueryRange> RangeIn(std::string_view text, bool with_unit) {
     return one ? std::optional(QueryRange{*one, *one}) : std::nullopt;
   }
   QueryRange range;
-  const std::string_view from = text.substr(0, dots), to = text.substr(dots + 2);
+  const std::string_view from = Trimmed(text.substr(0, dots)), to = Trimmed(text.substr(dots + 2));
   if (from.empty() && to.empty()) return std::nullopt;
   const auto read = [&](std::string_view bound, double& into) {
     const std::optional<double> number = NumberIn(bound, with_unit);
     into = number.value_or(into);
     return bound.empty() || number.has_value();
   };
-  return read(from, range.min) && read(to, range.max) ? std::optional(range) : std::nullopt;
+  const bool is_range = read(from, range.min) && read(to, range.max) && range.min <= range.max;
+  return is_range ? std::optional(range) : std::nullopt;
 }
 
 // Parser: recursive descent. The first error ends it.
@@ -170,7 +177,6 @@ class Parser {
 
   QueryNode Expression() {
     QueryNode left = Term();
-    const size_t depth = depth_;
     while (!error_) {
       Kind kind = Kind::kOr;
       if (TakeOperator("-")) {
@@ -180,7 +186,6 @@ class Parser {
       }
       Join(kind, left, Term());
     }
-    depth_ = depth;
     return left;
   }
   QueryNode Term() {
@@ -193,22 +198,26 @@ class Parser {
     if (left.kind != kind) {
       QueryNode joined{.kind = kind, .column = left.column};
       joined.operands.push_back(std::move(left));
+      joined.height = joined.operands[0].height + 1;
       left = std::move(joined);
-      Deepen(right.column - 1);
     }
-    left.operands.push_back(std::move(right));
+    AddOperand(left, std::move(right));
   }
-  void Deepen(size_t at) {
-    if (++depth_ > kQueryDepthMax)
-      Fail(at, fmt::format("the query is nested more than {} deep", kQueryDepthMax));
+  void AddOperand(QueryNode& node, QueryNode operand) {
+    node.height = std::max(node.height, operand.height + 1);
+    if (node.height > kQueryDepthMax) FailDeep(operand.column - 1);
+    node.operands.push_back(std::move(operand));
+  }
+  void FailDeep(size_t at) {
+    Fail(at, fmt::format("the query is nested more than {} deep", kQueryDepthMax));
   }
 
   QueryNode Factor() {
     SkipSpace();
     const size_t at = at_;
     QueryNode node{.column = at + 1};
-    const size_t depth = depth_;
-    Deepen(at);
+    // The calls of this parser are nested as the text is.
+    if (++depth_ > kQueryDepthMax) FailDeep(at);
     if (error_) return node;
     if (at == text_.size()) {
       Fail(at, "expected a package, a function or ( here");
@@ -224,11 +233,11 @@ class Parser {
     } else if (WordAt(at) == "not") {
       at_ += 3;
       node.kind = Kind::kNot;
-      node.operands.push_back(Factor());
+      AddOperand(node, Factor());
     } else {
       node = Call();
     }
-    depth_ = depth;
+    --depth_;
     return node;
   }
 
@@ -250,7 +259,8 @@ class Parser {
     const size_t begin = at_;
     size_t end = begin;
     for (; end < text_.size() && text_[end] != ',' && text_[end] != ')'; ++end) {
-      if (IsSpace(text_[end]) && IsOperatorBehind(end)) break;
+      const bool begins_spaces = IsSpace(text_[end]) && !IsSpace(text_[end - 1]);
+      if (begins_spaces && IsOperatorBehind(end)) break;
     }
     at_ = end;
     while (IsSpace(text_[end - 1])) --end;
@@ -269,9 +279,9 @@ class Parser {
     if (at < text_.size() && !IsSpace(text_[at])) return false;
     skip();
     const std::string_view next = WordAt(at);
-    const size_t behind = at + next.size();
-    const bool is_call =
-        FunctionNamed(next) != nullptr && behind < text_.size() && text_[behind] == '(';
+    size_t behind = at + next.size();
+    while (behind < text_.size() && IsSpace(text_[behind])) ++behind;
+    const bool is_call = !next.empty() && behind < text_.size() && text_[behind] == '(';
     return at == text_.size() || text_[at] == '/' || text_[at] == '"' || text_[at] == '(' ||
            is_call || next == "not";
   }
@@ -313,14 +323,14 @@ class Parser {
       if (error_) return;
       const bool restricts = node.operands.size() == SetsOf(node.kind);
       if (!restricts) {
-        node.operands.push_back(std::move(one));
-      } else if (one.kind == Kind::kKind) {
+        AddOperand(node, std::move(one));
+      } else if (one.kind == Kind::kKind && node.along.kinds.empty()) {
         node.along.kinds = std::move(one.words);
-      } else if (one.kind == Kind::kPlatform) {
+      } else if (one.kind == Kind::kPlatform && node.along.platforms.empty()) {
         node.along.platforms = std::move(one.words);
       } else {
-        return Fail(begin,
-                    fmt::format("expected kind(...) or platform(...): {}", UsageOf(node.kind)));
+        return Fail(begin, fmt::format("expected one kind(...) and one platform(...): {}",
+                                       UsageOf(node.kind)));
       }
     } while (TakeChar(','));
     if (!TakeChar(')')) return Fail(at_, "expected , or )");
@@ -406,7 +416,13 @@ class Parser {
     const Argument& value = words[1];
     const std::optional<QueryRange> range =
         value.is_quoted ? std::nullopt : RangeIn(value.text, /*with_unit=*/false);
-    if (range) {
+    const bool is_bad_range =
+        !range && !value.is_quoted && value.text.find("..") != std::string::npos;
+    if (is_bad_range) {
+      Fail(value.at,
+           "expected a range of numbers such as 512..1024; a text with .. in it is written in "
+           "quotes");
+    } else if (range) {
       node.value = *range;
     } else if (!value.is_quoted && (value.text == "true" || value.text == "false")) {
       node.value = value.text == "true";

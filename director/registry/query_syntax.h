@@ -4,7 +4,7 @@
 //   term       := factor { ("and" | "&") factor }
 //   factor     := "not" factor | "(" expression ")" | function | name
 //   function   := word "(" [ argument { "," argument } ] ")"
-//   name       := "/Game/..." up to "," or ")" or an operator, or in double quotes
+//   name       := "/Game/..." up to "," or ")" or an operator between spaces, or in double quotes
 #pragma once
 
 #include <cstddef>
@@ -73,6 +73,7 @@ struct QueryNode {
   std::optional<std::variant<QueryRange, std::string, bool>> value;
   Along along;
   std::vector<QueryNode> operands;
+  size_t height = 1;  // of the tree: 1 + that of the highest operand; at most kQueryDepthMax
 };
 
 // An error of a query, and its column, from 1 in bytes.

@@ -56,6 +56,8 @@ TEST(QuerySyntaxTest, EachFunction) {
   EXPECT_EQ(Parsed("tag(width, 512)"), "tag<width>{512..512}");
   EXPECT_EQ(Parsed("tag(width, 512..)"), "tag<width>{512..inf}");
   EXPECT_EQ(Parsed("tag(width, ..-1.5)"), "tag<width>{-inf..-1.5}");
+  EXPECT_EQ(Parsed("tag(width, 5 .. 7)"), "tag<width>{5..7}");
+  EXPECT_EQ(Parsed("tag(path, \"a..b\")"), "tag<path>{'a..b'}");
   EXPECT_EQ(Parsed("tag(srgb, true)"), "tag<srgb>{true}");
   EXPECT_EQ(Parsed("tag(format, bc7)"), "tag<format>{'bc7'}");
   EXPECT_EQ(Parsed("tag(format, \"12\")"), "tag<format>{'12'}");
@@ -88,6 +90,7 @@ TEST(QuerySyntaxTest, OperatorsAndWhatBindsThem) {
 TEST(QuerySyntaxTest, NamesEndWhereAnOperandFollows) {
   EXPECT_EQ(Parsed("/Game/a b/c.png"), "name</Game/a b/c.png>");
   EXPECT_EQ(Parsed("/Game/a.png or /Game/b.png"), "or(name</Game/a.png>, name</Game/b.png>)");
+  EXPECT_EQ(Parsed("/Game/a or roots ()"), "or(name</Game/a>, roots)");
   EXPECT_EQ(Parsed("/Game/rock and roll.png"), "name</Game/rock and roll.png>");
   EXPECT_EQ(Parsed("/Game/rock and roll.png and all()"), "and(name</Game/rock and roll.png>, all)");
   EXPECT_EQ(Parsed("/Game/a - b.png - /Game/c.png"),
@@ -114,7 +117,11 @@ TEST(QuerySyntaxTest, ErrorsNameTheirColumn) {
   EXPECT_TRUE(Parsed("size(large)").starts_with("6: expected a size such as"));
   EXPECT_TRUE(Parsed("deps()").starts_with("6: expected a package"));
   EXPECT_TRUE(Parsed("paths(/a)").starts_with("1: too few sets"));
-  EXPECT_TRUE(Parsed("deps(/a, /b)").starts_with("10: expected kind(...) or platform(...)"));
+  EXPECT_TRUE(Parsed("deps(/a, /b)").starts_with("10: expected one kind(...) and one platform"));
+  EXPECT_TRUE(Parsed("deps(/a, kind(hard), kind(soft))").starts_with("22: expected one kind(...)"));
+  EXPECT_TRUE(Parsed("tag(width, 9..5)").starts_with("12: expected a range of numbers"));
+  EXPECT_TRUE(Parsed("size(9..5)").starts_with("6: expected a size"));
+  EXPECT_TRUE(Parsed("/Game/a.png and clas(x)").starts_with("17: `clas` is none of the functions"));
   EXPECT_TRUE(Parsed(std::string(70'000, ' ')).starts_with("1: the query is longer"));
 }
 
@@ -127,6 +134,19 @@ TEST(QuerySyntaxTest, DeepQueriesEndAndLongListsDoNot) {
   std::string turns = "all()";
   for (int i = 0; i < 1'000; ++i) turns += " - all() or all()";
   EXPECT_TRUE(Parsed(turns).ends_with("nested more than 200 deep"));
+  // A level of parentheses adds to the height of what it holds.
+  std::string held(199, '(');
+  held += "all()";
+  for (int level = 199; level >= 0; --level) {
+    for (int i = level; i < 200; ++i) held += i % 2 == 0 ? " - all()" : " or all()";
+    if (level > 0) held += ")";
+  }
+  EXPECT_TRUE(Parsed(held.substr(0, 60'000)).ends_with("nested more than 200 deep"));
+  std::string terms = "all() and roots()";
+  for (int i = 0; i < 1'000; ++i) terms += " or all() and roots()";
+  EXPECT_TRUE(std::holds_alternative<QueryNode>(ParseQuery(terms)));
+  const std::string spaces = "/Game/a" + std::string(60'000, ' ');
+  EXPECT_EQ(Parsed(spaces), "name</Game/a>");
   std::string names = "/Game/0";
   for (int i = 1; i < 3'000; ++i) names += fmt::format(" or /Game/{}", i);
   const auto parsed = ParseQuery(names);

@@ -6,7 +6,9 @@
 namespace galley::director {
 namespace {
 
-constexpr size_t kStepsMax = 1'000'000;  // of SimplePaths, which may look in vain for long
+// SimplePaths may look in vain for long: references that it looks at, and packages that it returns.
+constexpr size_t kStepsMax = 4'000'000;
+constexpr size_t kInPathsMax = 1'000'000;
 
 // Dominators: Semi-NCA over packages that were numbered in the order of a depth-first walk. The
 // root, which leads to the roots, has number 0.
@@ -145,6 +147,7 @@ std::vector<RegistryGraph::Number> RegistryGraph::ShortestPath(const PackageSet&
     ForEachEdge(path.back(), [&](Number other) {
       if (steps_to[other] == steps_to[path.back()] - 1) nearer = std::min(nearer, other);
     });
+    if (nearer == UINT32_MAX) return {};  // a damaged table: its two directions differ
     path.push_back(nearer);
   }
   return path;
@@ -165,9 +168,13 @@ RegistryGraph::Paths RegistryGraph::SimplePaths(const PackageSet& from, const Pa
     if (between.Has(package)) steps[0].next.push_back(static_cast<Number>(package));
     return true;
   });
-  for (size_t taken = 0; !steps.empty() && !found.is_cut; ++taken) {
+  size_t looked_at = 0, in_paths = 0;
+  while (!steps.empty()) {
     Step& step = steps.back();
-    found.is_cut = taken == kStepsMax || stop_.is_cancelled();
+    if (++looked_at > kStepsMax || stop_.is_cancelled()) {
+      found.is_cut = true;
+      break;
+    }
     if (step.taken == step.next.size()) {
       steps.pop_back();
       if (path.empty()) continue;
@@ -178,7 +185,8 @@ RegistryGraph::Paths RegistryGraph::SimplePaths(const PackageSet& from, const Pa
     const Number package = step.next[step.taken++];
     if (on_path.Has(package)) continue;
     if (to.Has(package)) {
-      found.is_cut = found.paths.size() == paths_max;
+      in_paths += path.size() + 1;
+      found.is_cut = found.paths.size() == paths_max || in_paths > kInPathsMax;
       if (found.is_cut) break;
       found.paths.push_back(path);
       found.paths.back().push_back(package);
@@ -187,6 +195,7 @@ RegistryGraph::Paths RegistryGraph::SimplePaths(const PackageSet& from, const Pa
     path.push_back(package);
     on_path.Add(package);
     Step deeper;
+    looked_at += table_.EdgesOf(package).size();
     ForEachEdge(package, [&](Number other) {
       if (between.Has(other)) deeper.next.push_back(other);
     });

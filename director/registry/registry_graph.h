@@ -56,7 +56,8 @@ class RegistryGraph {
   // The size that goes with each package: its own, and that of all packages which `roots` reach by
   // it alone. Of a package that they do not reach: its own. Source: Georgiadis, "Linear-Time
   // Algorithms for Dominators and Related Problems", 2005, chapter 2.2 (Semi-NCA).
-  // Cost: O(references log packages).
+  // Cost: O(references log packages) in graphs as they are; at worst O(packages^2). Cancelled: the
+  // sizes are wrong.
   std::vector<uint64_t> RetainedSizes(const PackageSet& roots,
                                       const std::vector<uint64_t>& own_sizes) const;
 

@@ -345,7 +345,8 @@ QueryOutcome RunQuery(const QueryNode& query, std::shared_ptr<const RegistryTabl
   for (Number package = 0; package < in.size(); ++package) {
     if (in.IsNever(package) && !scope.has_unfollowed) continue;
     answer.among.Add(package);
-    answer.not_looked_at += (in.KnownOf(package) & answer.platforms) == 0 ? 1 : 0;
+    const PlatformMask looked_at = in.KnownOf(package) | in.FailedOf(package);
+    answer.not_looked_at += (looked_at & answer.platforms) == 0 ? 1 : 0;
   }
   answer.packages = evaluation.Eval(query);
   if (std::optional<QueryError> error = evaluation.TakeError()) return *std::move(error);

@@ -42,7 +42,7 @@ struct QueryAnswer {
   uint32_t kinds = 0;              // of a path or graph: what was followed, one bit for each
   PlatformMask along = 0;          // likewise
   PackageSet among;                // all packages that the scope has
-  size_t not_looked_at = 0;        // so many of them have no result, on no platform of the scope
+  size_t not_looked_at = 0;        // so many of them were cooked on no platform of the scope
   std::vector<std::string> notes;  // what was asked for and is nowhere, such as a class
 };
 

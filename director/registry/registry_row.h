@@ -6,12 +6,11 @@
 #include <variant>
 #include <vector>
 
+#include "director/core/ids.h"
 #include "director/registry/query_syntax.h"
 
 namespace galley::director {
 
-// A set of platforms: one bit for each platform of the registry.
-using PlatformMask = uint32_t;
 inline constexpr size_t kRegistryPlatformsMax = 32;
 
 struct RegistryRow {

@@ -16,6 +16,10 @@ RootDifferences::RootDifferences(tree::ReadBlob read, std::unique_ptr<EndingTask
 DeviceCallPtr RootDifferences::Compare(const Digest& older, const Digest& newer,
                                        DeviceCalls::OnDifference answer) {
   auto call = std::make_shared<DifferenceCall>(std::move(answer));
+  if (auto kept = FindKept(older, newer)) {
+    call->Give(*std::move(kept));
+    return call;
+  }
   timed_.Run(call, absl::InfiniteFuture(), [this, older, newer](const Cancellation& stop) {
     return AnswerOf(older, newer, stop);
   });
@@ -26,7 +30,8 @@ DifferenceAnswer RootDifferences::AnswerOf(const Digest& older, const Digest& ne
                                            const Cancellation& stop) {
   if (auto kept = FindKept(older, newer)) return *std::move(kept);
   DifferenceAnswer answer = CompareRoots(older, newer, read_, stop);
-  if (const auto* const difference = std::get_if<RootDifference>(&answer)) {
+  const auto* const difference = std::get_if<RootDifference>(&answer);
+  if (difference != nullptr && !FindKept(older, newer)) {  // another thread may have it by now
     base::MutexLock lock(mutex_);
     kept_.push_front({.older = older, .newer = newer, .difference = *difference});
     if (kept_.size() > kKeptMax) kept_.pop_back();

@@ -30,7 +30,7 @@ class RootDifferences {
 
   // DeviceCalls::CompareRoots.
   DeviceCallPtr Compare(const Digest& older, const Digest& newer, DeviceCalls::OnDifference answer);
-  // Refuses all calls, now and later, and waits for their work.
+  // Refuses all calls, now and later, but those that are answered at once; waits for their work.
   void End(const DeviceRefusal& refusal) { timed_.End(refusal); }
 
  private:

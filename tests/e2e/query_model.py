@@ -37,7 +37,7 @@ class Model:
         # By platform: what the last cook of each package found, (edges, size); and the packages of the last root.
         self.known = {platform: {} for platform in PLATFORMS}
         self.in_cook = {platform: set() for platform in PLATFORMS}
-        self.is_sure = True
+        self.unsure = set()  # cooked once, in no cook now, and another file by now
         write("tools/refer", REFER, 0o755)
         for _ in range(packages):
             self.add()
@@ -70,7 +70,9 @@ class Model:
         for _ in range(self.rng.choice([0, 1, 2, 4]) if count is None else count):
             target = self.rng.choice(list(self.packages.values())) if len(self.packages) < 1_000 else self.any_of(self.packages)
             kind = "editor" if target.is_never else self.rng.choices(KINDS, [5, 2, 1])[0]
-            platforms = PLATFORMS if package.extension != "cmd" else self.rng.choice([PLATFORMS, PLATFORMS[:1], PLATFORMS[1:]])
+            # Who is referred to on one platform refers to nobody: so each package of a cook is in a tree, and has a file to look at.
+            is_of_one = package.extension == "cmd" and target.extension == "txt"
+            platforms = self.rng.choice([PLATFORMS, PLATFORMS[:1], PLATFORMS[1:]]) if is_of_one else PLATFORMS
             package.edges |= {(target.name, kind, platform) for platform in platforms}
 
     def any_of(self, packages):
@@ -118,21 +120,22 @@ class Model:
                 self.packages[name].edges, self.packages[name].salt = edges, salt
         for name in touched | set(before):
             self.save(self.packages[name])
-        self.is_sure &= not any(name in self.known["pc"] and name not in reached for name in touched)
+        self.unsure |= {name for name in touched if name in self.known["pc"] and name not in reached}
+        self.unsure &= set(self.packages)
 
     # ---------------------------------------------------------------- cooks
 
     def cooked(self, size_of):
         """A cook by the book has ended well. `size_of(platform, path)` is a file's size in the tree."""
         self.in_cook = {platform: self.reached_on([platform]) for platform in PLATFORMS}
-        # What one platform reaches is cooked for all of them; these cookers make the same for each. A package that is in no tree has no file to look at.
+        # What one platform reaches is cooked for all of them; these cookers make the same for each.
         cooked = self.reached_on(PLATFORMS)
-        self.is_sure &= cooked == set().union(*self.in_cook.values())
+        self.unsure -= cooked
         for name in cooked:
             path = name.removeprefix("/") + SUFFIXES[self.packages[name].extension]
             sizes = [size_of(platform, path) for platform in PLATFORMS if name in self.in_cook[platform]]
             for platform in PLATFORMS:
-                self.known[platform][name] = ({edge for edge in self.packages[name].edges if edge[2] == platform}, sizes[0] if sizes else None)
+                self.known[platform][name] = ({edge for edge in self.packages[name].edges if edge[2] == platform}, sizes[0])
 
     def reached_on(self, platforms):
         reached, left = set(), list(self.maps)

@@ -232,6 +232,11 @@ class Builder {
   Builder(const Builder&) = delete;
   Builder& operator=(const Builder&) = delete;
   pid_t pid() const { return pid_; }
+  bool has_ended() const {
+    siginfo_t info{};
+    return ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+           info.si_pid == pid_;
+  }
   FileDescriptor Namespace(const char* name) const {
     return FileDescriptor(
         ::open(fmt::format("/proc/{}/ns/{}", pid_, name).c_str(), O_RDONLY | O_CLOEXEC));
@@ -275,16 +280,20 @@ absl::StatusOr<Namespaces> BuildOnce(Plan plan) {
   const absl::Status silent = absl::AbortedError("the process that makes namespaces was ended");
   if (!Hear(hear.get(), told)) return silent;
   if (told.step == Step::kMapIds) {
-    if (!MapIds(builder.pid())) return StatusOf(plan, {.step = Step::kMapIds, .failure = errno});
+    if (!MapIds(builder.pid())) {
+      const int failure = errno;
+      return builder.has_ended() ? silent
+                                 : StatusOf(plan, {.step = Step::kMapIds, .failure = failure});
+    }
     if (::write(go.get(), "g", 1) != 1 || !Hear(hear.get(), told)) return silent;
   }
   if (told.failure != 0) return StatusOf(plan, told);
   Namespaces made;
   if (plan.has_user_namespace) made.user = builder.Namespace("user");
   made.mounts = builder.Namespace("mnt");
-  if (!made.mounts.valid() || made.user.valid() != plan.has_user_namespace)
-    return StatusOf(plan, {.step = Step::kBuilt, .failure = errno});
-  return made;
+  const int failure = errno;
+  if (made.mounts.valid() && made.user.valid() == plan.has_user_namespace) return made;
+  return builder.has_ended() ? silent : StatusOf(plan, {.step = Step::kBuilt, .failure = failure});
 }
 
 // A builder that is killed, as where no memory is left, says nothing of what is possible here.

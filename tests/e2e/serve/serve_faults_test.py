@@ -589,7 +589,9 @@ class ServeFaultsTest(ResidentTest):
         takes = time.monotonic() - begun
         rng = random.Random(0)
         ends = collections.Counter()
-        for i in range(rounds):
+        for i in range(6 * rounds):
+            if i >= rounds and len(ends) == 2:  # on a busy machine each cook may end before it is cancelled
+                break
             before, trees = self.latest(project), self.trees(project)
             for n in range(i % 2, count, 2):
                 self.write(f"game/content/{n % 20}/{n}.txt", f"{n} in round {i}")
