@@ -61,23 +61,28 @@ bool AreOfTheSame(const TableHead& a, const TableHead& b) {
          a.excluded_directories == b.excluded_directories;
 }
 
-// The rows of the table that the one of `file` stands on.
-absl::Status ReadBase(const std::string& file, const SnapshotFiles* before, SnapshotFiles& files) {
+// TableName: the name of a table, beside others, and its identity.
+struct TableName {
+  std::string file, identity;
+};
+
+// The rows of the table `on`, which the one of `file` stands on.
+absl::Status ReadBase(const std::string& file, const TableName& on, const SnapshotFiles* before,
+                      SnapshotFiles& files) {
   const auto is_same = [&](const SnapshotFiles& other) {
     const base::MutexLock lock(other.mutex);
-    return other.base == files.base && other.base_identity == files.base_identity &&
-           other.base_learned == 0;
+    return other.base == on.file && other.base_identity == on.identity && other.base_learned == 0;
   };
   if (before != nullptr && is_same(*before)) {
     files.rows = before->rows;
     return absl::OkStatus();
   }
-  const std::string path = JoinPath(file.substr(0, file.rfind('/')), files.base);
+  const std::string path = JoinPath(file.substr(0, file.rfind('/')), on.file);
   absl::StatusOr<TableFile> base = TableFile::Open(path);
   if (!base.ok())
     return InvalidArgumentError("{}: the table that it stands on: {}", file,
                                 MessageOf(base.status()));
-  if (base->head().identity != files.base_identity || !base->head().base.empty() ||
+  if (base->head().identity != on.identity || !base->head().base.empty() ||
       !AreOfTheSame(base->head(), files.head))
     return InvalidArgumentError("{}: {} is another table than it stands on", file, path);
   files.rows = std::make_shared<FileRows>(*std::move(base));
@@ -149,15 +154,19 @@ absl::StatusOr<std::unique_ptr<Snapshot>> Snapshot::ReadTable(const std::string&
   auto files = std::make_unique<SnapshotFiles>();
   files->clock = &SystemClockOnce();
   files->head = table.head();
-  files->base = std::exchange(files->head.base, "");
-  files->base_identity = std::exchange(files->head.base_identity, "");
-  if (files->base.empty()) {
-    files->base = file.substr(file.rfind('/') + 1);
-    files->base_identity = files->head.identity;
+  TableName on{.file = std::exchange(files->head.base, ""),
+               .identity = std::exchange(files->head.base_identity, "")};
+  if (on.file.empty()) {
+    on = {.file = file.substr(file.rfind('/') + 1), .identity = files->head.identity};
     files->rows = std::make_shared<FileRows>(std::move(table));
   } else {
-    RETURN_IF_ERROR(ReadBase(file, before == nullptr ? nullptr : before->files_.get(), *files));
+    RETURN_IF_ERROR(ReadBase(file, on, before == nullptr ? nullptr : before->files_.get(), *files));
     RETURN_IF_ERROR(ReplaceRows(table, file, *files));
+  }
+  {
+    const base::MutexLock lock(files->mutex);
+    files->base = std::move(on.file);
+    files->base_identity = std::move(on.identity);
   }
   return std::unique_ptr<Snapshot>(new Snapshot(std::move(files)));
 }

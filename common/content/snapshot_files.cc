@@ -145,10 +145,13 @@ std::unique_ptr<SnapshotFiles> SnapshotFiles::Revised(const std::vector<std::str
     next->replaced.insert_or_assign(static_cast<uint32_t>(*index), std::move(row));
   }
   next->rows = rows;
-  const base::MutexLock lock(mutex);
-  next->base = base;
-  next->base_identity = base_identity;
-  next->base_learned = base_learned;
+  {
+    const base::MutexLock lock(mutex);
+    const base::MutexLock of_next(next->mutex);
+    next->base = base;
+    next->base_identity = base_identity;
+    next->base_learned = base_learned;
+  }
   return next;
 }
 
