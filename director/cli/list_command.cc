@@ -2,7 +2,6 @@
 // each package; or the files that no rule matches. Also works beside a running cook.
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <functional>
 #include <map>
@@ -14,6 +13,7 @@
 #include "common/content/name.h"
 #include "director/cli/commands.h"
 #include "director/cli/package_rows.h"
+#include "director/cli/print_table.h"
 #include "director/host/left_out.h"
 #include "director/host/near_names.h"
 #include "director/host/scanned_project.h"
@@ -28,7 +28,6 @@ namespace galley::cli {
 namespace {
 
 constexpr size_t kExtensionsToldMax = 8;
-// Names are padded to this width: a longer name moves only the rest of its own line.
 constexpr size_t kNameWidthMax = 60;
 
 nlohmann::json ToJson(const PackageRow& row) {
@@ -92,9 +91,8 @@ std::string SizeText(const PackageRow& row) {
   });
 }
 
-void PrintTable(const std::vector<PackageRow>& rows) {
-  constexpr size_t kColumns = 6;
-  std::vector<std::array<std::string, kColumns>> lines = {
+void PrintRows(const std::vector<PackageRow>& rows) {
+  std::vector<std::vector<std::string>> lines = {
       {"PACKAGE", "RULE", "COOKER", "PLATFORMS", "SIZE", "LAST"}};
   for (const PackageRow& row : rows) {
     lines.push_back({row.package,
@@ -102,17 +100,7 @@ void PrintTable(const std::vector<PackageRow>& rows) {
                      row.cooker.empty() ? "-" : row.cooker, row.is_never ? "never" : "all",
                      SizeText(row), OutcomeText(row)});
   }
-  std::array<size_t, kColumns> widths{};
-  for (const auto& line : lines) {
-    for (size_t i = 0; i < line.size(); ++i)
-      widths[i] = std::max(widths[i], std::min(line[i].size(), kNameWidthMax));
-  }
-  for (const auto& line : lines) {
-    std::string text;
-    for (size_t i = 0; i + 1 < line.size(); ++i)
-      text += fmt::format("{:<{}}  ", EscapeControl(line[i]), widths[i]);
-    std::puts((text + EscapeControl(line.back())).c_str());
-  }
+  PrintTable(lines, kNameWidthMax);
 }
 
 // Prints "texture: 12 packages, android 1.0 MiB, windows 2.0 MiB".
@@ -263,7 +251,7 @@ int RunLs(const GlobalOptions& options, const ListOptions& list) {
     if (list.totals) PrintJson(ToJson(totals));
     return kDone;
   }
-  PrintTable(chosen);
+  PrintRows(chosen);
   if (list.totals || !options.quiet) PrintTotals(totals);
   return kDone;
 }

@@ -20,6 +20,7 @@
 #include "common/base/status_macros.h"
 #include "director/cli/commands.h"
 #include "director/cli/interrupt.h"
+#include "director/cli/print_table.h"
 #include "director/cli/query_rows.h"
 #include "director/host/near_names.h"
 #include "director/host/registry_on_disk.h"
@@ -37,10 +38,9 @@ using director::QueryNode;
 using director::QueryOutcome;
 
 constexpr size_t kPathsMax = 1'000;
-// Names are padded to this width: a longer name moves only the rest of its own line.
 constexpr size_t kNameWidthMax = 80;
 
-void PrintTable(const QueryRows& rows) {
+void PrintRows(const QueryRows& rows) {
   std::vector<std::vector<std::string>> lines{{"PACKAGE", "CLASS"}};
   for (const std::string& column : rows.columns()) {
     std::string title = column;
@@ -56,17 +56,7 @@ void PrintTable(const QueryRows& rows) {
     }
     lines.push_back(std::move(line));
   }
-  std::vector<size_t> widths(lines[0].size());
-  for (const auto& line : lines) {
-    for (size_t i = 0; i < line.size(); ++i)
-      widths[i] = std::max(widths[i], std::min(line[i].size(), kNameWidthMax));
-  }
-  for (const auto& line : lines) {
-    std::string text;
-    for (size_t i = 0; i + 1 < line.size(); ++i)
-      text += fmt::format("{:<{}}  ", EscapeControl(line[i]), widths[i]);
-    std::puts((text + EscapeControl(line.back())).c_str());
-  }
+  PrintTable(lines, kNameWidthMax);
 }
 
 std::string PathLine(const QueryAnswer& answer, const std::vector<QueryAnswer::Number>& path) {
@@ -252,7 +242,7 @@ void PrintAnswer(const GlobalOptions& options, const QueryOptions& query, const 
   } else if (options.json) {
     PrintGraphJson(answer, printable.edges);
   } else if (is_set) {
-    PrintTable(printable.rows);
+    PrintRows(printable.rows);
   } else if (const std::string note = PrintPaths(answer, printable.paths); !note.empty()) {
     notes.push_back(note);
   }
