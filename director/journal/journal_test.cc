@@ -7,7 +7,9 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <thread>
 
+#include "absl/synchronization/notification.h"
 #include "common/base/file.h"
 #include "common/base/repairs.h"
 #include "common/rocks/rocks.h"
@@ -520,6 +522,34 @@ TEST_F(JournalTest, OneDirectorHoldsTheProject) {
   EXPECT_THAT(std::string(second.message()), HasSubstr(fmt::format("process {}", ::getpid())));
   lock->reset();
   EXPECT_TRUE(ProjectLock::TryAcquire(folder_).ok());
+}
+
+// A query looks whether a director runs, and keeps none away for longer than that.
+TEST_F(JournalTest, WorkThatNeedsNoDirectorRunsWhereThereIsNone) {
+  int runs = 0;
+  const auto count = [&] {
+    ++runs;
+    return absl::OkStatus();
+  };
+  EXPECT_TRUE(ProjectLock::WhileFree(JoinPath(folder_, "none"), count).ok());
+  EXPECT_FALSE(FileExists(JoinPath(folder_, "none")));
+  auto lock = ProjectLock::TryAcquire(folder_);
+  ASSERT_TRUE(lock.ok());
+  EXPECT_TRUE(absl::IsUnavailable(ProjectLock::WhileFree(folder_, count)));
+  EXPECT_EQ(runs, 1);
+  lock->reset();
+  std::thread director;
+  absl::Notification is_there;
+  EXPECT_TRUE(ProjectLock::WhileFree(folder_, [&] {
+                director = std::thread([&] {
+                  is_there.Notify();
+                  EXPECT_TRUE(ProjectLock::TryAcquire(folder_).ok());
+                });
+                is_there.WaitForNotification();
+                return count();
+              }).ok());
+  director.join();
+  EXPECT_EQ(runs, 2);
 }
 
 TEST_F(JournalTest, WhoWasRobbedOfTheLockSeesItEvenWhenTheRobberIsGone) {

@@ -139,6 +139,21 @@ class QueryTest(E2ETest):
         self.assertIn("--platform ios: there is no such platform: pc", self.query(game, "all()", "--platform", "ios", expect=2).stderr)
         self.assertIn("note: no package has the class textrue\n", self.query(game, "class(textrue)").stderr)
 
+    def test_what_was_made_by_a_package_that_is_gone_is_gone(self):
+        made = '{"items": [{"position": [5, 0, 5]}]}'
+        rules = ['match = "/Game/*.town"\ncooker = "command"\nsettings = { argv = ["tools/make", "{input}", "{output:.out}", "{result}"], '
+                 'outputs = [".out"] }', 'match = "/**/*.level"\ncooker = "data"\nsettings = { cell_size = 10 }']
+        game = self.project({"a.town": made}, rules)
+        self.write("game/tools/make", '#!/bin/sh\ncp "$1" "$2"; [ -s "$1" ] || exit 0; cp "$1" made.level\n'
+                   'echo \'{"generated": [{"name": "_gen/b.level", "file": "made.level"}]}\' > "$3"\n', 0o755)
+        self.cook(game)
+        level = "/Game/a.town/_gen/b.level"
+        self.assertEqual(self.ask(game, "all()")[0].keys(), {"/Game/a.town", level, level + "/_gen/cell_0_0.level"})
+        self.assertEqual(self.ask(game, "closure(/Game/a.town, kind(generated))")[0].keys(), self.ask(game, "all()")[0].keys())
+        self.write("game/content/a.town", "")
+        self.cook(game)
+        self.assertEqual(self.ask(game, "all()")[0].keys(), {"/Game/a.town"})
+
     def test_a_damaged_or_stale_registry_is_made_anew(self):
         game = self.small()
         for i in range(1_500):  # more than one block of the table
